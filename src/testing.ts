@@ -1,5 +1,5 @@
 export { type FastPasswordsOptions, fastPasswords } from './testing/fast-passwords.js'
-export type { RefusedTokens } from './testing/refused-tokens.js'
+export type { RefusedSessionTokens, RefusedTokens } from './testing/refused-tokens.js'
 export {
   type AccountStoreContractOptions,
   accountStoreContract,
@@ -14,6 +14,8 @@ export type { TestClock } from './testing/test-clock.js'
 export {
   type BearerHeaders,
   createTestIssuer,
+  type SessionTestIssuer,
+  type SessionTestIssuerOptions,
   type TestAccount,
   type TestIssuer,
   type TestIssuerOptions,

@@ -60,8 +60,8 @@ export interface SessionStore {
   touch(id: string, lastUsedAt: Date): unknown
 }
 
-/** The longest texts of a session, in characters. */
-const MOST = { address: 64, userAgent: 256, label: 64 } as const
+/** The longest texts of a session, in characters (code points). `newSession` cuts longer texts. */
+export const LONGEST_TEXTS = { address: 64, userAgent: 256, label: 64 } as const
 
 /** The ids that a store receives: printable ASCII. Anyone who is signed in can send an id. */
 const ID = /^[\x21-\x7e]{1,255}$/
@@ -113,10 +113,10 @@ function dateIn(caller: string, original: object, name: 'createdAt' | 'expiresAt
   return new Date(value.getTime())
 }
 
-type Texts = Pick<Session, keyof typeof MOST>
+type Texts = Pick<Session, keyof typeof LONGEST_TEXTS>
 
 function textsOf(caller: string, original: object, change: (text: string, most: number) => string): Texts {
-  const texts = Object.entries(MOST).map(([name, most]) => {
+  const texts = Object.entries(LONGEST_TEXTS).map(([name, most]) => {
     const value = memberOf(original, name) ?? null
     if (value !== null && typeof value !== 'string') throw wrong(caller, `"${name}" must be a string or null`, value)
     return [name, value === null ? null : change(value, most) || null]

@@ -1,3 +1,5 @@
+import type { Sessions } from '../sessions/sessions.js'
+import { sessionsOption } from '../sessions/sessions-option.js'
 import { PAGE } from '../shared/misuse.js'
 import { type Check, InvalidOption, named, optional, readOptions } from '../shared/options/read.js'
 import { isPlainObject, isThenable, memberOf } from '../shared/values.js'
@@ -7,7 +9,7 @@ import type { PrivateTokenKey } from '../tokens/keys/key-ring.js'
 import { issuerSchema, type TokenIssuerOptions, tokenAliases } from '../tokens/token-options.js'
 import { issuerOf, type TokenIssuer } from '../tokens/tokens.js'
 import { issueNow } from './issue-now.js'
-import { type RefusedTokens, refusedTokens } from './refused-tokens.js'
+import { type RefusedSessionTokens, type RefusedTokens, refusedTokens } from './refused-tokens.js'
 import { type TestClock, testClock } from './test-clock.js'
 import { testsOnly } from './tests-only.js'
 
@@ -16,6 +18,14 @@ import { testsOnly } from './tests-only.js'
  * created once in each process. Default `clock`: `Date.now`. The test clock follows `clock` until it is set.
  */
 export type TestIssuerOptions = Partial<TokenIssuerOptions>
+
+/** The options of an issuer for an app with sessions. */
+export type SessionTestIssuerOptions = TestIssuerOptions & {
+  /** The sessions of the app, as `createSessions` returns them. A session starts for each token. */
+  sessions: Sessions
+}
+
+type AnyOptions = TestIssuerOptions & Partial<SessionTestIssuerOptions>
 
 /** The account of a test token: its id, or an object with its id, scopes and claims. An `Account` is valid too. */
 export type TestAccount =
@@ -64,6 +74,28 @@ export interface TestIssuer {
   readonly refused: RefusedTokens<(account: TestAccount) => BearerHeaders>
 }
 
+/**
+ * An issuer for tests of an app with sessions. Its functions return promises, because they start a session for each token. The promises
+ * reject with an AuthError `unavailable` when the store of the sessions fails.
+ */
+export interface SessionTestIssuer extends Pick<TestIssuer, 'tokens' | 'clock'> {
+  /**
+   * Starts a session, and returns the headers of a request with its new token.
+   * @throws TypeError when it is neither an id nor an account
+   */
+  bearer(account: TestAccount): Promise<BearerHeaders>
+  /**
+   * Issues a token like `bearer`, for tests that need its id (to end its session), its expiration or its text.
+   * @throws TypeError when it is neither an id nor an account
+   */
+  issue(account: TestAccount): Promise<TestToken>
+  /**
+   * Functions like `bearer` whose tokens guards must refuse, one for each fault. Each token has a session, except that of `endedSession`.
+   * `Object.entries(refused)` lists them.
+   */
+  readonly refused: RefusedSessionTokens<(account: TestAccount) => Promise<BearerHeaders>>
+}
+
 /** Creates a new key. A key in the package would let everybody sign, if this issuer reached production. */
 const newKey = (): PrivateTokenKey => ({
   alg: 'ES256',
@@ -81,6 +113,7 @@ const schema = {
     ownKey ??= newKey()
     return ownKey
   },
+  sessions: optional(sessionsOption),
 }
 
 const subject: Check<TokenSubject> = (value) => {
@@ -97,34 +130,63 @@ const subjectOf = (account: TestAccount) => named('the account of a test token',
 
 const headersOf = (token: string): BearerHeaders => ({ Authorization: `Bearer ${token}` })
 
+/** Makes the token of an account. */
+type Make = (subject: TokenSubject) => IssuedToken
+
 /**
  * Creates an issuer for tests, so that tests need no login. Issuers of one process share a key by default. If the app runs in
- * another process than its tests, pass the same `keys` to both.
+ * another process than its tests, pass the same `keys` to both. If the guards of the app have `sessions`, pass them here too.
  * @throws TypeError when `NODE_ENV` is `production`, also at each use later; TypeError that names an invalid option
  */
-export function createTestIssuer(options?: TestIssuerOptions): TestIssuer {
+export function createTestIssuer(options: SessionTestIssuerOptions): SessionTestIssuer
+export function createTestIssuer(options?: TestIssuerOptions): TestIssuer
+export function createTestIssuer(options?: AnyOptions): TestIssuer | SessionTestIssuer {
   const caller = 'createTestIssuer'
   testsOnly(caller)
-  const read = readOptions<TestIssuerOptions, typeof schema>(caller, options, schema, tokenAliases)
+  const { sessions, ...read } = readOptions<AnyOptions, typeof schema>(caller, options, schema, tokenAliases)
   const clock = testClock(read.clock)
   const settings = { ...read, clock }
   const tokens = issuerOf(caller, settings)
+  otherKey ??= newKey()
 
-  function issue(account: TestAccount): TestToken {
-    const issued = issueNow(tokens, subjectOf(account))
-    return { ...issued, headers: headersOf(issued.token) }
+  /** Makes a token, and starts its session. Returns a part of the token. */
+  function give<Result extends object>(make: Make, account: TestAccount, pick: (token: TestToken) => Result) {
+    const subject = subjectOf(account)
+    const issued = make(subject)
+    const result = pick({ ...issued, headers: headersOf(issued.token) })
+    if (!sessions) return result
+    const isExpired = issued.expiresAt.getTime() <= clock()
+    // A store may remove an expired session. Only its expiration must be a reason to refuse an expired token.
+    const expiresAt = isExpired ? new Date(clock() + settings.lifetime) : issued.expiresAt
+    const starting = sessions.start({ id: issued.id, accountId: subject.accountId, expiresAt })
+    return asMembers(starting, result)
   }
 
-  otherKey ??= newKey()
+  const issuing: Make = (subject) => issueNow(tokens, subject)
+  const headersFrom = (make: Make) => (account: TestAccount) => give(make, account, ({ headers }) => headers)
   const refused = Object.entries(refusedTokens(tokens, settings, otherKey)).map(([fault, make]) => [
     fault,
-    (account: TestAccount) => headersOf(make(subjectOf(account))),
+    headersFrom(make),
   ])
+  function endedSession(account: TestAccount) {
+    const headers = headersOf(issuing(subjectOf(account)).token)
+    return asMembers(Promise.resolve(), headers)
+  }
   return Object.freeze({
     tokens,
     clock,
-    bearer: (account: TestAccount) => issue(account).headers,
-    issue,
-    refused: Object.freeze(Object.fromEntries(refused)),
-  })
+    bearer: headersFrom(issuing),
+    issue: (account: TestAccount) => give(issuing, account, (token) => token),
+    refused: Object.freeze({ ...Object.fromEntries(refused), ...(sessions && { endedSession }) }),
+  }) as TestIssuer | SessionTestIssuer
 }
+
+/**
+ * Returns a promise of a result that also has the members of the result. A test that does not wait for headers then still sends the token.
+ * Without a token, a request would get the `401` that the test expects of a refused token.
+ */
+const asMembers = <Result extends object>(done: Promise<void>, result: Result) =>
+  Object.assign(
+    done.then(() => result),
+    result,
+  )

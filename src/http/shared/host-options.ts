@@ -3,9 +3,10 @@ import { brandOf } from '../../shared/brand.js'
 import type { AuthObserver } from '../../shared/events.js'
 import { timeoutOption } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import { type Duration, func, withMethods } from '../../shared/options/checks.js'
+import { type Duration, func } from '../../shared/options/checks.js'
 import { InvalidOption, optional } from '../../shared/options/read.js'
-import { isPlainObject } from '../../shared/values.js'
+
+export { sessionsOption } from '../../sessions/sessions-option.js'
 
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
@@ -30,12 +31,6 @@ function forwarding(value: unknown): boolean | 'all' {
   if (typeof value === 'boolean' || value === 'all') return value
   throw new InvalidOption("true, false or 'all'")
 }
-
-export const sessionsOption = withMethods<Sessions>(
-  'what createSessions() returned',
-  ['start', 'isEnded', 'list', 'end', 'endOthers'],
-  (value) => (isPlainObject(value) && 'touch' in value ? 'Pass the store to createSessions() first' : ''),
-)
 
 /**
  * Refuses sessions for tokens of an issuer that the host has not named as its own, because it could name a session of the host. By default,

@@ -14,9 +14,19 @@ export interface ContractCheck {
 /** A check does not apply to the store. */
 export class LeftOut extends Error {}
 
-export function fail(message: string): never {
-  throw new Error(message)
+/** @throws Error that says what is wrong with the store, and then what to do */
+export function fail(wrong: string, advice: string): never {
+  throw new Error(`${wrong}. ${advice}`)
 }
+
+/** Fails when something is wrong, with a line for each fault. */
+export function failFor(faults: readonly string[], advice: string): void {
+  if (faults.length > 0) fail(faults.join('\n'), advice)
+}
+
+/** Returns a store, or the store that a function opens. */
+export const opened = async <Store>(given: Store | (() => Store | Promise<Store>)): Promise<Store> =>
+  typeof given === 'function' ? await (given as () => Store | Promise<Store>)() : given
 
 /** Returns the checks of a contract, each with the store that it opens. */
 export function contractChecks<Store>(

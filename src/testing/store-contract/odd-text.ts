@@ -86,6 +86,10 @@ export function otherSpellings(email: string): [string, string][] {
     ['without its tag', `${local.replace(/\+.*/s, '')}@${domain}`],
     ['without punctuation', email.replace(/[^\p{L}\p{N}]/gu, '')],
     ['with a zero before its number', email.replace(/\d+/, '0$&')],
+    ['without its last character', email.slice(0, -1)],
+    ['without its first character', email.replace(/^./su, '')],
+    ['without its domain', local],
+    ['with more after it', `${email}.invalid`],
     ['in quotation marks', `"${local}"@${domain}`],
     ['in angle brackets', `<${email}>`],
     ['with a dot after it', `${email}.`],
@@ -110,6 +114,24 @@ export function longSpellings(email: string, longest: number): [string, string][
 export const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))
 
+/**
+ * Returns ids that a store may take for a given id: by their start, as a pattern, or as the number at their start. Letter case is not among
+ * the differences, because a column of UUIDs ignores it.
+ */
+export function otherIds(id: string): [what: string, id: string][] {
+  const all: [string, string][] = [
+    ['a zero before it', `0${id}`],
+    ['a letter after it', `${id}a`],
+    ['a digit after it', `${id}0`],
+    ['without its last character', id.slice(0, -1)],
+    ['a pattern for one character', `_${id.slice(1)}`],
+    ['a pattern for its end', `${id.slice(0, 1)}%`],
+    ["a shell's pattern", `${id.slice(0, 1)}*`],
+    ['a pattern for all', '%'],
+  ]
+  return all.filter(([, one]) => one !== '' && one !== id)
+}
+
 /** Returns texts that some databases treat as the same hash, or as a pattern that matches the hash. */
 export function otherHashes(hash: string): [string, string][] {
   const all: [string, string][] = [
@@ -117,6 +139,8 @@ export function otherHashes(hash: string): [string, string][] {
     ['an empty string', ''],
     ['the hash with a blank at its end', `${hash} `],
     ['a pattern', '%'],
+    ['a pattern for one character', `_${hash.slice(1)}`],
+    ['the start of the hash', hash.slice(0, -1)],
     ['the hash in the other letter case', swapCase(hash)],
   ]
   return all.filter(([, from]) => from !== hash)

@@ -3,6 +3,7 @@ import { withDeadline } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { describe } from '../../shared/options/read.js'
 import { isPlainObject } from '../../shared/values.js'
+import { fail } from './contract-check.js'
 
 /** The time limit for a call of the store, in milliseconds. */
 const TIMEOUT_MS = 5000
@@ -10,46 +11,59 @@ const TIMEOUT_MS = 5000
 export type StoreProbe = ReturnType<typeof probe>
 
 /**
- * Returns the methods of a store, each with a timeout and a check of its return type.
- * @throws TypeError when the value is not a store
+ * Returns the methods of a store, each with a timeout and a check of its return type. `readers` are all objects that read the accounts.
+ * @param otherStore another object on the same data
+ * @throws TypeError when a value is not a store
  */
-export function probe(store: AccountStore) {
-  checkStore(store)
+export function probe(store: AccountStore, otherStore?: AccountStore) {
+  checkStore('store', store)
+  if (otherStore !== undefined) checkStore('otherStore', otherStore)
+  const own = reader('', store)
   return {
     has: (method: keyof AccountStore) => store[method] !== undefined,
-    findByEmail: (email: string) => accountFrom(`findByEmail(${shown(email)})`, () => store.findByEmail(email)),
-    findById: (id: string) => accountFrom(`findById(${shown(id)})`, () => store.findById?.(id)),
+    readers: otherStore ? [own, reader(' of "otherStore"', otherStore)] : [own],
+    findByEmail: own.findByEmail,
+    findById: (id: string) => own.findById?.(id) ?? Promise.resolve(undefined),
     replacePasswordHash: (id: string, from: string, to: string) =>
       booleanFrom('replacePasswordHash', () => store.replacePasswordHash?.(id, from, to)),
   }
 }
 
-function checkStore(store: unknown): void {
+/** Returns the methods that read accounts. The name is for messages. */
+function reader(name: string, store: AccountStore) {
+  return {
+    name,
+    findByEmail: (email: string) => accountFrom(`findByEmail(${shown(email)})`, () => store.findByEmail(email)),
+    findById: store.findById && ((id: string) => accountFrom(`findById(${shown(id)})`, () => store.findById?.(id))),
+  }
+}
+
+function checkStore(option: string, store: unknown): void {
   if (!isPlainObject(store) || typeof store['findByEmail'] !== 'function') {
     throw misuse(
-      `accountStoreContract: option "store" must be an account store, or a function that returns one, but is ${describe(store)}. Pass a look-up function as { findByEmail: lookUp }`,
+      `accountStoreContract: option "${option}" must be an account store, or a function that returns one, but is ${describe(store)}. Pass a look-up function as { findByEmail: lookUp }`,
       PAGE.tests,
     )
   }
   for (const name of ['findById', 'replacePasswordHash']) {
     if (store[name] === undefined || typeof store[name] === 'function') continue
-    throw misuse(`accountStoreContract: the store's "${name}" must be a function or absent`, PAGE.tests)
+    throw misuse(`accountStoreContract: "${name}" of "${option}" must be a function or absent`, PAGE.tests)
   }
 }
 
-async function accountFrom(call: string, question: () => unknown): Promise<Account | undefined> {
-  const answer = await answerOf(call, question)
+async function accountFrom(call: string, run: () => unknown): Promise<Account | undefined> {
+  const found = await resultOf(call, run)
   try {
-    return readAccount(answer)?.account
+    return readAccount(found)?.account
   } catch (error) {
     throw new Error(`${call} returned an invalid account: ${(error as Error).message}`, { cause: error })
   }
 }
 
 /** Calls a method of a store, with a time limit. */
-export async function answerOf(call: string, question: () => unknown): Promise<unknown> {
+export async function resultOf(call: string, run: () => unknown): Promise<unknown> {
   try {
-    return await withDeadline(TIMEOUT_MS, question())
+    return await withDeadline(TIMEOUT_MS, run())
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : describe(error)
     throw new Error(`${call} failed with ${message}`, { cause: error })
@@ -57,10 +71,13 @@ export async function answerOf(call: string, question: () => unknown): Promise<u
 }
 
 /** Calls a method of a store that returns whether it has done something. */
-export async function booleanFrom(call: string, question: () => unknown): Promise<boolean> {
-  const done = await answerOf(call, question)
+export async function booleanFrom(call: string, run: () => unknown): Promise<boolean> {
+  const done = await resultOf(call, run)
   if (typeof done === 'boolean') return done
-  throw new Error(`${call} must return true or false, but the result is ${describe(done)}`)
+  return fail(
+    `${call} must return true or false, but the result is ${describe(done)}`,
+    'Return whether it changed a row',
+  )
 }
 
 /** Formats a text for a message. Cuts long text and escapes invisible characters. */

@@ -293,6 +293,13 @@ app.get('/me', (_req, res) => {
       express().get('/reports', requireBearer({ tokens, scope: 'reports:read' }), (req, res) => {
         res.json({ reportsOf: authOf(req).accountId })
       })`,
+  'testing-sessions': `import express from 'express'
+    import { requireBearer, type Sessions, sessionRouter, type TokenVerifier } from 'express-token-endpoint'
+    function createApp(options: { tokens: TokenVerifier; sessions: Sessions }) {
+      const guard = requireBearer(options)
+      const app = express().use('/sessions', sessionRouter({ guard, sessions: options.sessions }))
+      return app.get('/statements', guard, (_req, res) => void res.json([]))
+    }`,
   'testing-node': `import express from 'express'
     import { authOf, requireBearer, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
     function createApp({ revoked, ...login }: TokenRouterOptions & { revoked: Set<string> }) {

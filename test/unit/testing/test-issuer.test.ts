@@ -1,3 +1,4 @@
+import { createHmac, createPublicKey } from 'node:crypto'
 import {
   type Account,
   createTokenIssuer,
@@ -72,6 +73,9 @@ const REASONS = {
   otherAudience: 'audience',
   forged: 'signature',
   malformed: 'malformed',
+  unsigned: 'malformed',
+  publicKeyAsSecret: 'algorithm',
+  idToken: 'type',
 } as const satisfies Record<keyof TestIssuer['refused'], string>
 
 const FAULTS = Object.entries(REASONS) as [keyof typeof REASONS, TokenRefusal][]
@@ -108,6 +112,27 @@ describe('refused', () => {
     await expectInvalidToken(tokens.verify(token), 'not_yet_valid')
     clock.advance('1s')
     expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1', scopes: ALICE.scopes })
+  })
+
+  it.each(['ES256', 'RS256', 'EdDSA'])(
+    'publicKeyAsSecret: is signed with the published key of %s, as an attacker does',
+    (alg) => {
+      const { tokens, refused } = createTestIssuer({ keys: signingKey(alg === 'EdDSA' ? 'Ed25519' : (alg as 'ES256')) })
+      const [header = '', payload = '', signature] = tokenOf(refused.publicKeyAsSecret(ALICE)).split('.')
+      const [jwk] = tokens.jwks().keys
+      const pem = createPublicKey({ key: jwk ?? {}, format: 'jwk' }).export({ type: 'spki', format: 'pem' })
+      expect(createHmac('sha256', pem).update(`${header}.${payload}`).digest('base64url')).toBe(signature)
+      expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({ alg: 'HS256', kid: jwk?.kid })
+    },
+  )
+
+  it('unsigned, idToken: have the header of an unsecured JWT, and of an ID token', () => {
+    const { refused } = createTestIssuer()
+    const headerOf = (headers: { Authorization: string }) =>
+      JSON.parse(Buffer.from(tokenOf(headers).split('.')[0] ?? '', 'base64url').toString())
+    expect(headerOf(refused.unsigned(ALICE))).toMatchObject({ alg: 'none', typ: 'at+jwt' })
+    expect(tokenOf(refused.unsigned(ALICE))).toMatch(/^[^.]+\.[^.]+\.$/)
+    expect(headerOf(refused.idToken(ALICE))).toMatchObject({ alg: 'ES256', typ: 'JWT' })
   })
 
   it('foreign, otherAudience: have a signature that holds, and are good where they are meant for, by the clock', async () => {

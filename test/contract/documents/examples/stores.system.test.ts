@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -42,6 +45,48 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
 
 describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
   const { run } = startExamples(import.meta.url)
+
+  /** Starts Redis with the configuration of the page, and a function that kills it and starts it again. */
+  async function startAsConfigured() {
+    const dir = await mkdtemp(join(tmpdir(), 'redis-'))
+    onTestFinished(() => rm(dir, { recursive: true }))
+    const [, section = ''] = readPage('docs/reference/sessions.md').text.split('#### Configure Redis')
+    const [sentence = ''] = /Set `[^.]+/.exec(section) ?? []
+    const config = [...sentence.matchAll(/`([^`]+)`/g)].map(([, setting]) => setting).join('\n')
+    await writeFile(`${dir}/redis.conf`, `${config}\n`)
+    const server = await startRedis({ dir, config: `${dir}/redis.conf` })
+    process.env['REDIS_URL'] = server.url
+    return async () => {
+      await server.kill()
+      await server.start()
+    }
+  }
+
+  it('sessions-redis: a session that has ended stays ended when Redis is killed', async () => {
+    const killAndStart = await startAsConfigured()
+    const { redis, store } = await run('sessions-redis', 'killed')
+    onTestFinished(() => redis.disconnect())
+    const expiresAt = new Date(Date.now() + 3_600_000)
+    for (const id of ['ended', 'live']) await store.add(newSession({ id, accountId: 'acc-1', expiresAt }, Date.now()))
+    // A Redis that keeps only snapshots starts again with this one.
+    await redis.save()
+    expect(await store.remove('ended', 'acc-1')).toBe(true)
+    await killAndStart()
+    expect(await store.find('ended')).toBeUndefined()
+    expect(await store.list('acc-1')).toMatchObject([{ id: 'live' }])
+  })
+
+  it('redis-revocation: a revoked token stays revoked when Redis is killed', async () => {
+    const killAndStart = await startAsConfigured()
+    const { app, redis, tokens } = await run('redis-revocation', 'killed')
+    onTestFinished(() => redis.disconnect())
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
+    const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
+    await signOut().expect(204)
+    await killAndStart()
+    await redis.ping()
+    await signOut().expect(401)
+  })
 
   it('redis-throttle: counts failed logins there', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url

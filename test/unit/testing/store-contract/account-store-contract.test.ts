@@ -81,7 +81,7 @@ describe('a store that keeps the contract', () => {
   it('is opened anew for every check when a function gives it', async () => {
     const open = vi.fn(async () => makeStore())
     expect(await outcome({ store: open })).toEqual({ failed: {}, skipped: [] })
-    expect(open).toHaveBeenCalledTimes(11)
+    expect(open).toHaveBeenCalledTimes(13)
   })
 
   it.each<[string, (email: string) => string]>([
@@ -105,8 +105,8 @@ describe('a store that keeps the contract', () => {
   it('may leave out its optional methods: what is about them is skipped, with the reason', async () => {
     const { findById: _, ...store } = makeStore()
     const [byId, swap] = ['the store has no findById', 'the store has no replacePasswordHash']
-    expect(await outcome({ store })).toEqual({ failed: {}, skipped: [byId, byId] })
-    const skipped = [byId, byId, swap, swap, swap, swap]
+    expect(await outcome({ store })).toEqual({ failed: {}, skipped: [byId, byId, byId] })
+    const skipped = [byId, byId, byId, swap, swap, swap, swap, swap]
     expect(await outcome({ store: { findByEmail: store.findByEmail } })).toEqual({ failed: {}, skipped })
   })
 
@@ -121,16 +121,18 @@ describe('a store that keeps the contract', () => {
 })
 
 const FOUND = 'findByEmail finds an account'
-const NOBODY = 'findByEmail gives null or undefined for an address that nobody has'
-const ODD = "findByEmail takes odd text for nobody's address, and does not throw"
+const NOBODY = 'findByEmail returns null or undefined for an address that no account has'
+const ODD = 'findByEmail finds no account for odd text, and does not throw'
 const SPELLINGS = 'findByEmail finds the account only by spellings that share its failed-login limit'
-const LONG = 'findByEmail gives null or undefined for an address of more than 320 characters'
+const LONG = 'findByEmail returns null or undefined for an address of more than 320 characters'
 const BY_ID = 'findById finds the account that findByEmail finds'
-const NO_ID = 'findById gives null or undefined for an id that nobody has'
-const SWAP = 'replacePasswordHash replaces the hash, and look-ups give the new one'
+const NO_ID = 'findById returns null or undefined for an id that no account has'
+const EXACT_ID = 'findById finds an account only by exactly its id'
+const SWAP = 'replacePasswordHash replaces the hash, and look-ups return the new one'
+const LENGTH = 'replacePasswordHash stores a hash of 255 characters'
 const COMPARE = 'replacePasswordHash replaces nothing when another hash is stored'
-const OTHER = 'replacePasswordHash replaces nothing for an id that nobody has'
-const ONE = 'replacePasswordHash lets exactly one of several at once win'
+const OTHER = 'replacePasswordHash replaces nothing for an id that no account has'
+const ONE = 'replacePasswordHash lets exactly one of several calls at the same time win'
 
 const known = (email: string, found: (known: string) => boolean, store: Store) =>
   store.findByEmail(found(email) ? ALICE.email : email)
@@ -186,9 +188,18 @@ const replacing = (replace: (store: Store, ...args: [id: string, from: string, t
   return (store) => ({ replacePasswordHash: async (...args) => replace(store, ...args) as boolean })
 }
 
+/** Returns a store that finds the known account by ids that a test accepts, and by its own. */
+const idIs = (accepts: (id: string) => boolean): Change => {
+  return (store) => ({ findById: (id) => store.findById(accepts(id) ? ALICE.id : id) })
+}
+
+/** Returns a store that cuts hashes after a number of characters. */
+const cutting = (most: number) =>
+  replacing((store, id, from, to) => store.replacePasswordHash(id, from, to.slice(0, most)))
+
 const swap = (store: Store, from: string, to: string) => store.replacePasswordHash(ALICE.id, from, to)
 
-const NOT_FOUND = /returned true for "3f1c.+a", an id that no account has$/
+const NOT_FOUND = /returned true for "3f1c.+a", an id that no account has\. Compare/
 const MUST_BE_BOOLEAN = 'replacePasswordHash must return true or false, but the result is'
 
 /** The faults that each check finds. */
@@ -197,7 +208,7 @@ const FAULTS: Record<string, Fault[]> = {
     ['finds nobody', 'findByEmail("alice@example.com") found no account', () => ({ findByEmail: () => null })],
     [
       'finds another account',
-      /not as "existing": id, passwordHash, scopes, claims, tokensValidAfter$/,
+      /not as "existing": id, passwordHash, scopes, claims, tokensValidAfter\. Return/,
       giving(() => BOB),
     ],
     [
@@ -205,6 +216,18 @@ const FAULTS: Record<string, Fault[]> = {
       'account: "passwordHash" must be a string, or null',
       givingWith({ passwordHash: 1 }),
     ],
+    ['loses its claims', 'not as "existing": claims. Return each member', givingWith({ claims: undefined })],
+    [
+      'gives whole seconds',
+      'not as "existing": tokensValidAfter',
+      givingWith({ tokensValidAfter: new Date('2025-12-31T23:59:59Z') }),
+    ],
+    [
+      'gives a date as text',
+      '"tokensValidAfter" must be a valid Date',
+      givingWith({ tokensValidAfter: '2026-01-01T00:00:00Z' }),
+    ],
+    ['gives 0 for false', '"disabled" must be a boolean', givingWith({ disabled: 0 })],
     ['gives a number as id', '"id" must be a non-empty string, but is 7', givingWith({ id: 7 })],
   ],
   [BY_ID]: [
@@ -213,8 +236,12 @@ const FAULTS: Record<string, Fault[]> = {
       /"tokensValidAfter" must be a valid Date/,
       byId({ ...ALICE, tokensValidAfter: new Date('x') }),
     ],
-    ['does not find by id', /^findById\("3f1c.+"\) found no account$/, byId(undefined)],
-    ['leaves out a member when it finds by id', /is not as findByEmail's: scopes, tokensValidAfter$/, byId(PART)],
+    ['does not find by id', /^findById\("3f1c.+"\) found no account\. Find/, byId(undefined)],
+    [
+      'leaves out a member when it finds by id',
+      /is not as that of findByEmail: scopes, tokensValidAfter\. Read/,
+      byId(PART),
+    ],
   ],
   [NOBODY]: [
     [
@@ -224,7 +251,7 @@ const FAULTS: Record<string, Fault[]> = {
     ],
     [
       'finds an account under any address',
-      /^findByEmail\(".+@nobody\.invalid"\) found an account$/,
+      /^findByEmail\(".+@nobody\.invalid"\) found an account\. Pass/,
       finding(() => true),
     ],
     [
@@ -253,6 +280,21 @@ const FAULTS: Record<string, Fault[]> = {
     ['ignores dots', '"a.lice@example.com") found the account (a dot inside)', without(/\./g)],
     ['ignores tags', '"alice+tag@example.com") found the account (with a tag)', without(/\+.*@/, '@')],
     ['ignores punctuation', '"a-lice@example.com")', without(/[^a-z]/g)],
+    [
+      'finds by the start of an address',
+      '(without its last character)',
+      finding((email) => email !== '' && ALICE.email.startsWith(email)),
+    ],
+    [
+      'finds by the end of an address',
+      '(without its first character)',
+      finding((email) => email !== '' && ALICE.email.endsWith(email)),
+    ],
+    [
+      'cuts an address after its length',
+      '(with more after it)',
+      folding((email) => email.slice(0, ALICE.email.length)),
+    ],
     ['takes every full stop for a dot', '(with an ideographic full stop)', without(/。/g, '.')],
   ],
   [LONG]: [
@@ -262,29 +304,70 @@ const FAULTS: Record<string, Fault[]> = {
     ['ignores invisible characters', '(invisible characters after the address)', without(/\p{Cf}/gu)],
   ],
   [NO_ID]: [['finds any account by id', /^findById\("3f1c.+a"\) found an account\. .+"unknownId"/, byId(ALICE)]],
+  [EXACT_ID]: [
+    [
+      'finds by the number at the start of an id, as MySQL does',
+      '(a letter after it)',
+      idIs((id) => Number.parseInt(id, 16) === Number.parseInt(ALICE.id, 16)),
+    ],
+    ['finds by the start of an id', '(without its last character)', idIs((id) => ALICE.id.startsWith(id))],
+    ['cuts an id after its length', '(a digit after it)', idIs((id) => id.slice(0, 36) === ALICE.id)],
+    ['finds by pattern', '(a pattern for one character)', idIs((id) => id === `_${ALICE.id.slice(1)}`)],
+    ['finds any account for a pattern', '(a pattern for all). Compare ids exactly', idIs((id) => id === '%')],
+    [
+      'returns the id that was passed',
+      '(a zero before it)',
+      (store) => ({
+        findById: async (id) => {
+          const account = await store.findById(id.replace(/^0/, ''))
+          return account && { ...account, id }
+        },
+      }),
+    ],
+  ],
+  [LENGTH]: [
+    ['has a hash column of 60 characters', 'Give the column of the hash 255 characters', cutting(60)],
+    [
+      'has a hash column of 97 characters that cuts',
+      'after a new hash of 255 characters. Give the column of the hash 255',
+      cutting(97),
+    ],
+    [
+      'has a hash column of 97 characters that refuses',
+      'failed with AssertionError: value too long. Give the column',
+      replacing((store, id, from, to) =>
+        to.length > 97 ? expect.fail('value too long') : store.replacePasswordHash(id, from, to),
+      ),
+    ],
+    [
+      'says that it cannot store a long hash',
+      'returned false for a new hash of 255 characters',
+      replacing((store, id, from, to) => to.length <= 97 && store.replacePasswordHash(id, from, to)),
+    ],
+  ],
   [SWAP]: [
     ['never replaces', 'returned false, but "from" was the stored hash', replacing(() => false)],
     [
       'says that it replaced, and did not',
-      'findByEmail gave another hash',
+      'findByEmail returned another hash',
       replacing((_store, _id, from) => from === HASH),
     ],
     [
       'remembers what it has read',
-      'findByEmail gave another hash',
+      'findByEmail returned another hash',
       (store) => {
         const read = new Map<string, ReturnType<Store['findByEmail']>>()
         return { findByEmail: (email) => read.get(email) ?? read.set(email, store.findByEmail(email)).get(email) }
       },
     ],
-    ['remembers what it has read by id', 'findById gave another hash', byId(ALICE)],
+    ['remembers what it has read by id', 'findById returned another hash', byId(ALICE)],
     ['answers with a count of rows', `${MUST_BE_BOOLEAN} 1`, replacing(() => 1)],
     ['answers nothing', `${MUST_BE_BOOLEAN} missing`, replacing(() => undefined)],
   ],
   [COMPARE]: [
     [
       'replaces without comparing',
-      'returned true, but "from" was another hash. The method must compare and swap',
+      'returned true, but "from" was another hash. Compare and swap in one statement',
       replacing((store, id, _from, to) => set(store, id, to)),
     ],
     [
@@ -302,6 +385,16 @@ const FAULTS: Record<string, Fault[]> = {
       comparing((text) => text.toLowerCase()),
     ],
     ['compares without blanks at the end', 'the hash with a blank at its end.', comparing((text) => text.trimEnd())],
+    [
+      'compares the start of the hash',
+      '"from" was the start of the hash.',
+      comparing((text) => (text !== '' && HASH.startsWith(text) ? HASH : text)),
+    ],
+    [
+      'cuts the hash to compare it',
+      '"from" was the hash with a blank at its end.',
+      comparing((text) => text.slice(0, HASH.length)),
+    ],
     ['compares by pattern', '"from" was a pattern.', comparing((text) => (text === '%' ? HASH : text))],
     ['compares only where there is something', '"from" was an empty string.', comparing((text) => text || HASH)],
   ],
@@ -320,7 +413,7 @@ const FAULTS: Record<string, Fault[]> = {
   [ONE]: [
     [
       'reads, and writes later',
-      'replacePasswordHash: 4 of 4 at once, from the same hash, won',
+      'returned true to 4 of 4 calls at the same time, from the same hash. Compare',
       replacing(async (store, id, from, to) => {
         if ((await store.findById(id))?.passwordHash !== from) return false
         await nextTurn()
@@ -329,7 +422,7 @@ const FAULTS: Record<string, Fault[]> = {
     ],
     [
       'lets nobody win when several come at once',
-      'replacePasswordHash: 0 of 4 at once, from the same hash, won',
+      'returned true to 0 of 4 calls at the same time',
       (store) => {
         let busy = 0
         return {
@@ -355,6 +448,29 @@ describe('a store that breaks the contract', () => {
     const { failed } = await outcome({ store: { ...good, ...change(good) } })
     expect(failed[check]).toMatch(says)
     for (const message of Object.values(failed)) expect(message).not.toContain(HASH.slice(0, 20))
+  })
+
+  it('caches accounts, which only a second store object shows', async () => {
+    const data = makeStore()
+    const caching = (): Store => {
+      const cache = new Map<string, Account | null | undefined>()
+      return {
+        ...data,
+        async findById(id) {
+          if (!cache.has(id)) cache.set(id, await data.findById(id))
+          return cache.get(id)
+        },
+        async replacePasswordHash(...args) {
+          cache.clear()
+          return data.replacePasswordHash(...args)
+        },
+      }
+    }
+    const [store, otherStore] = [caching(), caching()]
+    expect(await outcome({ store })).toEqual({ failed: {}, skipped: [] })
+    expect((await outcome({ store, otherStore })).failed[SWAP]).toMatch(
+      /^findById of "otherStore" returned another hash .+ true\. Wait for the write, cache no accounts/,
+    )
   })
 
   it('has a fault here for every check', () => {
@@ -384,8 +500,10 @@ describe('a store that breaks the contract', () => {
 
   it('is told where its account has no password to replace', async () => {
     const { failed } = await outcome({ existing: BOB })
-    expect(Object.keys(failed)).toEqual([SWAP, COMPARE, OTHER, ONE])
-    expect(failed[SWAP]).toBe('"existing" must have a password: replacePasswordHash is tried on "bob@example.com"')
+    expect(Object.keys(failed)).toEqual([SWAP, LENGTH, COMPARE, OTHER, ONE])
+    expect(failed[SWAP]).toBe(
+      '"existing" has no password. replacePasswordHash is called for "bob@example.com", so pass an account with a password',
+    )
   })
 })
 
@@ -403,10 +521,10 @@ describe('misuse', () => {
     ['a look-up alone', () => undefined, 'Pass a look-up function as { findByEmail: lookUp }'],
     ['nothing, from a function', () => undefined, '"store" must be an account store'],
     ['a list, from a function', () => [ALICE], '"store" must be an account store'],
-    ['a flag for a method', { ...makeStore(), findById: true }, `the store's "findById" must be a function`],
+    ['a flag for a method', { ...makeStore(), findById: true }, '"findById" of "store" must be a function'],
   ])('%s for a store fails every check', async (_, store, says) => {
     const { failed } = await outcome({ store: store as never })
-    expect(Object.values(failed)).toHaveLength(11)
+    expect(Object.values(failed)).toHaveLength(13)
     for (const message of Object.values(failed)) expect(message).toContain(says)
   })
 })
@@ -433,7 +551,9 @@ it('gives spellings that share a failed-login limit with the address, and spelli
   expect(own.map(([what]) => what)).toEqual([
     ...['a dot inside', 'a hyphen inside', 'an underscore inside', 'an apostrophe inside'],
     ...['a private character inside', 'ö for oe', 'þ for th', 'without the dots before the @', 'with a tag'],
-    ...['without punctuation', 'with a zero before its number', 'in quotation marks', 'in angle brackets'],
+    ...['without punctuation', 'with a zero before its number', 'without its last character'],
+    ...['without its first character', 'without its domain', 'with more after it'],
+    ...['in quotation marks', 'in angle brackets'],
     ...['with a dot after it', 'with an ideographic full stop'],
   ])
 })

@@ -1,0 +1,57 @@
+import { type FoundSession, readFound, readSession, type Session, type SessionStore } from '../../sessions/session.js'
+import { storeObject } from '../../sessions/sessions.js'
+import { PAGE } from '../../shared/misuse.js'
+import { named } from '../../shared/options/read.js'
+import { fail } from './contract-check.js'
+import { booleanFrom, resultOf, shown } from './store-probe.js'
+
+export type SessionProbe = ReturnType<typeof probeSessions>
+
+/** The methods that read sessions, of one store object. */
+interface SessionReader {
+  /** The name of an option, for messages. */
+  readonly option: string
+  find(id: string): Promise<FoundSession | undefined>
+  /** Returns the sessions of an account, oldest first. */
+  list(accountId: string): Promise<Session[]>
+}
+
+/**
+ * Returns the methods of a store, each with a timeout and a check of what it returns. `readers` are all objects that read the stored
+ * sessions.
+ * @param otherStore another object on the same data
+ */
+export function probeSessions(caller: string, store: SessionStore, otherStore: SessionStore | undefined) {
+  named(`${caller}: the store`, storeObject, store, PAGE.sessions)
+  if (otherStore) named(`${caller}: the other store`, storeObject, otherStore, PAGE.sessions)
+  const own = reader('store', store)
+  return {
+    readers: otherStore ? [own, reader('otherStore', otherStore)] : [own],
+    find: own.find,
+    list: own.list,
+    add: (session: Session) => resultOf('add', () => store.add(session)),
+    remove: (id: string, accountId: string) => booleanFrom('remove', () => store.remove(id, accountId)),
+    removeAll: (accountId: string, exceptId?: string) =>
+      booleanFrom('removeAll', () => store.removeAll(accountId, exceptId)),
+    touch: (id: string, time: Date) => resultOf('touch', () => store.touch(id, time)),
+  }
+}
+
+function reader(option: string, store: SessionStore): SessionReader {
+  return {
+    option,
+    async find(id) {
+      const call = `find(${shown(id)})`
+      return readFound(call, await resultOf(call, () => store.find(id)))
+    },
+    async list(accountId) {
+      const call = `list(${shown(accountId)})`
+      const listed = await resultOf(call, () => store.list(accountId))
+      if (!Array.isArray(listed)) return fail(`${call} did not return an array`, 'Return an array of sessions')
+      const sessions = listed.map(
+        (one) => readSession(call, one) ?? fail(`${call} returned null in its array`, 'Return only sessions'),
+      )
+      return sessions.sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime())
+    },
+  }
+}

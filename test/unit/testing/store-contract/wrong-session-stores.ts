@@ -1,0 +1,409 @@
+import { memorySessions, type Session, type SessionStore } from 'express-token-endpoint'
+import { expect } from 'vitest'
+
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+type Change = (store: SessionStore) => Partial<SessionStore>
+
+/** Creates a store with one mistake. */
+export const wrong = (change: Change): SessionStore => {
+  const store = memorySessions()
+  return { ...store, ...change(store) }
+}
+
+/** Creates a store that changes each session when it is added, as a column may. */
+const storing =
+  (change: (session: Session) => Partial<Session>): Change =>
+  (store) => ({ add: (session) => store.add({ ...session, ...change(session) }) })
+
+const listed = async (store: SessionStore, accountId: string) => [...(await store.list(accountId))]
+const seconds = (date: Date) => new Date(Math.floor(date.getTime() / 1000) * 1000)
+const hoursLater = (date: Date, hours: number) => new Date(date.getTime() + hours * 3_600_000)
+const times = (change: (date: Date) => Date): Change =>
+  storing(({ createdAt, expiresAt, lastUsedAt }) => ({
+    createdAt: change(createdAt),
+    expiresAt: change(expiresAt),
+    lastUsedAt: change(lastUsedAt),
+  }))
+
+/** Creates a column of limited length, in characters. The database refuses longer texts. */
+const column = (name: 'address' | 'userAgent' | 'label', most: number): Change =>
+  storing((session) => {
+    if ([...(session[name] ?? '')].length > most) throw new Error(`value too long for type character varying(${most})`)
+    return {}
+  })
+
+/** Sets the whole session after a look at the stored one. Another process can remove the session in between. */
+const readAndWrite =
+  (wait: () => Promise<void>): Change =>
+  (store) => {
+    const sessions = new Map<string, Session>()
+    return {
+      add: (session) => store.add(sessions.set(session.id, session).get(session.id) ?? session),
+      async touch(id, lastUsedAt) {
+        const session = sessions.get(id)
+        if (!session || !(await store.find(id))) return
+        await wait()
+        store.add({ ...session, lastUsedAt })
+      },
+    }
+  }
+
+/** Keeps what it has found, until `clears` says that this store object has changed something. */
+const caching =
+  (clears: boolean): Change =>
+  (store) => {
+    const cache = new Map<string, Awaited<ReturnType<SessionStore['find']>>>()
+    const changed = <T>(result: T): T => {
+      if (clears) cache.clear()
+      return result
+    }
+    return {
+      async find(id) {
+        if (!cache.get(id)) cache.set(id, await store.find(id))
+        return cache.get(id)
+      },
+      add: (session) => changed(store.add(session)),
+      remove: (...args) => changed(store.remove(...args)),
+      removeAll: (...args) => changed(store.removeAll(...args)),
+      touch: (...args) => changed(store.touch(...args)),
+    }
+  }
+/** Stores with a cache that only their own changes clear. */
+export const cachingForItself = caching(true)
+
+/** Changes the sessions of an account as one document, which it reads and then writes. */
+async function rewrite(store: SessionStore, accountId: string, change: (sessions: Session[]) => Session[]) {
+  const changed = change(await listed(store, accountId))
+  await turn()
+  await store.removeAll(accountId)
+  for (const session of changed) await store.add(session)
+}
+
+/** Sessions of all accounts, for stores that forget to ask for the account. */
+const withAccounts = (make: (store: SessionStore, all: () => Promise<Session[]>) => Partial<SessionStore>): Change => {
+  return (store) => {
+    const accounts = new Set<string>()
+    return {
+      add: (session) => store.add(accounts.add(session.accountId) && session),
+      ...make(store, async () => (await Promise.all([...accounts].map((id) => listed(store, id)))).flat()),
+    }
+  }
+}
+/** Finds the sessions whose account a test accepts. */
+const listing = (accepts: (stored: string, asked: string) => boolean) =>
+  withAccounts((_store, all) => ({
+    list: async (asked) => (await all()).filter(({ accountId }) => accepts(accountId, asked)),
+  }))
+const removing = (accepts: (stored: string, asked: string) => boolean) =>
+  withAccounts((store, all) => ({
+    async removeAll(asked, exceptId) {
+      const found = (await all()).filter(({ id, accountId }) => id !== exceptId && accepts(accountId, asked))
+      for (const { id, accountId } of found) await store.remove(id, accountId)
+      return found.length > 0
+    },
+  }))
+
+/** Finds by a pattern of SQL. */
+const like = (stored: string, pattern: string) =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('%', '.*')
+      .replaceAll('_', '.')}$`,
+    's',
+  ).test(stored)
+const finding = (accepts: (stored: string, asked: string) => boolean) =>
+  withAccounts((_store, all) => ({ find: async (asked) => (await all()).find(({ id }) => accepts(id, asked)) }))
+
+const isSameLetters = (stored: string, asked: string) => stored.toLowerCase() === asked.toLowerCase()
+
+/** Stores with one mistake each, and words of the message that names it. */
+export const WRONG_STORES: readonly [mistake: string, says: string, change: Change][] = [
+  // find
+  ['caches what it has found', 'find returned the session after remove', caching(false)],
+  [
+    'caches that it has found nothing',
+    'find returned no session',
+    (store) => {
+      const unknown = new Set<string>()
+      return {
+        async find(id) {
+          const session = unknown.has(id) ? undefined : await store.find(id)
+          if (!session) unknown.add(id)
+          return session
+        },
+      }
+    },
+  ],
+  ['compares ids in another letter case as equal', 'found a session', finding(isSameLetters)],
+  ['finds by pattern', 'found a session', finding(like)],
+  ['finds by the start of an id', 'found a session', finding((stored, asked) => stored.startsWith(asked))],
+  [
+    'fails on an id that is not a UUID',
+    'failed with AssertionError: not a UUID',
+    (store) => ({ find: (id) => (/^[\da-f-]{36}$/.test(id) ? store.find(id) : expect.fail('not a UUID')) }),
+  ],
+  [
+    'returns dates as text',
+    '"lastUsedAt" must be a valid Date',
+    (store) => ({ find: async (id) => JSON.parse(JSON.stringify((await store.find(id)) ?? null)) }),
+  ],
+  // add
+  ['stores whole seconds', 'find returned another lastUsedAt than the stored one', times(seconds)],
+  [
+    'writes the local time and reads UTC',
+    'find returned another lastUsedAt than the stored one',
+    times((date) => hoursLater(date, 2)),
+  ],
+  [
+    'stores null as text',
+    'list returned another label than the stored one',
+    storing(({ label }) => ({ label: String(label) })),
+  ],
+  [
+    'has a label column of utf8mb3',
+    'Incorrect string value',
+    storing(({ label }) => (/[\u{10000}-\u{10ffff}]/u.test(label ?? '') ? expect.fail('Incorrect string value') : {})),
+  ],
+  [
+    'has a label column that loses emoji',
+    'list returned another label than the stored one',
+    storing(({ label }) => ({ label: label?.replace(/[\u{10000}-\u{10ffff}]/gu, '?') ?? null })),
+  ],
+  ['has a userAgent column of 255 characters', 'A userAgent has up to 256 characters', column('userAgent', 255)],
+  ['has an address column of 45 characters', 'An address has up to 64 characters', column('address', 45)],
+  ['has a label column of 63 characters', 'A label has up to 64 characters', column('label', 63)],
+  [
+    'has a label column of 64 UTF-16 units',
+    'A label has up to 64 characters',
+    storing(({ label }) => (label && label.length > 64 ? expect.fail('String or binary data would be truncated') : {})),
+  ],
+  [
+    'cuts a long userAgent',
+    'list returned another userAgent than the stored one',
+    storing(({ userAgent }) => ({ userAgent: userAgent?.slice(0, 191) ?? null })),
+  ],
+  [
+    'hides the error of a long text',
+    'find returned no session',
+    (store) => ({
+      add: (session) => (session.userAgent?.length ?? 0) > 255 || store.add(session),
+    }),
+  ],
+  [
+    'returns before the session is stored',
+    'find returned no session after add',
+    (store) => ({
+      add(session) {
+        turn().then(() => store.add(session))
+      },
+    }),
+  ],
+  [
+    'keeps one session per account',
+    'list returned 1 sessions of the account instead of 3',
+    (store) => ({
+      async add(session) {
+        await store.removeAll(session.accountId)
+        await store.add(session)
+      },
+    }),
+  ],
+  [
+    'reads the list, and then writes it with the new session',
+    'of 8 that were added at the same time',
+    (store) => ({
+      add: (session) => rewrite(store, session.accountId, (sessions) => [...sessions, session]),
+    }),
+  ],
+  // list
+  ['lists the sessions of all accounts', 'list returned 4 sessions of the account instead of 3', listing(() => true)],
+  ['lists accounts without regard to letter case', 'whose id differs', listing(isSameLetters)],
+  ['lists accounts by pattern', 'whose id differs', listing(like)],
+  [
+    'lists accounts whose id has the same start',
+    'whose id differs',
+    listing((stored, asked) => stored.startsWith(asked)),
+  ],
+  [
+    'lists only the first 100 sessions',
+    'list returned 100 of 101 sessions',
+    (store) => ({
+      list: async (accountId) => (await listed(store, accountId)).slice(0, 100),
+    }),
+  ],
+  // remove
+  [
+    'removes a session of any account',
+    'find returned no session of another account after remove',
+    (store) => ({
+      remove: async (id) => store.remove(id, (await store.find(id))?.accountId ?? ''),
+    }),
+  ],
+  [
+    'returns the number of removed sessions',
+    'remove must return true or false, but the result is 1',
+    (store) => ({
+      remove: async (...args) => Number(await store.remove(...args)) as never,
+    }),
+  ],
+  [
+    'returns before the session is removed',
+    'find returned the session after remove',
+    (store) => ({
+      async remove(id, accountId) {
+        const session = await store.find(id)
+        turn().then(() => store.remove(id, accountId))
+        return session?.accountId === accountId
+      },
+    }),
+  ],
+  [
+    'looks the session up, and then removes it',
+    'remove returned true for 3 of three calls at the same time',
+    (store) => ({
+      async remove(id, accountId) {
+        const found = await store.find(id)
+        await turn()
+        await store.remove(id, accountId)
+        return found?.accountId === accountId
+      },
+    }),
+  ],
+  [
+    'reads the list, and then writes it without the removed session',
+    'after several calls of remove at the same time',
+    (store) => ({
+      async remove(id, accountId) {
+        if ((await store.find(id))?.accountId !== accountId) return false
+        await rewrite(store, accountId, (sessions) => sessions.filter((one) => one.id !== id))
+        return true
+      },
+    }),
+  ],
+  // removeAll
+  [
+    'always says that it removed a session',
+    'removeAll returned true when it had nothing to remove',
+    (store) => ({
+      removeAll: async (...args) => (await store.removeAll(...args)) || true,
+    }),
+  ],
+  [
+    'returns nothing from removeAll',
+    'removeAll must return true or false',
+    (store) => ({
+      removeAll: async (...args) => void (await store.removeAll(...args)) as never,
+    }),
+  ],
+  [
+    'ignores the session to keep',
+    'list returned 0 sessions of the account instead of 1',
+    (store) => ({
+      removeAll: (accountId) => store.removeAll(accountId),
+    }),
+  ],
+  [
+    'compares ids with NULL, so that nothing is removed',
+    'find returned the session after removeAll',
+    (store) => ({
+      removeAll: (accountId, exceptId) => exceptId !== undefined && store.removeAll(accountId, exceptId),
+    }),
+  ],
+  [
+    'removes the sessions of all accounts',
+    'find returned no session of another account after removeAll',
+    removing(() => true),
+  ],
+  [
+    'removes all sessions of all accounts when it has none to keep',
+    'find returned no session of another account after removeAll',
+    withAccounts((store, all) => ({
+      async removeAll(accountId, exceptId) {
+        if (exceptId !== undefined) return store.removeAll(accountId, exceptId)
+        const sessions = await all()
+        for (const one of sessions) await store.remove(one.id, one.accountId)
+        return sessions.length > 0
+      },
+    })),
+  ],
+  [
+    'removes accounts without regard to letter case',
+    'after removeAll of an account whose id differs',
+    removing(isSameLetters),
+  ],
+  ['removes accounts by pattern', 'after removeAll of an account whose id differs', removing(like)],
+  [
+    'removes only the first 25 sessions',
+    'find returned the session after removeAll of 101 sessions',
+    (store) => ({
+      async removeAll(accountId, exceptId) {
+        const first = (await listed(store, accountId)).filter(({ id }) => id !== exceptId).slice(0, 25)
+        for (const { id } of first) await store.remove(id, accountId)
+        return first.length > 0
+      },
+    }),
+  ],
+  // touch
+  ['touches nothing', 'find returned another lastUsedAt than the stored one', () => ({ touch() {} })],
+  [
+    'moves the expiration when it is touched',
+    'list returned another expiresAt than the stored one',
+    (store) => ({
+      async touch(id, lastUsedAt) {
+        const { accountId } = (await store.find(id)) ?? {}
+        const session = (await listed(store, accountId ?? '')).find((one) => one.id === id)
+        if (session) store.add({ ...session, lastUsedAt, expiresAt: hoursLater(lastUsedAt, 1) })
+      },
+    }),
+  ],
+  [
+    'adds a session when it is touched',
+    'after remove and touch',
+    (store) => {
+      const sessions = new Map<string, Session>()
+      return {
+        add: (session) => store.add(sessions.set(session.id, session).get(session.id) ?? session),
+        touch: (id, lastUsedAt) => sessions.has(id) && store.add({ ...(sessions.get(id) as Session), lastUsedAt }),
+      }
+    },
+  ],
+  [
+    'reads, and then writes the touched session',
+    'after touch and remove at the same time',
+    readAndWrite(async () => {}),
+  ],
+  ['reads, and writes the touched session a turn later', 'after touch and remove at the same time', readAndWrite(turn)],
+  [
+    'removes in two steps, and touches in two steps',
+    'after touch and remove at the same time',
+    (store) => ({
+      ...readAndWrite(turn)(store),
+      async remove(id, accountId) {
+        for (let i = 0; i < 5; i++) await turn()
+        return store.remove(id, accountId)
+      },
+    }),
+  ],
+  [
+    'marks a removed session, reads the mark, and then writes the touched session, unless one session is removed',
+    'after touch and removeAll at the same time',
+    (store) => {
+      const removed = new Set<string>()
+      const { add, touch } = readAndWrite(turn)(store)
+      return {
+        add,
+        async touch(id, lastUsedAt) {
+          await touch?.(id, lastUsedAt)
+          const session = removed.has(id) ? await store.find(id) : undefined
+          if (session) await store.remove(id, session.accountId)
+        },
+        remove(id, accountId) {
+          removed.add(id)
+          return store.remove(id, accountId)
+        },
+      }
+    },
+  ],
+]
