@@ -31,7 +31,7 @@ async function statusOf(token: string, verifier: TokenVerifier = tokens): Promis
   return (await client(port)(bearer(token, '/'))).status
 }
 
-/** Returns a UUID whose first 48 bits are the time that is so many milliseconds after `tokensValidAfter`. */
+/** Returns a UUID whose first 48 bits are a time after `tokensValidAfter`, in milliseconds. */
 function uuidAfter(ms: number, end = '7000-8000-000000000000'): string {
   const time = (clock() + ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-${end}`
