@@ -53,11 +53,11 @@ export function createAccountStore(db: Database): Accounts {
       return numInsertedOrUpdatedRows === 1n ? id : undefined
     },
     async setPasswordHash(email, passwordHash) {
-      const { numUpdatedRows } = await db
-        .updateTable('accounts')
-        .set({ password_hash: passwordHash, tokens_valid_after: new Date().toISOString() })
-        .where('email', '=', folded(email))
-        .executeTakeFirstOrThrow()
+      const endTokens = () => ({ tokens_valid_after: new Date().toISOString() })
+      const account = db.updateTable('accounts').where('email', '=', folded(email))
+      await account.set({ password_hash: passwordHash, ...endTokens() }).execute()
+      // Again, because a login may have read the old hash before the database stored the new one.
+      const { numUpdatedRows } = await account.set(endTokens()).executeTakeFirstOrThrow()
       return numUpdatedRows === 1n
     },
     async isEmpty() {

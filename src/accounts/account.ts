@@ -18,8 +18,8 @@ export interface Account {
   /** The lifetime of this account's tokens, from 1 s. A longer one than the issuer's counts as the issuer's. Default: the issuer's. */
   lifetime?: Duration | null | undefined
   /**
-   * Guards that look the account up refuse tokens issued before this time. Set it to sign out everywhere, or after a password
-   * change. Tokens count whole seconds, so a token issued in the same second is refused too.
+   * Guards that look the account up refuse tokens issued before this time, to the millisecond. Set it to sign out everywhere, or after a
+   * password change. A token whose `jti` this package did not write counts from the start of its second.
    */
   tokensValidAfter?: Date | null | undefined
 }

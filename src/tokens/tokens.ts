@@ -52,7 +52,7 @@ interface TypedVerifier extends TokenVerifier {
 /** Issues the tokens of one environment, and verifies them. Returned by `createTokenIssuer`. */
 export interface TokenIssuer extends TypedVerifier {
   /**
-   * Issues a token. Its times are whole seconds; two tokens are never the same.
+   * Issues a token. `iat` and `exp` are whole seconds, and `jti` has the milliseconds. Two tokens are never the same.
    * @throws TypeError when the account id, the scopes or the claims are not valid. AuthError `unavailable` when `sign` of the key fails, and
    * `overloaded` when 1,024 of its signatures are under way
    */

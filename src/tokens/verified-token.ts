@@ -27,7 +27,10 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly clientId?: string | undefined
   /** The scopes (`scope`). Empty without scopes. */
   readonly scopes: readonly string[]
-  /** The time of issue (`iat`), to the second. */
+  /**
+   * The time of issue: `iat`, with the milliseconds of the `jti` that this package writes. To the second for a token of an identity
+   * provider, and for a token of an earlier release.
+   */
   readonly issuedAt: Date
   /** The expiration (`exp`), to the second. The token is refused from this time on. */
   readonly expiresAt: Date
@@ -97,7 +100,10 @@ export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken 
   return new Verified({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims })
 }
 
-/** The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. */
+/**
+ * The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. `iat` may have milliseconds, as
+ * a fraction.
+ */
 interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   iat: number
   exp: number
@@ -154,7 +160,7 @@ export class Verified implements VerifiedToken {
   }
 }
 
-/** Rounds: another verifier's times may have milliseconds, and a fraction of a second is not exact. */
+/** Rounds, because a fraction of a second is not exact. */
 const dateOf = (seconds: number) => new Date(Math.round(seconds * 1000))
 
 /**

@@ -46,7 +46,9 @@ const newAccount = () => ({ isDisabled: false, validAfter: undefined as number |
 /** Creates a token. Times are in milliseconds. */
 function issue(key: KeyName, accountId: string, lifetime: string) {
   const { token: text, id, expiresAt } = issueNow(issuers[key], { accountId, lifetime })
-  return { text, id, accountId, key, issuedAt: Math.floor(Date.now() / SECOND) * SECOND, expiresAt: +expiresAt }
+  const issuedAt = Date.now()
+  const iat = Math.floor(issuedAt / SECOND) * SECOND
+  return { text, id, accountId, key, issuedAt, iat, expiresAt: +expiresAt }
 }
 
 /** A fetch of the set that the keys of the remote guard come from. */
@@ -154,7 +156,7 @@ function create(world: World, respond: Respond) {
       const isSuperseded = account.validAfter !== undefined && token.issuedAt < account.validAfter
       const lastSet = fetches.findLast(({ keys }) => keys)
       const removedAt = kit.removedAt.get(token.key)
-      const isInTime = () => world.wall() >= token.issuedAt && world.wall() < token.expiresAt
+      const isInTime = () => world.wall() >= token.iat && world.wall() < token.expiresAt
       const wasInTime = isInTime()
       const isSilent = fetches.some(({ keys }) => !keys)
 

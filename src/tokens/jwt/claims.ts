@@ -4,6 +4,7 @@ import { bare, isPlainObject } from '../../shared/values.js'
 import { privateClaims, Verified, type VerifiedToken } from '../verified-token.js'
 import type { CompactToken } from './compact-jws.js'
 import { TYP } from './issue-token.js'
+import { timeOfIssue } from './token-id.js'
 
 /** The form of the tokens that a verifier accepts. */
 export interface TokenForm {
@@ -65,7 +66,8 @@ export const OWN_FORM: TokenForm = {
     if (iss !== issuer) return 'issuer'
     if (aud !== audience) return 'audience'
     if (typeof times === 'string') return times
-    const { iat, exp, notBefore, notAfter } = times
+    const { exp, notBefore, notAfter } = times
+    const iat = timeOfIssue(jti, times.iat) / 1000
     const scopes = scope === undefined ? [] : scope.split(' ')
     const claims = privateClaims(payload)
     const token = new Verified({ id: jti, accountId: sub, issuer, audience, clientId, scopes, iat, exp, claims })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
 import { type Duration, isScopeList, tokenAge } from '../../shared/options/checks.js'
 import { named } from '../../shared/options/read.js'
@@ -6,6 +5,7 @@ import { isPlainObject, isThenable, isValidDate, memberOf } from '../../shared/v
 import { warnOnce } from '../../shared/warnings.js'
 import { privateClaims } from '../verified-token.js'
 import type { Signer } from './signature.js'
+import { createTokenId } from './token-id.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
 export const TYP = 'at+jwt'
@@ -24,8 +24,9 @@ export interface TokenSubject {
   /** The token's lifetime, from 1 s. A longer one than the issuer's counts as the issuer's. Default: the issuer's. */
   lifetime?: Duration | null | undefined
   /**
-   * The time just before the account was looked up; becomes `iat`, and the lifetime begins there. A later time than now counts as now.
-   * Default: now. A password change during a login then ends the token too, by `tokensValidAfter`.
+   * The time just before the account was looked up: becomes `iat` in whole seconds, and the time of `jti` in milliseconds. The lifetime
+   * begins there. A later time than now counts as now. Default: now. A password change during a login then ends the token too, by
+   * `tokensValidAfter`.
    */
   issuedAt?: Date | undefined
 }
@@ -36,7 +37,7 @@ export interface IssuedToken {
   token: string
   /** The token's own `exp`, to the second. */
   expiresAt: Date
-  /** The token's `jti`, for logs and denylists. */
+  /** The token's `jti`: a UUID of version 7 (RFC 9562 section 5.7), for logs and denylists. */
   id: string
 }
 
@@ -57,17 +58,20 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   const claims = memberOf(subject, 'claims') ?? {}
   // Read for each token: the clock of the testing entry refuses to work in production.
   const now = issuing.clock()
-  const issuedAt = memberOf(subject, 'issuedAt') ?? new Date(now)
+  const issuedAt = memberOf(subject, 'issuedAt') ?? undefined
   if (typeof accountId !== 'string' || accountId === '')
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
-  if (!isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
+  if (issuedAt !== undefined && !isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
   const { issuer, audience, clientId, sign } = issuing
-  const iat = Math.floor(Math.min(issuedAt.getTime(), now) / 1000)
+  const time = Math.floor(issuedAt === undefined ? now : Math.min(issuedAt.getTime(), now))
+  const iat = Math.floor(time / 1000)
   const exp = iat + Math.floor(lifetimeOf(subject, issuing.lifetime) / 1000)
-  const id = randomUUID()
-  const registered = {
+  const id = createTokenId(time)
+  const payload = {
+    // First, so that the claims of the issuer count.
+    ...privateClaims(claims),
     iss: issuer,
     aud: audience,
     sub: accountId,
@@ -81,7 +85,7 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
     if (token.length > LONG_TOKEN) warnOnce('longToken')
     return { token, expiresAt: new Date(exp * 1000), id }
   }
-  const token = sign({ ...privateClaims(claims), ...registered })
+  const token = sign(payload)
   return isThenable(token) ? token.then(issued) : issued(token)
 }
 

@@ -1,6 +1,6 @@
 import { createPasswords } from 'express-token-endpoint'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Accounts, createAccountStore } from '../../../example-app/data/account-store.js'
 import type { Database } from '../../../example-app/data/databases/schema.js'
 import { addDemoData, openDemoAccounts } from '../../../example-app/data/demo.js'
@@ -50,6 +50,27 @@ for (const { name, skip, use } of DATABASES) {
           tokensValidAfter: null,
         })
         expect(await accounts.setPasswordHash('nobody@example.com', 'hash')).toBe(false)
+      })
+
+      test('a login that reads the old password while the new one is stored gets no token that outlives the change', async () => {
+        vi.useFakeTimers({ toFake: ['Date'] })
+        onTestFinished(() => void vi.useRealTimers())
+        const storedAt: number[] = []
+        const slow = db.withPlugin({
+          transformQuery({ node }) {
+            // The database stores the values 5 ms after they were chosen.
+            vi.setSystemTime(Date.now() + 5)
+            storedAt.push(Date.now())
+            return node
+          },
+          async transformResult({ result }) {
+            vi.setSystemTime(Date.now() + 1)
+            return result
+          },
+        })
+        await createAccountStore(slow).setPasswordHash(CAROL.email, 'hash-2')
+        const { tokensValidAfter } = (await accounts.findById(await idOf(CAROL))) ?? {}
+        expect(tokensValidAfter?.getTime()).toBeGreaterThan(storedAt[0] as number)
       })
     })
 

@@ -103,7 +103,7 @@ const VERIFIERS = Object.fromEntries(Object.keys(BY_ALG).map((alg) => [alg, veri
 
 /** The contents that this package read, as the payload that peers return. */
 function payloadOf({ id, accountId, issuer, audience, scopes, issuedAt, expiresAt, claims }) {
-  const times = { iat: issuedAt.getTime() / 1000, exp: expiresAt.getTime() / 1000 }
+  const times = { iat: Math.floor(issuedAt.getTime() / 1000), exp: expiresAt.getTime() / 1000 }
   return contentsOf({
     ...claims,
     ...times,

@@ -13,7 +13,7 @@ import {
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newSession } from '../../../../src/sessions/session.js'
 import { expectPasswordChange, get, overtake, signIn, startExamples } from '../../../support/documents/examples.js'
 import { rejectionOf } from '../../../support/failures.js'
@@ -42,6 +42,32 @@ describe('the pages on accounts', () => {
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
     await expectPasswordChange({ accounts, changePassword, passwords: createPasswords() })
+  })
+
+  it('sql-store: a login that reads the old hash while the new one is stored gets no token that outlives the change', async () => {
+    interface Block {
+      db: { prepare(sql: string): { run(...values: unknown[]): unknown } }
+      register(id: string, email: string, password: string): Promise<boolean>
+    }
+    const { accounts, db, register, changePassword } = await run<Block>('sql-store', 'overtaken')
+    await register('acc-9', 'nina@example.com', 'secret')
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_772_366_400_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    const { prepare } = db
+    const storedAt: number[] = []
+    const spy = vi.spyOn(db, 'prepare').mockImplementation((sql) => ({
+      run(...values) {
+        // The database stores the values 5 ms after they were chosen.
+        vi.setSystemTime(Date.now() + 5)
+        storedAt.push(Date.now())
+        prepare.call(db, sql).run(...values)
+        vi.setSystemTime(Date.now() + 1)
+      },
+    }))
+    await changePassword('acc-9', 'new secret')
+    spy.mockRestore()
+    const account = await accounts.findById('acc-9')
+    expect(account?.tokensValidAfter?.getTime()).toBeGreaterThan(storedAt[0] as number)
   })
 
   it('prisma-store: is a store', async () => {

@@ -133,16 +133,24 @@ describe('the lifetime of one token', () => {
   })
 })
 
-it('starts the lifetime at issuedAt, in whole seconds', () => {
+it('starts the lifetime at issuedAt, in whole seconds, and a verifier knows its milliseconds', async () => {
   const issuedAt = new Date((now - 60) * 1000 + 999)
   const { token, expiresAt } = issueNow(issuer, { accountId: 'acc-1', issuedAt })
   expect(decodePayload(token)).toMatchObject({ iat: now - 60, exp: now + 3540 })
   expect(expiresAt).toEqual(new Date((now + 3540) * 1000))
+  expect(await issuer.verify(token)).toMatchObject({ issuedAt, expiresAt })
 })
 
-it.each([1, 3600, 9e9])('counts an issuedAt %i seconds ahead as now', (ahead) => {
+it('counts the time of a clock that has fractions of a millisecond in whole milliseconds', async () => {
+  const tokens = makeIssuer({ clock: () => clock() + 7.9 })
+  const { token } = issueNow(tokens, { accountId: 'acc-1' })
+  expect((await tokens.verify(token)).issuedAt).toEqual(new Date(clock() + 7))
+})
+
+it.each([0.001, 1, 3600, 9e9])('counts an issuedAt %d seconds ahead as now', async (ahead) => {
   const { token } = issueNow(issuer, { accountId: 'acc-1', issuedAt: new Date((now + ahead) * 1000) })
   expect(decodePayload(token)).toMatchObject({ iat: now, exp: now + 3600 })
+  expect((await issuer.verify(token)).issuedAt).toEqual(new Date(now * 1000))
 })
 
 it('reads a list of scopes once, so that a list which changes is checked as it is written', () => {
