@@ -87,7 +87,7 @@ describe('discoverKeys', () => {
     await verifier.verify(token())
     set(moved)
     clock.advance(31_000)
-    expect(await verifier.verify(token('k2'))).toMatchObject({ accountId: 'u' })
+    await expect(verifier.verify(token('k2'))).resolves.toMatchObject({ accountId: 'u' })
     await expectInvalidToken(verifier.verify(token('k1')), 'unknown_key')
     expect(asked).toEqual([OPENID, '/keys', OPENID, '/moved'])
   })
@@ -98,7 +98,7 @@ describe('discoverKeys', () => {
     await verifier.verify(token())
     set(moved)
     clock.advance(300_000)
-    expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+    await expect(verifier.verify(token())).resolves.toMatchObject({ accountId: 'u' })
     await until(() => expect(asked).toEqual([OPENID, '/keys', OPENID, '/moved']))
     await until(() => expectInvalidToken(verifier.verify(token()), 'unknown_key'))
   })
@@ -134,7 +134,7 @@ describe('discoverKeys', () => {
       for (let minutes = 5; minutes < 60; minutes += 5) {
         clock.advance(300_000)
         expect(await refusalOf(verifier.verify(token('k2')))).toMatchObject({ code: 'unavailable', dependency: 'keys' })
-        expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+        await expect(verifier.verify(token())).resolves.toMatchObject({ accountId: 'u' })
       }
       expect(errors[0]).toMatch(`discoverKeys: no keys from ${issuer}: no metadata. ${issuer}${OPENID}: ${says}`)
       expect(asked).not.toContain('/moved')
@@ -142,7 +142,7 @@ describe('discoverKeys', () => {
       expect(await refusalOf(verifier.verify(token()))).toMatchObject({ code: 'unavailable', dependency: 'keys' })
       set(usual)
       clock.advance(30_000)
-      expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+      await expect(verifier.verify(token())).resolves.toMatchObject({ accountId: 'u' })
     })
 
     it('forgets a key that was removed at the last known address', async () => {
@@ -151,7 +151,7 @@ describe('discoverKeys', () => {
       await verifier.verify(token())
       set((issuer, origin) => ({ ...withoutMetadata(issuer, origin), '/keys': { keys: [SECOND] } }))
       clock.advance(31_000)
-      expect(await verifier.verify(token('k2'))).toMatchObject({ accountId: 'u' })
+      await expect(verifier.verify(token('k2'))).resolves.toMatchObject({ accountId: 'u' })
       expect(await refusalOf(verifier.verify(token()))).toMatchObject({ code: 'unavailable' })
     })
 
@@ -163,10 +163,10 @@ describe('discoverKeys', () => {
       set(withoutKeys)
       clock.advance(31_000)
       expect(await refusalOf(verifier.verify(token('k2')))).toMatchObject({ code: 'unavailable' })
-      expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+      await expect(verifier.verify(token())).resolves.toMatchObject({ accountId: 'u' })
       set((issuer, origin) => ({ ...moved(issuer, origin), [OPENID]: undefined }))
       clock.advance(31_000)
-      expect(await verifier.verify(token('k2'))).toMatchObject({ accountId: 'u' })
+      await expect(verifier.verify(token('k2'))).resolves.toMatchObject({ accountId: 'u' })
       expect(asked).toEqual([OPENID, '/keys', OPENID, '/moved', OPENID, OAUTH, '/moved'])
     })
   })
