@@ -1,3 +1,5 @@
+import { brandOf } from '../shared/brand.js'
+import { misuse, PAGE } from '../shared/misuse.js'
 import { withMethods } from '../shared/options/checks.js'
 import { isPlainObject } from '../shared/values.js'
 import type { Sessions } from './sessions.js'
@@ -8,3 +10,19 @@ export const sessionsOption = withMethods<Sessions>(
   ['start', 'isEnded', 'list', 'end', 'endOthers'],
   (value) => (isPlainObject(value) && 'touch' in value ? 'Pass the store to createSessions() first' : ''),
 )
+
+/**
+ * Refuses sessions for tokens of an issuer that the host has not named as its own, because it could name a session of the host. By default,
+ * the first guard or router names it.
+ */
+export function assertOwnIssuers(caller: string, { issuers, isEnded }: Sessions, accepted: readonly string[]): void {
+  const given = issuers ?? accepted.slice(0, 1)
+  const name = brandOf('Sessions', isEnded) as ((issuers: readonly string[]) => readonly string[]) | undefined
+  const own = name?.(given) ?? given
+  const foreign = accepted.find((issuer) => !own.includes(issuer))
+  if (foreign === undefined) return
+  throw misuse(
+    `${caller}: "sessions" are not for the tokens of "${foreign}", which could name a session of yours. If this issuer is your own, pass all issuers of your app as createSessions(store, { issuers })`,
+    PAGE.sessions,
+  )
+}

@@ -1,4 +1,5 @@
-import { type AccountStore, type FoundAccount, readAccount } from '../../accounts/account.js'
+import type { FoundAccount } from '../../accounts/account.js'
+import { type FindById, findAccount } from '../../accounts/find-account.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import { AuthError } from '../../shared/errors.js'
 import { callHost } from '../../shared/host/host-call.js'
@@ -9,24 +10,12 @@ import { factsOf, type VerifiedToken } from '../../tokens/verified-token.js'
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
 
-export type FindById = NonNullable<AccountStore['findById']>
-
 async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
   const revoked: unknown = await isRevoked(auth)
   // `undefined` from a forgotten return would otherwise let every revoked token through.
   if (typeof revoked !== 'boolean')
     throw misuse('isRevoked: must return true or false. Is a "return" missing?', PAGE.revoke)
   return revoked
-}
-
-export async function findAccount(findById: FindById, accountId: string): Promise<FoundAccount | undefined> {
-  const found = readAccount(await findById(accountId))
-  if (found && found.account.id !== accountId)
-    throw misuse(
-      'accounts: findById returned another account. Return the account with the id that was passed',
-      PAGE.accounts,
-    )
-  return found
 }
 
 function assertUsable(found: FoundAccount | undefined, auth: VerifiedToken): FoundAccount {

@@ -1,3 +1,5 @@
+import { storeWithIds } from '../../accounts/find-account.js'
+import { sessionsOption } from '../../sessions/sessions-option.js'
 import { AuthError } from '../../shared/errors.js'
 import { timeoutOption } from '../../shared/host/host-call.js'
 import { steadyClock } from '../../shared/host/steady-clock.js'
@@ -7,11 +9,10 @@ import { type Clock, clockOption, type Duration, duration, func } from '../../sh
 import { optional, readOptions } from '../../shared/options/read.js'
 import { memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
-import { sessionsOption } from '../shared/host-options.js'
 import { askHost, invalidToken, type RevocationCheck } from './account-check.js'
 import { runCheck } from './check-slots.js'
 import { everySecond } from './connection-loop.js'
-import { type RequireBearerOptions, storeWithIds } from './options.js'
+import type { RequireBearerOptions } from './options.js'
 
 /** The options of `closeWhenEnded`. */
 export interface CloseWhenEndedOptions {

@@ -1,5 +1,7 @@
 import type { AccountStore } from '../../accounts/account.js'
+import { storeWithIds } from '../../accounts/find-account.js'
 import type { Sessions } from '../../sessions/sessions.js'
+import { assertOwnIssuers, sessionsOption } from '../../sessions/sessions-option.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../../shared/options/checks.js'
 import {
@@ -12,11 +14,11 @@ import {
   readOptions,
 } from '../../shared/options/read.js'
 import { secureUrl } from '../../shared/options/web-url.js'
-import { isPlainObject, memberOf } from '../../shared/values.js'
+import { memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
-import { assertOwnIssuers, type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'
-import type { FindById, RevocationCheck } from './account-check.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
+import type { RevocationCheck } from './account-check.js'
 
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions extends HostOptions {
@@ -90,16 +92,6 @@ const tokenVerifiers: Check<Verifiers> = (value) => {
     throw new InvalidOption('a list of verifiers, each of another issuer', hint)
   }
   return severalVerifiers(list)
-}
-
-const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
-  typeof value === 'function' || isPlainObject(value)
-    ? 'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
-    : '',
-)
-export const storeWithIds: Check<FindById> = (value) => {
-  const store = storeWithId(value)
-  return (id) => store.findById(id)
 }
 
 const metadataUrl = secureUrl(

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
 import { bare, own } from '../../shared/values.js'
-import { http2StreamOf } from './source.js'
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536
@@ -72,4 +72,9 @@ export function endThenClose(res: ServerResponse, body: string | Buffer): void {
   req.on('data', count)
   // A body that was read up to its limit is paused.
   req.resume()
+}
+
+/** Returns the stream of an HTTP/2 request, and undefined for HTTP/1. */
+export function http2StreamOf(req: IncomingMessage): ServerHttp2Stream | undefined {
+  return req.httpVersionMajor >= 2 ? (req as IncomingMessage & { stream?: ServerHttp2Stream }).stream : undefined
 }

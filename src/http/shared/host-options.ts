@@ -1,12 +1,7 @@
-import type { Sessions } from '../../sessions/sessions.js'
-import { brandOf } from '../../shared/brand.js'
 import type { AuthObserver } from '../../shared/events.js'
 import { timeoutOption } from '../../shared/host/host-call.js'
-import { misuse, PAGE } from '../../shared/misuse.js'
 import { type Duration, func } from '../../shared/options/checks.js'
 import { InvalidOption, optional } from '../../shared/options/read.js'
-
-export { sessionsOption } from '../../sessions/sessions-option.js'
 
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
@@ -30,22 +25,6 @@ export interface HostOptions {
 function forwarding(value: unknown): boolean | 'all' {
   if (typeof value === 'boolean' || value === 'all') return value
   throw new InvalidOption("true, false or 'all'")
-}
-
-/**
- * Refuses sessions for tokens of an issuer that the host has not named as its own, because it could name a session of the host. By default,
- * the first guard or router names it.
- */
-export function assertOwnIssuers(caller: string, { issuers, isEnded }: Sessions, accepted: readonly string[]): void {
-  const given = issuers ?? accepted.slice(0, 1)
-  const name = brandOf('Sessions', isEnded) as ((issuers: readonly string[]) => readonly string[]) | undefined
-  const own = name?.(given) ?? given
-  const foreign = accepted.find((issuer) => !own.includes(issuer))
-  if (foreign === undefined) return
-  throw misuse(
-    `${caller}: "sessions" are not for the tokens of "${foreign}", which could name a session of yours. If this issuer is your own, pass all issuers of your app as createSessions(store, { issuers })`,
-    PAGE.sessions,
-  )
 }
 
 export const hostSchema = {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { ServerHttp2Stream } from 'node:http2'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
 import type { Source } from '../../shared/queues/fair-queue.js'
 import { warnOnce } from '../../shared/warnings.js'
+import { http2StreamOf } from './close-after-answer.js'
 
 /** Returns the client's address: Express's `req.ip`, or the socket's where there is no Express. */
 export function addressOf(req: IncomingMessage & { ip?: string | undefined }): string | undefined {
@@ -27,9 +27,4 @@ export function sourceOf(req: IncomingMessage, address = addressOf(req)): Source
   // In HTTP/2 each request has its own `socket`, and the requests of a connection share a session.
   const connection = stream ? (stream.session ?? ENDED) : (req.socket ?? undefined)
   return { network: clientNetwork(address), connection }
-}
-
-/** Returns the stream of an HTTP/2 request, and undefined for HTTP/1. */
-export function http2StreamOf(req: IncomingMessage): ServerHttp2Stream | undefined {
-  return req.httpVersionMajor >= 2 ? (req as IncomingMessage & { stream?: ServerHttp2Stream }).stream : undefined
 }

@@ -1,0 +1,27 @@
+import { misuse, PAGE } from '../shared/misuse.js'
+import { withMethods } from '../shared/options/checks.js'
+import type { Check } from '../shared/options/read.js'
+import { isPlainObject } from '../shared/values.js'
+import { type AccountStore, type FoundAccount, readAccount } from './account.js'
+
+export type FindById = NonNullable<AccountStore['findById']>
+
+const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
+  typeof value === 'function' || isPlainObject(value)
+    ? 'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
+    : '',
+)
+export const storeWithIds: Check<FindById> = (value) => {
+  const store = storeWithId(value)
+  return (id) => store.findById(id)
+}
+
+export async function findAccount(findById: FindById, accountId: string): Promise<FoundAccount | undefined> {
+  const found = readAccount(await findById(accountId))
+  if (found && found.account.id !== accountId)
+    throw misuse(
+      'accounts: findById returned another account. Return the account with the id that was passed',
+      PAGE.accounts,
+    )
+  return found
+}
