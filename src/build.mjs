@@ -8,7 +8,7 @@ const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'testing',
 const LATE = /[\\/]on-first-use\.cjs$/
 
 /** The modules of one entry, and the module that browsers need too. */
-const APART = /[\\/]src[\\/](client|cli|express|openapi|passport|testing|http[\\/]strategies)\b/
+const APART = /[\\/]src[\\/](client|cli|express|openapi|passport|testing)\b/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]urls\.ts$/
 
@@ -28,7 +28,7 @@ await build({
       name: 'on-first-use',
       resolveId: (id, importer) => (LATE.test(id) ? { id: resolve(importer, '..', id), external: true } : undefined),
       generateBundle() {
-        for (const fileName of ['shared/packages/on-first-use.cjs', 'http/on-first-use.cjs']) {
+        for (const fileName of ['packages/on-first-use.cjs', 'packages/http/on-first-use.cjs']) {
           this.emitFile({ type: 'asset', fileName, source: readFileSync(here(fileName)) })
         }
       },

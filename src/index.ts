@@ -5,7 +5,6 @@ export {
   type MemoryAccount,
   memoryAccounts,
 } from './accounts/account.js'
-export type { Credentials } from './accounts/login.js'
 export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
 export { type Argon2idOptions, argon2id } from './accounts/passwords/hashers/argon2id.js'
 export { type BcryptOptions, bcrypt } from './accounts/passwords/hashers/bcrypt.js'
@@ -23,40 +22,32 @@ export type { Budget } from './accounts/throttle/limit.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
 export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
-export { type AuthErrorsOptions, authErrors } from './http/auth-errors.js'
-export type { RevocationCheck } from './http/guard/account-check.js'
-export { authInfoOf, type McpAuthInfo } from './http/guard/auth-info.js'
-export { type CloseWhenEndedOptions, closeWhenEnded } from './http/guard/close-when-ended.js'
-export type { RequireBearerOptions } from './http/guard/options.js'
+export type { RevocationCheck } from './guard/account-check.js'
+export { authInfoOf, type McpAuthInfo } from './guard/auth-info.js'
 export {
   type AuthenticatedRequest,
   authOf,
   type BearerGuard,
   type GuardedRequest,
   requireBearer,
-} from './http/guard/require-bearer.js'
-export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
-export {
-  type ProtectedResourceOptions,
-  type ProtectedResourceRouter,
-  protectedResourceRouter,
-} from './http/protected-resource-router.js'
-export { type SessionRouterOptions, sessionRouter } from './http/session-router.js'
-export type { FieldNames } from './http/token-endpoint/field-names.js'
-export { createLogin, type Login, type LoginOrigin, type LoginResult } from './http/token-endpoint/login.js'
-export type { LoginOptions } from './http/token-endpoint/login-options.js'
+} from './guard/require-bearer.js'
+export type { RequireBearerOptions } from './guard/require-bearer-options.js'
+export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
+export type { FieldNames } from './login/body/field-names.js'
+export { createLogin, type Login, type LoginOrigin, type LoginResult } from './login/create-login.js'
+export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/create-sign-in.js'
+export type { Credentials } from './login/login.js'
+export type { LoginOptions } from './login/login-options.js'
+export { tokenRouter } from './login/token-router.js'
 export type {
   CredentialsOptions,
   IssuedResponse,
   LoginChoice,
   TokenRouterOptions,
-} from './http/token-endpoint/options.js'
-export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './http/token-endpoint/sign-in.js'
-export { tokenRouter } from './http/token-endpoint/token-router.js'
-export { memorySessions } from './sessions/memory-sessions.js'
-export type { FoundSession, NewSession, Session, SessionStore } from './sessions/session.js'
-export { createSessions, type SessionOwner, type Sessions, type SessionsOptions } from './sessions/sessions.js'
-export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './shared/errors.js'
+} from './login/token-router-options.js'
+export type { Clock, Duration } from './options/checks.js'
+export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './refusals/auth-error.js'
+export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './refusals/codes.js'
 export type {
   AuthEvent,
   AuthObserver,
@@ -69,9 +60,18 @@ export type {
   TokenOverloadedEvent,
   TokenRefusedEvent,
   TokenThrottledEvent,
-} from './shared/events.js'
-export type { Clock, Duration } from './shared/options/checks.js'
-export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './shared/refusals.js'
+} from './refusals/events.js'
+export { type AuthErrorsOptions, authErrors } from './routes/auth-errors.js'
+export { type JwksRouterOptions, jwksRouter } from './routes/jwks-router.js'
+export {
+  type ProtectedResourceOptions,
+  type ProtectedResourceRouter,
+  protectedResourceRouter,
+} from './routes/protected-resource-router.js'
+export { type SessionRouterOptions, sessionRouter } from './routes/session-router.js'
+export { memorySessions } from './sessions/memory-sessions.js'
+export type { FoundSession, NewSession, Session, SessionStore } from './sessions/session.js'
+export { createSessions, type SessionOwner, type Sessions, type SessionsOptions } from './sessions/sessions.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
 export type { AccountIdOf, ScopesOf } from './tokens/jwt/provider-claims.js'

@@ -1,7 +1,7 @@
-import { misuse, PAGE } from '../shared/misuse.js'
-import { type Duration, isScopeList, tokenAge } from '../shared/options/checks.js'
-import { describe, named } from '../shared/options/read.js'
-import { isPlainObject, isValidDate, memberOf } from '../shared/values.js'
+import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { describe, named } from '../options/read-options.js'
+import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
 
 /** An account, as the host's store returns it. */
 export interface Account {

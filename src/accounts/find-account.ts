@@ -1,7 +1,7 @@
-import { misuse, PAGE } from '../shared/misuse.js'
-import { withMethods } from '../shared/options/checks.js'
-import type { Check } from '../shared/options/read.js'
-import { isPlainObject } from '../shared/values.js'
+import { withMethods } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import type { Check } from '../options/read-options.js'
+import { isPlainObject } from '../options/values.js'
 import { type AccountStore, type FoundAccount, readAccount } from './account.js'
 
 export type FindById = NonNullable<AccountStore['findById']>

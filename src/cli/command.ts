@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { type Check, InvalidOption, mustBe } from '../shared/options/read.js'
-import { suggestion } from '../shared/suggest.js'
+import { type Check, InvalidOption, mustBe } from '../options/read-options.js'
+import { suggestion } from '../options/suggest.js'
 import { UsageError } from './command-error.js'
 import type { Io } from './io.js'
 

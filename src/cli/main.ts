@@ -1,5 +1,5 @@
-import { suggest } from '../shared/suggest.js'
-import { own } from '../shared/values.js'
+import { suggest } from '../options/suggest.js'
+import { own } from '../options/values.js'
 import { check } from './check/check.js'
 import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
 import { CommandError, EXIT, UsageError } from './command-error.js'

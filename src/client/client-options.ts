@@ -1,4 +1,4 @@
-import { isExposed, withoutEndSlashes } from '../shared/urls.js'
+import { isExposed, withoutEndSlashes } from '../options/urls.js'
 import { bare } from './read.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 

@@ -1,5 +1,5 @@
-import { bool, type Duration, scopeList, text, tokenAge } from '../shared/options/checks.js'
-import { optional, readOptions } from '../shared/options/read.js'
+import { bool, type Duration, scopeList, text, tokenAge } from '../options/checks.js'
+import { optional, readOptions } from '../options/read-options.js'
 import { refusalResponses } from './responses.js'
 import type { Operation, Reference, Response, Responses, SecurityRequirement } from './types.js'
 

@@ -1,4 +1,4 @@
-import type { HeaderName } from '../http/shared/answers.js'
+import type { HeaderName } from '../refusals/responses.js'
 import type { Header, Schema } from './types.js'
 
 interface HeaderRow {

@@ -1,6 +1,6 @@
-import { type Answer, type HeaderName, refusalAnswer } from '../http/shared/answers.js'
-import { AuthError, type AuthErrorDetails } from '../shared/errors.js'
-import { type AuthErrorCode, type Part, REFUSALS } from '../shared/refusals.js'
+import { AuthError, type AuthErrorDetails } from '../refusals/auth-error.js'
+import { type AuthErrorCode, type Part, REFUSALS } from '../refusals/codes.js'
+import { type Answer, type HeaderName, refusalAnswer } from '../refusals/responses.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 

@@ -1,5 +1,5 @@
-import type { FieldNames } from '../http/token-endpoint/field-names.js'
-import { REFUSALS } from '../shared/refusals.js'
+import type { FieldNames } from '../login/body/field-names.js'
+import { REFUSALS } from '../refusals/codes.js'
 import { codesOf } from './responses.js'
 import type { Schema } from './types.js'
 

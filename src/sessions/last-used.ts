@@ -1,6 +1,6 @@
 // Not the global, because a host's tests may fake the timers.
 import { setImmediate } from 'node:timers'
-import { withDeadline } from '../shared/host/host-call.js'
+import { withDeadline } from '../waiting/host-call.js'
 import type { FoundSession, SessionStore } from './session.js'
 
 /** The time between two writes of one session, in milliseconds. */

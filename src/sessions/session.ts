@@ -1,6 +1,6 @@
-import { misuse, PAGE } from '../shared/misuse.js'
-import { describe } from '../shared/options/read.js'
-import { isPlainObject, isValidDate, memberOf } from '../shared/values.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { describe } from '../options/read-options.js'
+import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
 
 /** A sign-in on one device: the session of one token. It holds no token. */
 export interface Session {

@@ -1,7 +1,7 @@
-import { brandOf } from '../shared/brand.js'
-import { misuse, PAGE } from '../shared/misuse.js'
-import { withMethods } from '../shared/options/checks.js'
-import { isPlainObject } from '../shared/values.js'
+import { brandOf } from '../options/brand.js'
+import { withMethods } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { isPlainObject } from '../options/values.js'
 import type { Sessions } from './sessions.js'
 
 /** The option `sessions`: what `createSessions` returned. */

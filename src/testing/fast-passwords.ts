@@ -7,7 +7,7 @@ import {
   queueAliases,
   queueSchema,
 } from '../accounts/passwords/passwords.js'
-import { readOptions } from '../shared/options/read.js'
+import { readOptions } from '../options/read-options.js'
 import { testsOnly } from './tests-only.js'
 
 /** The options of `fastPasswords`: those of `createPasswords` without `hashers`. */

@@ -1,4 +1,4 @@
-import { misuse, PAGE } from '../shared/misuse.js'
+import { misuse, PAGE } from '../options/misuse.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import { syncVerifierOf } from '../tokens/sync-verifier.js'
 import type { TokenIssuer } from '../tokens/tokens.js'

@@ -1,6 +1,6 @@
-import { PAGE } from '../shared/misuse.js'
-import { type Duration, duration } from '../shared/options/checks.js'
-import { type Check, InvalidOption, named } from '../shared/options/read.js'
+import { type Duration, duration } from '../options/checks.js'
+import { PAGE } from '../options/misuse.js'
+import { type Check, InvalidOption, named } from '../options/read-options.js'
 import { testsOnly } from './tests-only.js'
 
 /** A clock for tests. It follows its source until `set` stops it. */

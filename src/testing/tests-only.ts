@@ -1,4 +1,4 @@
-import { misuse, PAGE } from '../shared/misuse.js'
+import { misuse, PAGE } from '../options/misuse.js'
 
 /** @throws TypeError when `NODE_ENV` is `production` */
 export function testsOnly(caller: string): void {

@@ -1,4 +1,4 @@
-import { brandOf, brandWith } from '../shared/brand.js'
+import { brandOf, brandWith } from '../options/brand.js'
 import type { IssuedToken, TokenSubject } from './jwt/issue-token.js'
 import type { VerifiedToken } from './verified-token.js'
 

@@ -1,16 +1,7 @@
-import { timeoutOption } from '../shared/host/host-call.js'
-import {
-  type Clock,
-  clockOption,
-  type Duration,
-  duration,
-  func,
-  integer,
-  text,
-  tokenAge,
-} from '../shared/options/checks.js'
-import { aliasesOf, type Check, must, optional } from '../shared/options/read.js'
-import { baseUrl, exactUrl } from '../shared/options/web-url.js'
+import { type Clock, clockOption, type Duration, duration, func, integer, text, tokenAge } from '../options/checks.js'
+import { aliasesOf, type Check, must, optional } from '../options/read-options.js'
+import { baseUrl, exactUrl } from '../options/web-url.js'
+import { timeoutOption } from '../waiting/host-call.js'
 import type { AccountIdOf, ScopesOf } from './jwt/provider-claims.js'
 import type { PrivateTokenKey, PublicTokenKey, RemoteSigningKey, SecretTokenKey } from './keys/key-ring.js'
 import type { RemoteKeys } from './keys/remote-keys.js'

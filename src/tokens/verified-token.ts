@@ -1,7 +1,7 @@
-import { brand, hasBrand, markOf } from '../shared/brand.js'
-import { AuthError } from '../shared/errors.js'
-import { isScopeList, LAST_MOMENT } from '../shared/options/checks.js'
-import { bare, isPlainObject, isThenable, isValidDate, memberOf } from '../shared/values.js'
+import { brand, hasBrand, markOf } from '../options/brand.js'
+import { isScopeList, LAST_MOMENT } from '../options/checks.js'
+import { bare, isPlainObject, isThenable, isValidDate, memberOf } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
 
 /** Private claims, as JSON values. */
 export type PrivateClaims = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
-import { AuthError } from '../shared/errors.js'
-import { misuse, PAGE } from '../shared/misuse.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { AuthError } from '../refusals/auth-error.js'
 import { unverifiedIssuer } from './jwt/compact-jws.js'
 import { assertTokenText } from './jwt/verify-token.js'
 import { KEY_LENGTH, recentMap } from './recent-map.js'

@@ -43,11 +43,16 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 /** The layers from the top down. Entries of one layer do not import each other. */
 const FLOORS = [
   ['index.ts', 'client.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
-  ['openapi'],
-  ['http', 'testing', 'cli'],
+  ['openapi', 'testing', 'cli', 'passport', 'routes'],
+  ['login', 'guard'],
   ['tokens', 'accounts', 'sessions', 'client'],
-  ['shared'],
+  ['requests'],
+  ['waiting'],
+  ['refusals'],
+  ['options', 'packages'],
 ]
+/** The journeys of a request, and the ground that reads requests and sends responses. */
+const HTTP = ['login', 'guard', 'routes', 'passport', 'requests', 'refusals']
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
 type Edge = readonly [from: string, to: string]
@@ -85,27 +90,30 @@ describe('the layers of src', () => {
     expect(circles).toEqual([])
   })
 
-  it('tokens and accounts meet in http/ alone', () => {
+  it('tokens and accounts meet only in the journeys of a request', () => {
     const rooms = (file: string) => new Set(OWN.filter(({ from }) => from === file).map(({ to }) => roomOf(to)))
     const meeting = FILES.filter((file) => rooms(file).has('tokens') && rooms(file).has('accounts'))
-    expect(meeting.filter((file) => !['index.ts', 'express.ts'].includes(file) && roomOf(file) !== 'http')).toEqual([])
+    expect(
+      meeting.filter((file) => !['index.ts', 'express.ts'].includes(file) && !HTTP.includes(roomOf(file))),
+    ).toEqual([])
   })
 
   it.each([
-    ['express and passport', /^(@types\/)?(express|passport)/, 'http'],
-    ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, 'http'],
-    ['password hashes', /argon2|bcrypt/, 'accounts'],
-  ])('%s: imported in one room alone', (_what, name, room) => {
+    ['passport', /^(@types\/)?passport/, ['passport']],
+    ['express', /^(@types\/)?express/, ['packages', 'login', 'routes']],
+    ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, ['packages', 'login']],
+    ['password hashes', /argon2|bcrypt/, ['accounts']],
+  ])('%s: imported only in its rooms', (_what, name, rooms) => {
     const importing = FOREIGN.filter(({ to }) => name.test(to))
     expect(importing).not.toEqual([])
-    expect(show(importing.filter(({ from }) => roomOf(from) !== room))).toEqual([])
+    expect(show(importing.filter(({ from }) => !rooms.includes(roomOf(from))))).toEqual([])
   })
 
-  it('HTTP is spoken in http/ alone, and to a running app by one file of the command', () => {
+  it('HTTP is spoken only in the journeys and their ground, and to a running app by one file of the command', () => {
     const web = /^(node:)?(http|https|http2|net|tls)$/
-    const speaking = FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http')
-    // `fetch` would join two Authorization headers into one, and the check sends two. The throttle takes only `isIPv4` and `isIPv6` from `net`.
-    const expected = new Set(['cli/check/probe/send.ts', 'accounts/throttle/client-network.ts'])
+    const speaking = FOREIGN.filter(({ from, to }) => web.test(to) && !HTTP.includes(roomOf(from)))
+    // `fetch` would join two Authorization headers into one, and the check sends two.
+    const expected = new Set(['cli/check/probe/send.ts'])
     expect(new Set(speaking.map(({ from }) => from))).toEqual(expected)
   })
 
@@ -147,22 +155,18 @@ describe('the entries', () => {
   })
 
   it('testing.ts needs nothing of a server', () => {
-    expect(reached('testing.ts').filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
+    expect(reached('testing.ts').filter((to) => /^(express|passport|login|guard|routes|requests)\b/.test(to))).toEqual(
+      [],
+    )
   })
 
   it('client.ts needs nothing that a browser lacks', () => {
-    expect(reached('client.ts').filter((to) => !to.startsWith('client/'))).toEqual(['shared/urls.ts'])
+    expect(reached('client.ts').filter((to) => !to.startsWith('client/'))).toEqual(['options/urls.ts'])
   })
 
   it('openapi.ts needs only what is said on the wire', () => {
-    const others = reached('openapi.ts').filter((to) => !/^(openapi|shared)\//.test(to))
-    expect(others.sort()).toEqual([
-      'http/shared/answers.ts',
-      'http/shared/mount-path.ts',
-      'http/token-endpoint/field-names.ts',
-      'ms',
-      'node:util',
-    ])
+    const others = reached('openapi.ts').filter((to) => !/^(openapi|options|refusals)\//.test(to))
+    expect(others.sort()).toEqual(['login/body/field-names.ts', 'ms', 'node:util'])
   })
 })
 

@@ -17,10 +17,10 @@ import {
 import { BearerStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/shared/limits.js'
-import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
-import { MOST_SIGNS } from '../../src/http/token-endpoint/json.js'
-import { MOST_FIELDS } from '../../src/http/token-endpoint/request-body.js'
+import { MOST_SIGNS } from '../../src/login/body/json.js'
+import { MOST_FIELDS } from '../../src/login/body/request-body.js'
+import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/waiting/request-limits.js'
+import { createTurnQueue } from '../../src/waiting/turn-queue.js'
 import { settled, statuses } from '../support/concurrency.js'
 import { countingHasher, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
@@ -150,7 +150,7 @@ describe('the page on security promises', () => {
     const emails = [email, email + 1].map((length) => 'a'.repeat(length))
     expect(statuses(await flood(port, 2, (i) => login(emails[i] ?? '', 'x'), 1))).toEqual({ 403: 2 })
     expect(asked).toEqual([emails[0]])
-    const { clientNetwork } = await import('../../src/accounts/throttle/client-network.js')
+    const { clientNetwork } = await import('../../src/requests/client-network.js')
     const zone = (length: number) => `fe80::1%${'e'.repeat(length - 8)}`
     expect([address, address + 1].map((length) => clientNetwork(zone(length)))).toEqual([
       expect.stringMatching(/\/64$/),

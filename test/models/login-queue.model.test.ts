@@ -1,8 +1,8 @@
 import { type AuthError, createPasswords, type Hasher } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
-import { createAuthentication } from '../../src/accounts/login.js'
 import type { Throttle } from '../../src/accounts/throttle/throttle.js'
+import { createAuthentication } from '../../src/login/login.js'
 import { createRounds } from './rounds.js'
 import { commandsOf, itHolds, often, settle, type World } from './world.js'
 

@@ -25,7 +25,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     ],
     'The same holds for cached tokens': 'a removed key verifies nothing after 10 minutes',
   },
-  'test/unit/http/session-router.test.ts': {
+  'test/unit/routes/session-router.test.ts': {
     'a token is accepted only while its session is in the store': [
       'ends one session, all others, and its own: their tokens are refused at once',
       'refuses a token without a session',
@@ -33,14 +33,14 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'and the sign-ins that wait for `sign`, `respond` or your session store':
       'lets at most 16 sign-ins of one connection wait for %s',
   },
-  'test/unit/http/token-endpoint/login.test.ts': {
+  'test/unit/login/create-login.test.ts': {
     'The same numbers limit the calls of a custom `logIn`':
       'lets at most 16 calls of a function of the host wait for one connection, and 1,024 for one network',
   },
   'test/attacks/hosts/prototype-pollution.test.ts': {
     'or on a polluted `Object.prototype`': 'a forged token is not anonymous on an optional guard',
   },
-  'test/unit/http/guard/admission.test.ts': {
+  'test/unit/guard/admission.test.ts': {
     'The guard checks the expiration of every token, also of a token that a custom verifier returned': 'from 1970',
   },
   'test/contract/security-promises.test.ts': {
@@ -55,10 +55,10 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'Refusals are not delayed': 'an unread body after a refusal',
     'is drained for at most 1 s': 'an unread body after a refusal',
   },
-  'test/unit/shared/host/describe-error.test.ts': {
+  'test/unit/refusals/describe-error.test.ts': {
     'Without `onEvent`, the process warning about it': 'shows the class and the line of %s, and nothing of the message',
   },
-  'test/unit/shared/errors.test.ts': {
+  'test/unit/refusals/auth-error.test.ts': {
     'The JSON of an `AuthError` is the problem document': 'is the problem document in JSON',
   },
   'test/unit/tokens/keys/keys-misuse.test.ts': {
@@ -68,7 +68,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'A password check that does not return `true` refuses the login': 'has not said true: 403',
     'An invalid account is a `503`, and so is an invalid return value': '%s: 503, and then service goes on',
   },
-  'test/unit/http/guard/http2.test.ts': {
+  'test/unit/guard/http2.test.ts': {
     'A connection of HTTP/2 is one connection': 'holds 128 calls of one connection',
     'In HTTP/2, only the stream of the request ends': 'ends the stream of a refused request',
   },
@@ -93,7 +93,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'While Redis is down, they hold in each process':
       'no process allows more failures than the limit, also while the store is down',
   },
-  'test/unit/accounts/login.test.ts': {
+  'test/unit/login/login.test.ts': {
     'another login waits in the queue':
       'waits in the queue while others fill a limit, and a right login is never refused because of them',
   },
@@ -146,7 +146,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'a network has no more calls than are still free': 'a call of the host counts until it ends, and the limits hold',
     'each of its waiting requests gets `503` at once': 'each waiting request of a connection above its limit gets 503',
   },
-  'test/unit/shared/queues/fair-queue.test.ts': {
+  'test/unit/waiting/fair-queue.test.ts': {
     'the network with the most waiting requests gives way':
       'does what its model does, whatever is added, taken and removed',
   },

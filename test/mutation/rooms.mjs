@@ -20,25 +20,25 @@ export const ROOMS = {
       'test/unit/tokens/*.test.ts',
       'test/unit/tokens/jwt/{claims,issue-token,provider-claims}.test.ts',
       'test/unit/tokens/keys/{key-ring,keys-misuse}.test.ts',
-      'test/unit/shared/tracing.test.ts',
+      'test/unit/refusals/tracing.test.ts',
     ],
   },
   guard: {
-    mutate: ['src/http/guard/**/*.ts'],
+    mutate: ['src/guard/**/*.ts'],
     tests: [
-      'test/unit/http/guard/*.test.ts',
-      'test/unit/http/{session-router,protected-resource-router}.test.ts',
+      'test/unit/guard/**/*.test.ts',
+      'test/unit/routes/{session-router,protected-resource-router}.test.ts',
       'test/contract/rfc6750.test.ts',
     ],
   },
-  queues: {
-    mutate: ['src/shared/queues/**/*.ts', 'src/http/shared/**/*.ts'],
+  waiting: {
+    mutate: ['src/waiting/*.ts', 'src/requests/*.ts'],
     tests: [
-      'test/unit/shared/queues/*.test.ts',
-      'test/unit/http/shared/*.test.ts',
-      'test/unit/http/guard/{admission,close-when-ended,http2,options,require-bearer}.test.ts',
-      'test/unit/http/token-endpoint/token-router.test.ts',
-      'test/unit/http/session-router.test.ts',
+      'test/unit/{waiting,requests}/*.test.ts',
+      'test/unit/guard/**/{admission,close-when-ended,http2,require-bearer,require-bearer-options}.test.ts',
+      'test/unit/login/token-router.test.ts',
+      'test/unit/routes/session-router.test.ts',
+      'test/unit/tokens/keys/{remote-keys,discover-keys}.test.ts',
     ],
   },
   throttle: { mutate: ['src/accounts/throttle/**/*.ts'], tests: ['test/unit/accounts/throttle/*.test.ts'] },
@@ -48,26 +48,31 @@ export const ROOMS = {
     tests: [
       'test/unit/tokens/keys/*.test.ts',
       'test/unit/tokens/prototype-pollution.test.ts',
-      'test/unit/shared/tracing.test.ts',
+      'test/unit/refusals/tracing.test.ts',
     ],
   },
   accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
-  endpoint: {
-    mutate: ['src/http/*.ts', 'src/http/token-endpoint/**/*.ts', 'src/http/strategies/**/*.ts'],
+  login: {
+    mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
+    tests: ['test/unit/{login,passport}/**/*.test.ts', 'test/unit/refusals/{tracing,warnings}.test.ts'],
+  },
+  routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,login}/*.test.ts'] },
+  refusals: {
+    mutate: ['src/refusals/*.ts'],
     tests: [
-      'test/unit/http/*.test.ts',
-      'test/unit/http/{token-endpoint,strategies}/*.test.ts',
-      'test/unit/shared/{tracing,warnings}.test.ts',
+      'test/unit/refusals/*.test.ts',
+      'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
+      'test/unit/login/token-router.test.ts',
+      'test/unit/routes/session-router.test.ts',
     ],
   },
-  shared: {
-    mutate: ['src/shared/{,host/,options/}*.ts'],
+  options: {
+    mutate: ['src/options/*.ts'],
     tests: [
-      'test/unit/shared/{*,host/*}.test.ts',
+      'test/unit/options/*.test.ts',
       'test/unit/tokens/{token-options,two-copies}.test.ts',
-      'test/unit/tokens/keys/{remote-keys,discover-keys}.test.ts',
-      'test/unit/http/guard/{options,require-bearer}.test.ts',
-      'test/unit/http/token-endpoint/token-router.test.ts',
+      'test/unit/guard/{require-bearer-options,require-bearer}.test.ts',
+      'test/unit/login/token-router.test.ts',
     ],
   },
   sessions: {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
-import { AuthError } from '../../shared/errors.js'
-import { withDeadline } from '../../shared/host/host-call.js'
-import { createFairQueue, type QueueLimits, type Source } from '../../shared/queues/fair-queue.js'
+import { AuthError } from '../../refusals/auth-error.js'
+import { createFairQueue, type QueueLimits, type Source } from '../../waiting/fair-queue.js'
+import { withDeadline } from '../../waiting/host-call.js'
 
 /** The load of the password checks, for metrics. */
 export interface HashQueueLoad {

@@ -1,5 +1,5 @@
-import { withDeadline } from '../../shared/host/host-call.js'
-import { attempt, bare, memberOf } from '../../shared/values.js'
+import { attempt, bare, memberOf } from '../../options/values.js'
+import { withDeadline } from '../../waiting/host-call.js'
 import type { SharedStore, StoreFailed } from './shared-store.js'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */

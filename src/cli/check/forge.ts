@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto'
-import { parseJson } from '../../shared/values.js'
+import { parseJson } from '../../options/values.js'
 import { isKeyPairAlgorithm, PAIRS } from '../../tokens/algorithms/algorithms.js'
 import { signCompact } from '../../tokens/jwt/signature.js'
 import type { ReadToken } from './probe/read-token.js'

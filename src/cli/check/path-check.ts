@@ -1,4 +1,4 @@
-import { type Check, InvalidOption } from '../../shared/options/read.js'
+import { type Check, InvalidOption } from '../../options/read-options.js'
 
 /** Creates a check for a path below the base URL. Errors show the example. */
 export const pathLike =

@@ -1,5 +1,5 @@
-import { duration, integer } from '../../shared/options/checks.js'
-import { suggestion } from '../../shared/suggest.js'
+import { duration, integer } from '../../options/checks.js'
+import { suggestion } from '../../options/suggest.js'
 import { checked, oneOf, type Values } from '../command.js'
 import { UsageError } from '../command-error.js'
 import { readPassword } from '../hash/password-input.js'

@@ -1,7 +1,7 @@
 import { argon2id } from '../../accounts/passwords/hashers/argon2id.js'
 import { bcrypt } from '../../accounts/passwords/hashers/bcrypt.js'
 import { createPasswords } from '../../accounts/passwords/passwords.js'
-import { integer } from '../../shared/options/checks.js'
+import { integer } from '../../options/checks.js'
 import { checked, command, PASSWORD_AS_ARGUMENT } from '../command.js'
 import { CommandError, EXIT } from '../command-error.js'
 import { say } from '../io.js'

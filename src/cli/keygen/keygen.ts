@@ -1,4 +1,4 @@
-import { integer } from '../../shared/options/checks.js'
+import { integer } from '../../options/checks.js'
 import {
   ALGORITHMS,
   type Algorithm,

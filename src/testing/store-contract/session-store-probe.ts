@@ -1,7 +1,7 @@
+import { PAGE } from '../../options/misuse.js'
+import { named } from '../../options/read-options.js'
 import { type FoundSession, readFound, readSession, type Session, type SessionStore } from '../../sessions/session.js'
 import { storeObject } from '../../sessions/sessions.js'
-import { PAGE } from '../../shared/misuse.js'
-import { named } from '../../shared/options/read.js'
 import { fail } from './contract-check.js'
 import { booleanFrom, resultOf, shown } from './store-probe.js'
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { bare, isPlainObject, parseJson } from '../../shared/values.js'
+import { bare, isPlainObject, parseJson } from '../../options/values.js'
 
 interface JoseHeader {
   readonly alg: unknown

@@ -1,5 +1,5 @@
 import { isUint8Array } from 'node:util/types'
-import { withDeadline } from '../../shared/host/host-call.js'
+import { withDeadline } from '../../waiting/host-call.js'
 
 /** The response of a `fetch`, as far as it is used. A `Response` of any implementation fits. */
 export interface KeysResponse {

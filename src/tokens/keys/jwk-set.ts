@@ -1,4 +1,4 @@
-import { attempt, isPlainObject, own, parseJson } from '../../shared/values.js'
+import { attempt, isPlainObject, own, parseJson } from '../../options/values.js'
 import { KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm, PAIRS } from '../algorithms/algorithms.js'
 import { kidOfJwk, MATERIALS, thumbprint } from './key-material.js'
 import type { VerificationKey } from './key-ring.js'

@@ -8,8 +8,8 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { isKeyObject, isUint8Array } from 'node:util/types'
-import { type Check, InvalidOption } from '../../shared/options/read.js'
-import { attempt, bare, isPlainObject, memberOf, own, parseJson } from '../../shared/values.js'
+import { type Check, InvalidOption } from '../../options/read-options.js'
+import { attempt, bare, isPlainObject, memberOf, own, parseJson } from '../../options/values.js'
 import type { PairAlgorithmRow, SecretAlgorithmRow } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
 import { keyPairIn } from './key-pair-in.js'

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, ECDH, X509Certificate } from 'node:crypto'
-import { attempt } from '../../shared/values.js'
+import { attempt } from '../../options/values.js'
 
 /** The start of PEM text, plain or in base64, and of a public key in the format of RFC 4716. */
 const PEM = /-----BEGIN|LS0tLS1CRUdJTi|---- BEGIN SSH2/

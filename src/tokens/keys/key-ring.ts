@@ -1,9 +1,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isKeyObject } from 'node:util/types'
-import { misuse, PAGE } from '../../shared/misuse.js'
-import { func, text } from '../../shared/options/checks.js'
-import { describe, describeSecret, must, named, optional, readOptions } from '../../shared/options/read.js'
-import { isPlainObject } from '../../shared/values.js'
+import { func, text } from '../../options/checks.js'
+import { misuse, PAGE } from '../../options/misuse.js'
+import { describe, describeSecret, must, named, optional, readOptions } from '../../options/read-options.js'
+import { isPlainObject } from '../../options/values.js'
 import {
   ALGORITHMS,
   type Algorithm,

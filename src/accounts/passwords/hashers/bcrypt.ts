@@ -1,6 +1,6 @@
 import type * as Bcrypt from '@node-rs/bcrypt'
-import { integer } from '../../../shared/options/checks.js'
-import { optional, readOptions } from '../../../shared/options/read.js'
+import { integer } from '../../../options/checks.js'
+import { optional, readOptions } from '../../../options/read-options.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
 

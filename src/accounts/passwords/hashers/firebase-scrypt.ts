@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto'
-import { integer } from '../../../shared/options/checks.js'
-import { type Check, InvalidOption, readOptions } from '../../../shared/options/read.js'
+import { integer } from '../../../options/checks.js'
+import { type Check, InvalidOption, readOptions } from '../../../options/read-options.js'
 import type { Hasher } from './hasher.js'
 import { deriveScrypt } from './scrypt.js'
 import { fromBase64, keyHasher } from './stored-key.js'

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
-import { misuse } from '../../../shared/misuse.js'
-import { promisify } from '../../../shared/packages/on-first-use.cjs'
-import { bare } from '../../../shared/values.js'
+import { misuse } from '../../../options/misuse.js'
+import { bare } from '../../../options/values.js'
+import { promisify } from '../../../packages/on-first-use.cjs'
 import { fromBase64, notAccepted } from './stored-key.js'
 
 /** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */

@@ -1,4 +1,4 @@
-import { isPlainObject, own, parseJson } from '../../../shared/values.js'
+import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import type { ExpirationForm, Location } from '../wire/wire.js'
 import type { Received } from './send.js'
 

@@ -1,5 +1,5 @@
 import { isToken } from '../../../client/grant.js'
-import { isPlainObject, parseJson } from '../../../shared/values.js'
+import { isPlainObject, parseJson } from '../../../options/values.js'
 import { type CompactToken, readCompact } from '../../../tokens/jwt/compact-jws.js'
 import { Unjudged } from '../verdict.js'
 import type { Wire } from '../wire/wire.js'

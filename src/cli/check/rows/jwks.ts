@@ -1,4 +1,4 @@
-import { isPlainObject, parseJson } from '../../../shared/values.js'
+import { isPlainObject, parseJson } from '../../../options/values.js'
 import { isSignedBy } from '../../../tokens/jwt/signature.js'
 import { readJwkSet } from '../../../tokens/keys/jwk-set.js'
 import type { VerificationKey } from '../../../tokens/keys/key-ring.js'

@@ -1,4 +1,4 @@
-import { isPlainObject, parseJson } from '../../../shared/values.js'
+import { isPlainObject, parseJson } from '../../../options/values.js'
 import type { Probe } from '../probe/probe.js'
 import { mustBe } from '../probe/responses.js'
 import type { Received } from '../probe/send.js'

@@ -1,4 +1,4 @@
-import { isPlainObject, parseJson } from '../../../shared/values.js'
+import { isPlainObject, parseJson } from '../../../options/values.js'
 import type { Probe } from '../probe/probe.js'
 import { secondsOf, timeOf, valueAt } from '../probe/read-response.js'
 import { mustBe, typeOf } from '../probe/responses.js'

@@ -1,4 +1,4 @@
-import { isPlainObject, parseJson } from '../../../shared/values.js'
+import { isPlainObject, parseJson } from '../../../options/values.js'
 import { ALGORITHMS } from '../../../tokens/algorithms/algorithms.js'
 import type { Probe } from '../probe/probe.js'
 import { dateOf, timeOf } from '../probe/read-response.js'

@@ -1,4 +1,4 @@
-import { bare } from '../../../shared/values.js'
+import { bare } from '../../../options/values.js'
 import type { Wire } from './wire.js'
 
 export const JSON_TYPE = 'application/json'

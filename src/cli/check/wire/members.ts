@@ -1,6 +1,6 @@
-import { type Check, InvalidOption, mustBe } from '../../../shared/options/read.js'
-import { suggestion } from '../../../shared/suggest.js'
-import { isPlainObject, own } from '../../../shared/values.js'
+import { type Check, InvalidOption, mustBe } from '../../../options/read-options.js'
+import { suggestion } from '../../../options/suggest.js'
+import { isPlainObject, own } from '../../../options/values.js'
 import { UsageError } from '../../command-error.js'
 
 /** Reads one member. `at` is its name in errors. */

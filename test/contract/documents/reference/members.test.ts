@@ -7,7 +7,7 @@ import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
 import { hash } from '../../../../src/cli/hash/hash.js'
 import { keygen } from '../../../../src/cli/keygen/keygen.js'
-import { REFUSALS } from '../../../../src/shared/refusals.js'
+import { REFUSALS } from '../../../../src/refusals/codes.js'
 import { type Page, pagesBelow, readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
 import { ISSUER } from '../../../support/fixtures.js'
@@ -50,7 +50,7 @@ const membersOf = (text: string) =>
   [...text.matchAll(/^ {2}(\w+)\??: (.+[^,])$/gm)].map(([, name = '', type = '']) => ({ name, type }))
 
 const clientOptions = /^export interface TokenClientOptions \{\n[\s\S]*?^\}/m.exec(source('client/client-options.ts'))
-const events = membersOf(source('shared/events.ts'))
+const events = membersOf(source('refusals/events.ts'))
 
 /** Returns the flags and the environment variables of a command. */
 const flagsOf = ({ options, details }: Command) =>
@@ -103,9 +103,9 @@ describe('the pages name each of these, and no other:', () => {
       unionOf('client/token-client-error.ts', 'TokenClientErrorCode'),
     ],
     ['AuthErrorCode', inHeadings(pages.errors, /^`(\w+)`$/), Object.keys(REFUSALS)],
-    ['LoginRefusal', inHeadings(pages.errors, /^Login: `(\w+)`$/), unionOf('shared/refusals.ts', 'LoginRefusal')],
-    ['TokenRefusal', inHeadings(pages.errors, /^Token: `(\w+)`$/), unionOf('shared/refusals.ts', 'TokenRefusal')],
-    ['Dependency', inHeadings(pages.errors, /^Dependency: `(\w+)`$/), unionOf('shared/refusals.ts', 'Dependency')],
+    ['LoginRefusal', inHeadings(pages.errors, /^Login: `(\w+)`$/), unionOf('refusals/codes.ts', 'LoginRefusal')],
+    ['TokenRefusal', inHeadings(pages.errors, /^Token: `(\w+)`$/), unionOf('refusals/codes.ts', 'TokenRefusal')],
+    ['Dependency', inHeadings(pages.errors, /^Dependency: `(\w+)`$/), unionOf('refusals/codes.ts', 'Dependency')],
     [
       'types of events',
       inHeadings(pages.events, /^`([\w.]+)`$/),

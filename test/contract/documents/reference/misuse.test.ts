@@ -1,7 +1,7 @@
 import { authOf, createTokenVerifier, jwksRouter, remoteKeys, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { expect, it } from 'vitest'
-import { misuse as errorOf } from '../../../../src/shared/misuse.js'
+import { misuse as errorOf } from '../../../../src/options/misuse.js'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { rejectionOf } from '../../../support/failures.js'

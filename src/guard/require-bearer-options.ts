@@ -1,0 +1,172 @@
+import type { AccountStore } from '../accounts/account.js'
+import { storeWithIds } from '../accounts/find-account.js'
+import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import {
+  aliasesOf,
+  type Check,
+  type Checked,
+  InvalidOption,
+  named,
+  optional,
+  readOptions,
+} from '../options/read-options.js'
+import { memberOf } from '../options/values.js'
+import { secureUrl } from '../options/web-url.js'
+import type { Sessions } from '../sessions/sessions.js'
+import { assertOwnIssuers, sessionsOption } from '../sessions/sessions-option.js'
+import type { TokenVerifier } from '../tokens/tokens.js'
+import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
+import { type HostOptions, hostSchema } from '../waiting/host-options.js'
+import type { RevocationCheck } from './account-check.js'
+
+/** The options of `requireBearer`. */
+export interface RequireBearerOptions extends HostOptions {
+  /**
+   * Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. Or a list of 1 to 32 verifiers, each of another
+   * issuer: the claim `iss` of a token selects its verifier, and a token of another issuer is refused. A custom verifier is an object with
+   * `issuer` and `verify`.
+   */
+  tokens: TokenVerifier | readonly TokenVerifier[]
+  /**
+   * Scopes that a token must have, all of them: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
+   * A missing scope causes a `403` (RFC 6750 section 3.1). `undefined` is a `TypeError`: a misspelt name must not open the guard.
+   */
+  scope?: string | readonly string[]
+  /**
+   * Scopes of which a token must have at least one: an array, or a string with spaces. Default: none. A token without any of them
+   * causes a `403`, whose challenge lists them all. `undefined` is a `TypeError`.
+   */
+  anyScope?: string | readonly string[]
+  /**
+   * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
+   * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`, or an
+   * earlier `auth_time` among its claims. A provider's token needs it.
+   */
+  signedInWithin?: Duration | undefined
+  /**
+   * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
+   * from before the account's `tokensValidAfter`. `req.user` is the account without its password hash. Default: no look-up.
+   */
+  accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
+  /**
+   * Called on every request. Returns whether the token was revoked. Use `auth.id` as the key, because a token's text has several
+   * spellings. Default: tokens are valid until they expire.
+   */
+  isRevoked?: RevocationCheck | undefined
+  /**
+   * The sessions of the app, as `createSessions` returns them. A token without a live session is refused, also when no session was
+   * ever stored for it. One look-up for each request. With several issuers in `tokens`, the `issuers` of `createSessions` must name them
+   * all. Default: tokens need no session.
+   */
+  sessions?: Sessions | undefined
+  /** Admits a request without credentials, without `req.auth`. Invalid credentials are still refused. Default false. */
+  optional?: boolean | undefined
+  /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer, the first of a list. */
+  realm?: string | undefined
+  /**
+   * The URL of the metadata of this API (RFC 9728), for clients that look for its authorization servers, such as MCP clients. Each challenge
+   * names it in `resource_metadata`. `https:`, or `http:` on loopback. The `url` of `protectedResourceRouter`. Default: none.
+   */
+  resourceMetadata?: string | URL | undefined
+}
+
+const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
+const verifierObject = withMethods<TokenVerifier>(VERIFIER, ['verify'])
+const tokenVerifier: Check<TokenVerifier> = (value) => {
+  const tokens = verifierObject(value)
+  if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
+  return tokens
+}
+
+const MOST_ISSUERS = 32
+
+const tokenVerifiers: Check<Verifiers> = (value) => {
+  if (!Array.isArray(value)) return oneVerifier(tokenVerifier(value))
+  const list = [...value].map(tokenVerifier)
+  const issuers = new Set(list.map(({ issuer }) => issuer))
+  if (list.length === 0 || list.length > MOST_ISSUERS)
+    throw new InvalidOption(`a list of 1 to ${MOST_ISSUERS} verifiers`)
+  if (issuers.size < list.length) {
+    const hint = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
+    throw new InvalidOption('a list of verifiers, each of another issuer', hint)
+  }
+  return severalVerifiers(list)
+}
+
+const metadataUrl = secureUrl(
+  "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'",
+)
+
+const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
+
+const schema = {
+  tokens: tokenVerifiers,
+  scope: optional(scopeList, [] as readonly string[]),
+  anyScope: optional(scopeList),
+  signedInWithin: optional(tokenAge),
+  accounts: optional(storeWithIds),
+  isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
+  sessions: optional(sessionsOption),
+  optional: optional(bool, false),
+  realm: optional(realmText),
+  resourceMetadata: optional((value) => metadataUrl(value).href),
+  ...hostSchema,
+}
+
+const aliases = aliasesOf({
+  tokens: 'issuer verifier secret secretOrKey algorithms audience jwtFromRequest',
+  scope: 'scopes requiredScopes',
+  anyScope: 'scopeIncludesAny anyScopes',
+  signedInWithin: 'maxAge max_age',
+  accounts: 'account store',
+  optional: 'credentialsRequired required authRequired',
+})
+
+/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */
+export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
+
+const { forwardErrors: _, ...strategySchema } = schema
+
+export function readBearerOptions(caller: string, options: BearerStrategyOptions) {
+  const read = readOptions<BearerStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
+  return completed(caller, options, read)
+}
+
+export type BearerSettings = ReturnType<typeof readBearerOptions>
+
+export function readRequireBearerOptions(options: RequireBearerOptions) {
+  const caller = 'requireBearer'
+  return completed(caller, options, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
+}
+
+/** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
+const NO_EFFECT = [...Object.keys(strategySchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
+
+/** Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect. */
+export function assertNoBearerOption(options: object): void {
+  const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
+  if (name === undefined) return
+  throw misuse(
+    `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,
+    PAGE.guard,
+  )
+}
+
+type Challenging = Pick<Checked<typeof schema>, 'realm' | 'resourceMetadata' | 'tokens' | 'sessions'>
+
+function completed<T extends Challenging>(caller: string, options: object, read: T) {
+  for (const option of ['scope', 'anyScope']) {
+    if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
+      throw misuse(
+        `${caller}: option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`,
+        PAGE.guard,
+      )
+    }
+  }
+  if (read.sessions) assertOwnIssuers(caller, read.sessions, read.tokens.issuers)
+  const name = `${caller}: "tokens.issuer", the default of "realm",`
+  const { realm: given, resourceMetadata, ...others } = read
+  const realm = named(name, realmText, given ?? read.tokens.issuers[0])
+  return { ...others, challenge: { realm, resourceMetadata } }
+}

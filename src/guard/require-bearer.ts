@@ -1,0 +1,169 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brandWith } from '../options/brand.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { isThenable, memberOf } from '../options/values.js'
+import type { AuthError } from '../refusals/auth-error.js'
+import { hasToClose } from '../refusals/close-after-response.js'
+import { reportedCopy } from '../refusals/events.js'
+import { allHeaders, refusalAnswer } from '../refusals/responses.js'
+import { sendAnswer } from '../refusals/send-response.js'
+import { assertHeaderLines } from '../requests/header-lines.js'
+import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
+import { throwLater } from '../waiting/throw-later.js'
+import { type Admission, createBearerSteps } from './bearer-steps.js'
+import { type RequireBearerOptions, readRequireBearerOptions } from './require-bearer-options.js'
+
+/** A request as the guard uses it. Every request of Express and of Node's servers fits. */
+export interface GuardedRequest extends IncomingMessage {
+  /** The client's address, for events (`req.ip`: mind `trust proxy`). */
+  ip?: string | undefined
+  /** The verified token. An earlier value is removed. */
+  auth?: unknown
+  /** The account of the token, where `accounts` is given. The user of a session stays only if its `id` is the token's account. */
+  user?: unknown
+}
+
+/**
+ * A middleware that keeps the types of the route's parameters, unlike `RequestHandler`. `authenticate` returns an `Auth`: a verified token,
+ * and for an optional guard `VerifiedToken | undefined`.
+ */
+export interface BearerGuard<Auth = VerifiedToken> {
+  (req: GuardedRequest, res: ServerResponse, next: Next): void
+  /**
+   * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than Express.
+   * Sets `req.auth` and, where `accounts` is given, `req.user`.
+   * @returns the verified token, or undefined on an optional guard without a token
+   * @throws AuthError with `status`, `headers` (also the challenge) and `toProblem()`; TypeError for a request that is not Node's
+   */
+  authenticate(req: GuardedRequest): Promise<Auth>
+}
+
+/** Returns whether a user, for example of a session, is the account of a token. */
+function isUserOf({ accountId }: VerifiedToken, user: unknown): boolean {
+  return typeof user === 'object' && user !== null && String(memberOf(user, 'id')) === accountId
+}
+
+/** @inline */
+type Next = (error?: unknown) => void
+
+/**
+ * Creates the guard: a middleware that admits a request with a valid bearer token (RFC 6750) and sets `req.auth` to the verified
+ * token.
+ * @throws TypeError naming the option that is not valid
+ */
+export function requireBearer(options: RequireBearerOptions & { optional?: false | undefined }): BearerGuard
+export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined>
+export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
+  const settings = readRequireBearerOptions(options)
+  const { challenge, forwardErrors, onEvent, sessions, optional } = settings
+  const steps = createBearerSteps(settings)
+
+  function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
+    if (auth) req.auth = auth
+    else if (req.auth !== undefined) req.auth = undefined
+    if (user) req.user = user
+    else if (auth && req.user !== undefined && !isUserOf(auth, req.user)) req.user = undefined
+    return auth
+  }
+
+  function refusalOf(thrown: unknown, req: GuardedRequest): AuthError {
+    const { auth } = req
+    if (auth !== undefined) req.auth = undefined
+    // An earlier guard has set both, and this guard refuses the token.
+    if (isVerifiedToken(auth) && isUserOf(auth, req.user)) req.user = undefined
+    return steps.refuse(thrown, req)
+  }
+
+  function forHost(error: AuthError, req: GuardedRequest): AuthError {
+    // HTTP/2 has no such header, and Node would emit a warning for each response with it.
+    const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
+    return reportedCopy(error, onEvent, allHeaders('guard', error, closes, challenge))
+  }
+
+  function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
+    const error = refusalOf(thrown, req)
+    const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
+    if (forwards) next(forHost(error, req))
+    else sendAnswer(res, refusalAnswer('guard', error, challenge), hasToClose(req))
+  }
+
+  async function finishLater(
+    checked: Promise<Admission>,
+    req: GuardedRequest,
+    res: ServerResponse,
+    next: Next,
+  ): Promise<void> {
+    // A listener that is already attached would take the body before the route does.
+    const isFlowing = req.readableFlowing === true
+    if (isFlowing) req.pause()
+    try {
+      admit(await checked, req)
+    } catch (thrown) {
+      refuse(thrown, req, res, next)
+      return
+    } finally {
+      if (isFlowing) req.resume()
+    }
+    next()
+  }
+
+  function requireBearerMiddleware(req: GuardedRequest, res: ServerResponse, next: Next): void {
+    assertHeaderLines('requireBearer', req)
+    let checked: Admission | Promise<Admission>
+    try {
+      checked = steps.check(req)
+    } catch (thrown) {
+      refuse(thrown, req, res, next)
+      return
+    }
+    if (isThenable(checked)) {
+      // Not `next`, which may admit the request: what the host's code threw is not a refusal.
+      finishLater(checked, req, res, next).catch(throwLater)
+      return
+    }
+    admit(checked, req)
+    next()
+  }
+
+  async function authenticate(req: GuardedRequest): Promise<VerifiedToken | undefined> {
+    assertHeaderLines('authenticate', req)
+    let admission: Admission
+    try {
+      admission = await steps.check(req)
+    } catch (thrown) {
+      throw forHost(refusalOf(thrown, req), req)
+    }
+    return admit(admission, req)
+  }
+
+  return brandWith('Guard', Object.assign(requireBearerMiddleware, { authenticate }), { sessions, optional })
+}
+
+/** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */
+export interface AuthenticatedRequest {
+  /** The verified token, which the guard has set. */
+  auth?: unknown
+  /** The method. */
+  method?: string | undefined
+  /** The mount path of Express's router. */
+  baseUrl?: string
+  /** The path below the mount path. */
+  path?: string
+  /** The target of the request. Its query never appears in an error. */
+  url?: string | undefined
+}
+
+/**
+ * Returns the verified token of a guarded request, `req.auth`.
+ * The type `C` of its private claims is not checked: `claimsOf` does that.
+ * @throws TypeError naming the route when no guard has admitted the request, so the result is never undefined
+ */
+export function authOf<C = PrivateClaims>(req: AuthenticatedRequest): VerifiedToken<C> {
+  if (isVerifiedToken(req.auth)) return req.auth as VerifiedToken<C>
+  // The query of the URL may hold secrets.
+  const route = `${req.method} ${req.baseUrl ?? ''}${req.path ?? req.url?.replace(/\?.*/s, '')}`
+  throw misuse(
+    `authOf: ${route} has no verified token. Put requireBearer() before it, or read req.auth where the guard is optional`,
+    PAGE.guard,
+  )
+}

@@ -1,0 +1,69 @@
+import type { AccountLookup, AccountStore } from '../accounts/account.js'
+import { createPasswords, type Passwords } from '../accounts/passwords/passwords.js'
+import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
+import { bool, type Clock, clockOption, withMethods } from '../options/checks.js'
+import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import { type HostOptions, hostSchema } from '../waiting/host-options.js'
+
+/** The options of `createLogin`. */
+export interface LoginOptions extends Pick<HostOptions, 'timeout' | 'onEvent'> {
+  /** Finds an account by its e-mail address: a function, or a store. */
+  accounts: AccountLookup | AccountStore
+  /** Checks passwords. Default: `createPasswords()`. */
+  passwords?: Passwords | undefined
+  /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
+  throttle?: Throttle | false | undefined
+  /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
+  emailInEvents?: boolean | undefined
+  /** The current time, for tests. Default: `Date.now`. */
+  clock?: Clock | undefined
+}
+
+const STORE = 'a function (email) => account, or a store with "findByEmail"'
+const storeObject = withMethods<AccountStore>(STORE, ['findByEmail'])
+const accountsOption: Check<AccountStore> = (value) =>
+  typeof value === 'function' ? { findByEmail: value as AccountLookup } : storeObject(value)
+
+const PASSWORDS = ['what createPasswords() returned', 'Pass hashers to createPasswords({ hashers: [...] })'] as const
+const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
+const passwordsOption: Check<Passwords> = (value) => {
+  const passwords = passwordsObject(value)
+  if ('accepts' in passwords) throw new InvalidOption(...PASSWORDS)
+  return passwords
+}
+
+const throttleObject = withMethods<Throttle>(
+  'what createThrottle() returned, or false',
+  ['spend'],
+  () => 'Pass the object to createThrottle() first',
+)
+const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
+
+export const loginSchema = {
+  accounts: accountsOption,
+  passwords: optional(passwordsOption),
+  throttle: optional(throttleOption),
+  timeout: hostSchema.timeout,
+  onEvent: hostSchema.onEvent,
+  emailInEvents: optional(bool, false),
+  clock: clockOption,
+}
+
+export const loginAliases = {
+  accounts: 'account findAccount findByEmail store users',
+  passwords: 'hashers',
+  throttle: 'limiter rateLimit',
+}
+
+export function readLoginOptions(options: LoginOptions): LoginSettings {
+  const aliases = aliasesOf(loginAliases)
+  return settingsOf(readOptions<LoginOptions, typeof loginSchema>('createLogin', options, loginSchema, aliases))
+}
+
+/** Creates the defaults, which cost memory. */
+export function settingsOf(read: Omit<Checked<typeof loginSchema>, 'clock'> & { clock: Clock }) {
+  const { passwords = createPasswords(), throttle = createThrottle() } = read
+  return { ...read, passwords, throttle: throttle || undefined }
+}
+
+export type LoginSettings = ReturnType<typeof settingsOf>

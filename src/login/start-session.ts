@@ -1,0 +1,50 @@
+import { brandOf, brandWith } from '../options/brand.js'
+import { memberOf } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
+import type { NewSession } from '../sessions/session.js'
+import type { Sessions } from '../sessions/sessions.js'
+import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import { callHost } from '../waiting/host-call.js'
+
+/** Confirms a sign-in after its session has started, see `createConfirmation`. */
+export type Confirm = () => Promise<void>
+
+/**
+ * Returns the time of a look-up with the confirmation of its sign-in. The time carries it, because a function of the host copies the members
+ * of a subject, and a subject needs its time anyway. The confirmation is neither printed nor copied.
+ */
+export const withConfirmation = (asOf: Date, confirm: Confirm): Date => brandWith('LookUpTime', asOf, confirm)
+
+/** Returns the confirmation of a sign-in, or undefined for a subject that no login of this package returned. */
+export const confirmationOf = (subject: TokenSubject) =>
+  brandOf('LookUpTime', Object(memberOf(subject, 'issuedAt'))) as Confirm | undefined
+
+interface StartingSession {
+  sessions: Sessions
+  session: NewSession
+  confirm: Confirm | undefined
+  /** Returns whether the token will be sent. */
+  isWanted(): boolean
+  /** The time limit of sessions that are an object of the host, in milliseconds. */
+  timeout?: number | undefined
+}
+
+/** The refusals that end a token call as they are. */
+export const CALL_CODES = ['unavailable', 'overloaded', 'client_closed_request'] as const
+
+/**
+ * Starts the session of a new token, then confirms the sign-in, and ends the session if the token will not be sent. In this order, because a
+ * sign-in that was confirmed before its session starts could overtake a password change.
+ */
+export async function startSession({ sessions, session, confirm, isWanted, timeout }: StartingSession): Promise<void> {
+  const { id, accountId, address } = session
+  await callHost('sessions', () => sessions.start(session, isWanted), { timeout, passThrough: CALL_CODES })
+  try {
+    await confirm?.()
+    if (!isWanted()) throw new AuthError('client_closed_request')
+  } catch (error) {
+    // A session that stays gives no access, because nobody has its token.
+    await callHost('sessions', () => sessions.end({ accountId }, id, address ?? undefined), { timeout }).catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,188 @@
+import type { Request } from 'express'
+import { func, withMethods } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
+import { plainPath } from '../options/plain-path.js'
+import {
+  aliasesOf,
+  type Check,
+  type Checked,
+  InvalidOption,
+  named,
+  optional,
+  readOptions,
+} from '../options/read-options.js'
+import { isPlainObject } from '../options/values.js'
+import { bytes } from '../packages/http/on-first-use.cjs'
+import { emitter, refusalReporter } from '../refusals/events.js'
+import { ENDPOINTS } from '../refusals/responses.js'
+import type { NewSession } from '../sessions/session.js'
+import type { Sessions } from '../sessions/sessions.js'
+import { assertOwnIssuers, sessionsOption } from '../sessions/sessions-option.js'
+import type { TokenIssuer } from '../tokens/tokens.js'
+import { type HostOptions, hostSchema } from '../waiting/host-options.js'
+import { LONGEST_CREDENTIALS } from './body/credentials.js'
+import { type FieldNames, fieldsOption } from './body/field-names.js'
+import { doorOf, type Login, loginOf } from './create-login.js'
+import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
+
+/** The options for reading the credentials of a request. */
+export interface CredentialsOptions {
+  /** The longest request body: a number of bytes, or a string like `'10kb'`. Default 10 kB, at most 1 MB. A longer body causes a `413`. */
+  bodyLimit?: number | string | undefined
+  /**
+   * Origins whose pages may send credentials as a form, like `'https://app.example.com'`. Forms of other sites are refused, because any
+   * page could send them. JSON needs the host's CORS settings instead. Default none.
+   */
+  allowedOrigins?: readonly string[] | undefined
+  /** The names of the members of a request body that hold the credentials. Default `{ email: 'email', password: 'password' }`. */
+  fields?: Partial<FieldNames> | undefined
+}
+
+/** The facts of an issued token for the option `respond`. */
+export interface IssuedResponse {
+  /** The token's text. */
+  token: string
+  /** The token's own `exp`, to the second. */
+  expiresAt: Date
+  /** The account without its password hash. */
+  account: object
+  /** The request. */
+  req: Request
+}
+
+/** The login of a route: the options of `createLogin`, or its result. */
+export interface LoginChoice extends Partial<Omit<LoginOptions, 'accounts' | 'clock'>> {
+  /** Finds an account by its e-mail address: a function, or a store. Default: the accounts of `logIn`. */
+  accounts?: LoginOptions['accounts'] | undefined
+  /**
+   * Authenticates the credentials: the result of `createLogin`, or a function around it. Pass either `logIn`, or `accounts`, `passwords`
+   * and `throttle`. Default: a login with these options.
+   */
+  logIn?: Login | undefined
+}
+
+/** The options of `tokenRouter`. Exactly one of `accounts` and `logIn` is required. */
+export interface TokenRouterOptions extends HostOptions, CredentialsOptions, LoginChoice {
+  /** Issues the tokens: the result of `createTokenIssuer`. */
+  tokens: TokenIssuer
+  /** The path of the endpoint below the router's mount point, without patterns. Default `/api/v2013/authentication/token`. */
+  path?: string | undefined
+  /**
+   * Returns the JSON object of the response, for clients that cannot be changed. The status stays 200, and the headers stay. Default:
+   * `authenticationToken` and `expiration`.
+   */
+  respond?: ((issued: IssuedResponse) => object | Promise<object>) | undefined
+  /**
+   * The sessions of the app, as `createSessions` returns them. The session of each token is stored after `respond`, and a token whose
+   * session could not be stored is not sent (`503`). Default: no sessions.
+   */
+  sessions?: Sessions | undefined
+  /**
+   * Returns the name of the device for the list of sessions, for example from a header of the request. It is cut to 64 characters, and
+   * loses control characters. Default: no name.
+   */
+  sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
+}
+
+/** @inline */
+type Label = NewSession['label']
+
+/** The options of `LoginStrategy`. Exactly one of `accounts` and `logIn` is required. */
+export interface LoginStrategyOptions extends CredentialsOptions, LoginChoice {}
+
+export const tokenIssuer = withMethods<TokenIssuer>('what createTokenIssuer() returned', ['issue', 'now'], (value) =>
+  isPlainObject(value) && 'verify' in value ? 'A verifier issues no tokens' : '',
+)
+
+/** Narrower than bytes().parse(), which reads '10 kilobytes' as ten bytes. */
+const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
+
+const byteSize: Check<number> = (value) => {
+  const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
+  const size = readable ? Number(bytes().parse(value as number | string)) : 0
+  if (!Number.isInteger(size) || size < 1 || size > LONGEST_CREDENTIALS) {
+    throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
+  }
+  return size
+}
+
+/** Apps have other schemes, whose origins `URL` does not know. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/
+
+/** Returns whether a text is an origin as browsers write it (https://html.spec.whatwg.org/#ascii-serialisation-of-an-origin). */
+const isOrigin = (text: unknown) =>
+  typeof text === 'string' && ORIGIN.test(text) && URL.canParse(text) && [text, 'null'].includes(new URL(text).origin)
+
+const originList: Check<ReadonlySet<string>> = (value) => {
+  if (Array.isArray(value) && value.every(isOrigin)) return new Set(value)
+  const hint = 'Write them as browsers do: in lower case, without a path and without the default port'
+  throw new InvalidOption("an array of origins, like ['https://app.example.com']", hint)
+}
+
+const credentialsSchema = {
+  bodyLimit: optional(byteSize, 10_240),
+  allowedOrigins: optional(originList, new Set<string>()),
+  fields: fieldsOption,
+}
+
+const choiceSchema = {
+  accounts: (value: unknown) => value,
+  passwords: loginSchema.passwords,
+  throttle: loginSchema.throttle,
+  emailInEvents: loginSchema.emailInEvents,
+  logIn: optional(func<Login>('a function, as createLogin() returns')),
+}
+
+const schema = {
+  tokens: tokenIssuer,
+  path: optional(plainPath, ENDPOINTS.token.path),
+  respond: optional(func<NonNullable<TokenRouterOptions['respond']>>('a function')),
+  sessions: optional(sessionsOption),
+  sessionLabel: optional(func<NonNullable<TokenRouterOptions['sessionLabel']>>('a function')),
+  ...credentialsSchema,
+  ...choiceSchema,
+  ...hostSchema,
+}
+
+const aliases = aliasesOf({
+  ...loginAliases,
+  tokens: 'issuer tokenIssuer',
+  path: 'url',
+  logIn: 'login authenticate',
+  allowedOrigins: 'origins origin cors',
+  fields: 'usernameField passwordField',
+  respond: 'response serialize',
+  sessionLabel: 'label device',
+})
+
+export function readTokenRouterOptions(options: TokenRouterOptions) {
+  const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
+  if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
+  if (read.sessions) assertOwnIssuers('tokenRouter', read.sessions, [read.tokens.issuer])
+  return { ...read, ...doorIn('tokenRouter', read, () => Number(read.tokens.now())) }
+}
+
+const { timeout, onEvent } = hostSchema
+const strategySchema = { ...credentialsSchema, ...choiceSchema, timeout, onEvent }
+
+export function readLoginStrategyOptions(options: LoginStrategyOptions) {
+  const caller = 'LoginStrategy'
+  const read = readOptions<LoginStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
+  return { ...read, ...doorIn(caller, read, Date.now) }
+}
+
+/** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
+function doorIn(caller: string, read: Checked<typeof strategySchema>, clock: () => number) {
+  const { logIn } = read
+  const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
+  if (misplaced)
+    throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)
+  const own = () => {
+    const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
+    return loginOf(settingsOf({ ...read, accounts, clock }))
+  }
+  const door = doorOf(logIn ?? own(), read.timeout)
+  const observer = read.onEvent ?? door.onEvent
+  const emit = emitter(observer)
+  return { door, emit, observer, reportRefusal: refusalReporter(emit, observer) }
+}

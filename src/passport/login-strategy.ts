@@ -1,0 +1,112 @@
+import { Strategy } from 'passport-local'
+import type { BodyRequest } from '../login/body/request-body.js'
+import { originOfRequest } from '../login/create-login.js'
+import type { Credentials } from '../login/login.js'
+import { createCredentialsReader } from '../login/read-credentials.js'
+import { type LoginStrategyOptions, readLoginStrategyOptions } from '../login/token-router-options.js'
+import { bare } from '../options/values.js'
+import { isAuthError } from '../refusals/auth-error.js'
+import type { EventSubject } from '../refusals/events.js'
+import { asRefusal } from '../refusals/send-response.js'
+import { throwLater } from '../waiting/throw-later.js'
+import {
+  callVerify,
+  type Done,
+  failOrError,
+  outcomeOf,
+  type ParentOf,
+  type PassportActions,
+  withActions,
+} from './passport-actions.js'
+
+/** Changes the user of a login, and calls `done` with the new user. */
+export type LoginVerify = (user: object, done: Done) => unknown
+
+type Settings = ReturnType<typeof readLoginStrategyOptions>
+
+/** The view of a request for the parent: the checked credentials, and no query. */
+interface View {
+  body: Credentials
+  logIn(credentials: Credentials, verified: Done): void
+}
+
+interface Parts extends Pick<Settings, 'door' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
+  readCredentials: ReturnType<typeof createCredentialsReader>
+  verify: LoginVerify | undefined
+}
+
+const FIELDS = { usernameField: 'email', passwordField: 'password', passReqToCallback: true }
+const Local = Strategy as unknown as ParentOf<(view: View, email: string, password: string, verified: Done) => void>
+
+/**
+ * Authenticates a request by the e-mail address and the password in its body, for `passport.use()` and for Nest's
+ * `PassportStrategy()`: the strategy of passport-local, whose callback is a login. `tokenRouter` calls the same login, with the same
+ * failed-login limits and the same queue.
+ *
+ * On success `req.user` is the account without its password hash, and `req.authInfo.subject` is what `issue` needs. Invalid credentials
+ * (403) and a malformed body (400) fail. Every other refusal (413, 415, 429, 503) is an error, an `AuthError` with `status` and `headers`.
+ */
+export class LoginStrategy extends Local {
+  /** The name for `passport.authenticate`. */
+  override readonly name: string = 'login'
+  readonly #parts: Parts
+
+  /**
+   * Reads the options once.
+   * @param options the options of the body, and either `accounts` with the options of `createLogin`, or `logIn`
+   * @param verify changes the user. Default: the user stays as it is.
+   * @throws TypeError naming the option that is not valid
+   */
+  constructor(options: LoginStrategyOptions, verify?: LoginVerify) {
+    super(FIELDS, ({ logIn }, email, password, verified) => logIn({ email, password }, verified))
+    const settings = readLoginStrategyOptions(options)
+    this.#parts = { ...settings, readCredentials: createCredentialsReader(settings), verify }
+  }
+
+  /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
+  static #of(strategy: object): Parts {
+    return #parts in strategy ? strategy.#parts : LoginStrategy.#of(Object.getPrototypeOf(strategy))
+  }
+
+  /** Called by Passport, which adds its actions to `this`. */
+  override authenticate(this: PassportActions, req: BodyRequest & { next?: unknown }): void {
+    const { readCredentials, door, emit, observer, emailInEvents, reportRefusal, verify } = LoginStrategy.#of(this)
+    const outcome = outcomeOf(this, req)
+    const origin = originOfRequest(req)
+    const subject: EventSubject = { address: origin.address }
+
+    function refused(thrown: unknown): void {
+      const error = asRefusal('token', thrown)
+      reportRefusal(subject, error)
+      failOrError(outcome, error, observer)
+    }
+
+    function logIn(credentials: Credentials, verified: Done): void {
+      door
+        .logIn(credentials, origin, emit, subject)
+        .then(
+          ({ account, subject: owner }) =>
+            callVerify(outcome, verified, account, { subject: owner }, verify && ((done) => verify(account, done))),
+          (thrown: unknown) => verified(asRefusal('token', thrown)),
+        )
+        .catch(throwLater)
+    }
+
+    const refuseUser = () => outcome.fail(undefined, 401)
+    const error = (thrown: unknown) => (isAuthError(thrown) ? refused(thrown) : outcome.error(thrown))
+    readCredentials(req, origin)
+      .then((credentials) => {
+        if (emailInEvents) subject.email = credentials.email
+        const verified: Done = (thrown, user, info) =>
+          thrown ? error(thrown) : user ? outcome.success(user, info) : refuseUser()
+        // With a status, the parent refuses an empty text, which takes the same steps here as any other text.
+        const fail = (_: unknown, status: unknown) =>
+          status === undefined ? refuseUser() : logIn(credentials, verified)
+        super.authenticate.call(
+          withActions(this, { ...outcome, error, fail }),
+          bare({ body: bare(credentials), logIn }),
+        )
+      }, refused)
+      .catch(throwLater)
+  }
+}

@@ -1,0 +1,144 @@
+import { bare } from '../options/values.js'
+
+/**
+ * The codes of all refusals of a request or a token, a closed set. The page docs/reference/errors.md has the cause and the fix of
+ * each code.
+ * @useDeclaredType
+ */
+export type AuthErrorCode = keyof typeof ROWS
+
+/**
+ * The reason for refusing a bearer token, for the host's logs. The client learns only whether the token had expired. The page
+ * docs/reference/errors.md has the cause and the fix of each reason.
+ */
+export type TokenRefusal =
+  | 'malformed'
+  | 'algorithm'
+  | 'type'
+  | 'critical_header'
+  | 'unknown_key'
+  | 'signature'
+  | 'claims'
+  | 'issuer'
+  | 'audience'
+  | 'id_token'
+  | 'not_yet_valid'
+  | 'expired'
+  | 'revoked'
+  | 'unknown_account'
+  | 'account_disabled'
+  | 'superseded'
+
+/** The reason for refusing a login, for the host's logs. The client cannot tell the reasons apart. */
+export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password' | 'superseded'
+
+/** The failed-login limit that refused a login. The page docs/reference/options.md describes the limits. */
+export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
+
+/** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
+export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'sessions' | 'keys' | 'throttle' | 'internal'
+
+/** The parts of this package that respond to requests: the token endpoint, the guard, the routers of public documents, and the session router's paths. */
+export type Part = 'token' | 'guard' | 'keys' | 'sessions' | 'session' | 'signOut'
+
+/** Describes a refusal. The error, the response and the OpenAPI document are made from this description. */
+export interface Refusal {
+  status: number
+  /** The problem's `detail`, which the client receives. */
+  message: string
+  by: readonly [Part, ...Part[]]
+  /** Seconds after which a client may try again, sent as `Retry-After`. The `retryAfter` of an error takes precedence. */
+  retryAfter?: number
+  /** The error code in `WWW-Authenticate` (RFC 6750 section 3.1, RFC 9470 section 3). Null: a challenge without an error code. */
+  challenge?: string | null
+  /** The response has no body. */
+  empty?: true
+  /** The client has disconnected, so nobody receives the response. */
+  unseen?: true
+}
+
+const ROWS = {
+  method_not_allowed: {
+    status: 405,
+    by: ['token', 'keys', 'sessions', 'session', 'signOut'],
+    message: 'The Allow header names the methods that can be used here.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    by: ['token'],
+    message:
+      'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
+  },
+  cross_site_form: {
+    status: 415,
+    by: ['token'],
+    message: 'A page of another site must send the credentials as application/json, so that the browser asks first.',
+  },
+  body_too_large: { status: 413, by: ['token'], message: 'The request body is too large.' },
+  invalid_body: {
+    status: 400,
+    by: ['token'],
+    message: 'The request body must hold "email" and "password", each once and each a string.',
+  },
+  invalid_credentials: {
+    status: 403,
+    by: ['token'],
+    empty: true,
+    message: 'The e-mail address or the password is wrong.',
+  },
+  client_closed_request: {
+    status: 499,
+    by: ['token'],
+    unseen: true,
+    message: 'The client closed the connection before the response.',
+  },
+  too_many_attempts: { status: 429, by: ['token'], message: 'Too many failed logins. Try again later.' },
+  overloaded: {
+    status: 503,
+    by: ['token', 'guard', 'sessions', 'session', 'signOut'],
+    retryAfter: 1,
+    message: 'Too many requests are waiting. Try again in a moment.',
+  },
+  missing_token: {
+    status: 401,
+    by: ['guard'],
+    challenge: null,
+    message: 'This resource needs a token. Send it as Authorization: Bearer <token>.',
+  },
+  invalid_request: {
+    status: 400,
+    by: ['guard'],
+    challenge: 'invalid_request',
+    message: 'Send one bearer token, in one Authorization header and nowhere else.',
+  },
+  invalid_token: {
+    status: 401,
+    by: ['guard'],
+    challenge: 'invalid_token',
+    message: 'The access token is not valid.',
+  },
+  insufficient_user_authentication: {
+    status: 401,
+    by: ['guard'],
+    challenge: 'insufficient_user_authentication',
+    message: 'This resource needs a more recent sign-in.',
+  },
+  insufficient_scope: {
+    status: 403,
+    by: ['guard'],
+    challenge: 'insufficient_scope',
+    message: 'The access token does not carry the scope that this resource needs.',
+  },
+  unknown_session: { status: 404, by: ['session'], message: 'This account has no such session.' },
+  unavailable: {
+    status: 503,
+    by: ['token', 'guard', 'sessions', 'session', 'signOut'],
+    retryAfter: 5,
+    message: 'The service cannot check this right now. Try again later.',
+  },
+} as const satisfies Record<string, Refusal>
+
+export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = bare(ROWS)
+
+// An absent member must not be read from a polluted Object.prototype.
+for (const row of Object.values(REFUSALS)) Object.setPrototypeOf(row, null)

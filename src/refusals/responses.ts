@@ -1,0 +1,135 @@
+import { own } from '../options/values.js'
+import { type AuthError, problemOf } from './auth-error.js'
+import { type AuthErrorCode, type Part, REFUSALS } from './codes.js'
+
+/*
+ * The responses. The routers and the guard send them, and the OpenAPI document describes them from the same tables.
+ */
+
+/** The default paths of the endpoints, and their methods. Those of sessions are below a mount point. */
+export const ENDPOINTS = {
+  token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
+  keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
+  sessions: { path: '/', methods: ['GET', 'HEAD', 'DELETE'] },
+  session: { path: '/{id}', methods: ['DELETE'] },
+  signOut: { path: '/sign-out', methods: ['POST'] },
+} as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
+
+export const REQUEST_TYPES = ['application/json', 'application/x-www-form-urlencoded'] as const
+
+export type RequestType = (typeof REQUEST_TYPES)[number]
+
+export type HeaderName = 'Allow' | 'Cache-Control' | 'Content-Type' | 'Pragma' | 'Retry-After' | 'WWW-Authenticate'
+
+export interface Answer {
+  status: number
+  headers: Readonly<Partial<Record<HeaderName, string>>>
+  body: string
+}
+
+/** Keeps every response about a token or a password out of caches (RFC 6749 section 5.1). */
+const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
+
+/** Returns the body of the token call: exactly two members. `expiration` is the token's `exp`. */
+export const tokenResult = (token: string, expiresAt: Date) => ({
+  authenticationToken: token,
+  expiration: expiresAt.toISOString(),
+})
+
+/** Returns a response with JSON that no cache may store: a token, or a list of sessions. */
+export function jsonAnswer(body: string): Answer {
+  const headers = { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' }
+  return { status: 200, headers, body }
+}
+
+export const doneAnswer = (): Answer => ({ status: 204, headers: NO_STORE, body: '' })
+
+/** Five minutes: half of the default `maxAge` of `remoteKeys`. */
+const MAX_AGE_SECONDS = 300
+
+const PUBLIC = { 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` }
+
+/** Returns the response with a JWK set (RFC 7517 section 8.5.2). */
+export function keysAnswer(body: string): Answer {
+  return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/jwk-set+json' }, body }
+}
+
+/** Returns the response with the metadata of a protected resource (RFC 9728 section 3.2). */
+export function resourceAnswer(body: string): Answer {
+  return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/json' }, body }
+}
+
+export interface ChallengeFacts {
+  realm: string
+  resourceMetadata?: string | undefined
+}
+
+const NO_REALM: ChallengeFacts = { realm: '' }
+
+function refusalHeaders(part: Part, error: AuthError, facts: ChallengeFacts): Answer['headers'] {
+  return { ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, facts) }
+}
+
+/** The characters that Node sends in a header (RFC 9110 section 5.5). */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
+
+/** Returns a header of a refusal, if Node can send it. The refusal may be the host's, with any headers. */
+export function headerIn({ headers }: AuthError, name: HeaderName | 'Connection'): string | undefined {
+  const value: unknown = own(Object(headers) as AuthError['headers'], name)
+  return typeof value === 'string' && HEADER_VALUE.test(value) ? value : undefined
+}
+
+function retryAfter(error: AuthError): Answer['headers'] {
+  const seconds = headerIn(error, 'Retry-After')
+  return seconds && /^\d+$/.test(seconds) ? { 'Retry-After': seconds } : {}
+}
+
+/**
+ * Returns all headers of the response for a refusal, for a host that responds itself.
+ * @param closes whether the connection has to close after the response
+ */
+export function allHeaders(part: Part, error: AuthError, closes: boolean, facts = NO_REALM): AuthError['headers'] {
+  return { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) }
+}
+
+/** Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified. */
+export function refusalAnswer(part: Part, error: AuthError, facts = NO_REALM): Answer {
+  const { code } = error
+  const { status, empty } = REFUSALS[code]
+  const headers = refusalHeaders(part, error, facts)
+  if (empty) return { status, headers, body: '' }
+  const body = JSON.stringify(problemOf(error))
+  return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
+}
+
+function allowed(part: Part, code: AuthErrorCode): Answer['headers'] {
+  return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
+}
+
+/** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3, RFC 9728 section 5.1). */
+function challenge(refusal: AuthError, { realm, resourceMetadata }: ChallengeFacts): Answer['headers'] {
+  const { code, message } = refusal
+  const scope = code === 'insufficient_scope' && own(refusal, 'scope')
+  const maxAge = code === 'insufficient_user_authentication' ? own(refusal, 'maxAge') : undefined
+  const error = REFUSALS[code].challenge
+  if (error === undefined) return {}
+  const parameters = {
+    realm,
+    ...(error && { error, error_description: message }),
+    ...(scope && { scope: [scope].flat().join(' ') }),
+    ...(maxAge !== undefined && { max_age: maxAge }),
+    ...(resourceMetadata !== undefined && { resource_metadata: resourceMetadata }),
+  }
+  const list = Object.entries(parameters).map(([name, value]) => `${name}=${quoted(value)}`)
+  return { 'WWW-Authenticate': `Bearer ${list.join(', ')}` }
+}
+
+/**
+ * Returns a quoted string (RFC 9110 section 5.6.4). A space replaces what a challenge cannot hold: the message of a refusal may be from
+ * the host's verifier.
+ */
+function quoted(value: unknown): string {
+  return `"${String(value)
+    .replace(/[^\x20-\x7e]/g, ' ')
+    .replace(/["\\]/g, '\\$&')}"`
+}

@@ -1,0 +1,54 @@
+import type { ErrorRequestHandler } from 'express'
+import { parserRefusal } from '../login/body/request-body.js'
+import { text } from '../options/checks.js'
+import { optional, readOptions } from '../options/read-options.js'
+import { isAuthError } from '../refusals/auth-error.js'
+import { hasToClose } from '../refusals/close-after-response.js'
+import { REFUSALS } from '../refusals/codes.js'
+import { type AuthObserver, emitter, refusalReporter } from '../refusals/events.js'
+import { type HeaderName, headerIn, refusalAnswer } from '../refusals/responses.js'
+import { sendAnswer } from '../refusals/send-response.js'
+import { addressOf } from '../requests/source.js'
+import { hostSchema } from '../waiting/host-options.js'
+
+/** The options of `authErrors`. */
+export interface AuthErrorsOptions {
+  /** The `realm` of challenges (RFC 9110 section 11.5), usually the issuer. Default: that of the guard that refused, or an empty realm. */
+  realm?: string | undefined
+  /**
+   * Called with each refusal, except those that a login, a router or a guard has reported to the same function. Default: the first failure
+   * of each dependency is a warning of the process.
+   */
+  onEvent?: AuthObserver | undefined
+}
+
+const schema = { realm: optional(text('a non-empty string'), ''), onEvent: hostSchema.onEvent }
+
+/** The headers that a guard or a router knows better: a guard has its realm. */
+const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
+
+/**
+ * Creates an Express error handler that sends an `AuthError` as the routers and the guard do: its status, its headers and problem details
+ * (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`, and with `forwardErrors`. An error of
+ * Express's body parsers, which may hold a password, becomes `invalid_body`, `body_too_large`, `unsupported_media_type` or
+ * `client_closed_request`. Passes every other error on.
+ * @throws TypeError naming the option that is not valid
+ */
+export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
+  const { realm, onEvent } = readOptions<AuthErrorsOptions, typeof schema>('authErrors', options, schema)
+  const report = refusalReporter(emitter(onEvent), onEvent)
+  return function sendAuthError(thrown, req, res, next) {
+    const error = isAuthError(thrown) ? thrown : parserRefusal(thrown)
+    if (!error || res.headersSent) {
+      next(error ?? thrown)
+      return
+    }
+    const part = REFUSALS[error.code].by[0]
+    report({ address: addressOf(req) }, error, part)
+    const { headers, ...answer } = refusalAnswer(part, error, { realm })
+    const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
+    const own = Object.fromEntries(known.filter(([, value]) => value !== undefined))
+    const closes = hasToClose(req) || headerIn(error, 'Connection') === 'close'
+    sendAnswer(res, { ...answer, headers: { ...headers, ...own } }, closes)
+  }
+}

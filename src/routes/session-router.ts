@@ -1,0 +1,133 @@
+import type { Request, RequestHandler, Router } from 'express'
+import { authOf } from '../guard/require-bearer.js'
+import { brandOf } from '../options/brand.js'
+import { func } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { readOptions } from '../options/read-options.js'
+import { attempt } from '../options/values.js'
+import { express } from '../packages/http/on-first-use.cjs'
+import { AuthError } from '../refusals/auth-error.js'
+import { hasUnreadBody } from '../refusals/close-after-response.js'
+import { type AuthObserver, emitter, refusalEvent } from '../refusals/events.js'
+import { type Answer, doneAnswer, ENDPOINTS, jsonAnswer, refusalAnswer } from '../refusals/responses.js'
+import { asRefusal, methodNotAllowed, sendAnswer } from '../refusals/send-response.js'
+import { addressOf, sourceOf } from '../requests/source.js'
+import type { Sessions } from '../sessions/sessions.js'
+import { sessionsOption } from '../sessions/sessions-option.js'
+import type { VerifiedToken } from '../tokens/verified-token.js'
+import { callHost } from '../waiting/host-call.js'
+import { createHostCallLimit } from '../waiting/host-call-limit.js'
+import { hostSchema } from '../waiting/host-options.js'
+import { GUARDED_REQUESTS } from '../waiting/request-limits.js'
+
+/** The options of `sessionRouter`. */
+export interface SessionRouterOptions {
+  /**
+   * Admits the requests: the result of `requireBearer` with the same `sessions`, or another middleware that sets `req.auth`. With another
+   * middleware, the sessions must have the option `issuers`.
+   */
+  guard: RequestHandler
+  /** The sessions of the app: the result of `createSessions`. */
+  sessions: Sessions
+  /** Called when the store fails. Default: the first failure is a warning of the process. */
+  onEvent?: AuthObserver | undefined
+}
+
+const schema = {
+  guard: func<RequestHandler>('what requireBearer() returned'),
+  sessions: sessionsOption,
+  onEvent: hostSchema.onEvent,
+}
+
+const aliases = { requireBearer: 'guard', middleware: 'guard', store: 'sessions' }
+
+/** The path of one session. It has no parameter, because Express responds itself when it cannot decode one. */
+const ONE = /^\/[^/]+$/
+
+const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''
+
+/** Limits the requests that wait for the store of sessions. */
+const limitCalls = createHostCallLimit(GUARDED_REQUESTS)
+
+/** The time limit for the look-up of a session after a guard of the host, in milliseconds. */
+const GUARD_MS = 5000
+
+/**
+ * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
+ * `POST /sign-out` ends the current one. Mount it with its own path, such as `/sessions`.
+ * @throws TypeError naming the option that is not valid, and for a guard that is optional or does not have these sessions. Also for another
+ * middleware when the sessions do not name the issuers of the app
+ */
+export function sessionRouter(options: SessionRouterOptions): Router {
+  const caller = 'sessionRouter'
+  const read = readOptions<SessionRouterOptions, typeof schema>(caller, options, schema, aliases)
+  const { guard, sessions, onEvent } = read
+  const own = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
+  // A token that has signed out could otherwise list and end the sessions of its account.
+  if (own && (own.sessions !== sessions || own.optional)) {
+    throw misuse(
+      `${caller}: the guard must have the same sessions, and must not be optional. Pass requireBearer({ tokens, sessions })`,
+      PAGE.sessions,
+    )
+  }
+  // Another guard may accept the tokens of a partner, which could name a session of the host.
+  if (!own && !sessions.issuers) {
+    throw misuse(
+      `${caller}: with a guard other than requireBearer(), "sessions" must name the issuers of your app. Pass createSessions(store, { issuers })`,
+      PAGE.sessions,
+    )
+  }
+  const emit = emitter(onEvent)
+  const router = express().Router({ caseSensitive: true, strict: true })
+
+  type Part = 'sessions' | 'session' | 'signOut'
+  /** Returns the JSON object of the response, if it has one. */
+  type Run = (auth: VerifiedToken, req: Request) => Promise<object | undefined>
+
+  function endpoint(part: Part, run: Run): RequestHandler {
+    async function answerOf(auth: VerifiedToken, req: Request): Promise<Answer> {
+      try {
+        return await limitCalls(sourceOf(req), async () => {
+          // Another guard may admit a token whose session has ended.
+          const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
+          if (hasEnded !== false) return refusalAnswer(part, new AuthError('invalid_token'))
+          const result = await run(auth, req)
+          return result ? jsonAnswer(JSON.stringify(result)) : doneAnswer()
+        })
+      } catch (thrown) {
+        const error = asRefusal(part, thrown)
+        if (error.dependency) emit({ address: addressOf(req) }, refusalEvent(part, error))
+        return refusalAnswer(part, error)
+      }
+    }
+    return function sessionEndpoint(req, res, next) {
+      answerOf(authOf(req), req)
+        .then((answer) => sendAnswer(res, answer, hasUnreadBody(req, 0)))
+        .catch(next)
+    }
+  }
+
+  const list: Run = async ({ accountId, id: current }) => {
+    const found = await sessions.list(accountId)
+    return { sessions: found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current })) }
+  }
+  const endOthers: Run = async (auth, req) => {
+    await sessions.endOthers(auth, addressOf(req))
+  }
+  const endOne: Run = async (auth, req) => {
+    if (!(await sessions.end(auth, idOf(req), addressOf(req)))) throw new AuthError('unknown_session')
+  }
+  const signOut: Run = async (auth, req) => {
+    await sessions.end(auth, auth.id, addressOf(req))
+  }
+
+  const { path: all } = ENDPOINTS.sessions
+  router.get(all, guard, endpoint('sessions', list))
+  router.delete(all, guard, endpoint('sessions', endOthers))
+  router.all(all, methodNotAllowed('sessions'))
+  router.post(ENDPOINTS.signOut.path, guard, endpoint('signOut', signOut))
+  router.all(ENDPOINTS.signOut.path, methodNotAllowed('signOut'))
+  router.delete(ONE, guard, endpoint('session', endOne))
+  router.all(ONE, methodNotAllowed('session'))
+  return router
+}

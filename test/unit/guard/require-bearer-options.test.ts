@@ -1,0 +1,131 @@
+import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import {
+  assertNoBearerOption,
+  type BearerStrategyOptions,
+  type RequireBearerOptions,
+  readBearerOptions,
+  readRequireBearerOptions,
+} from '../../../src/guard/require-bearer-options.js'
+import { expectMisuse, thrownBy } from '../../support/failures.js'
+import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
+
+const tokens = makeIssuer()
+const read = (options: object) => readRequireBearerOptions({ tokens, ...options } as RequireBearerOptions)
+const readForPassport = (options: object) =>
+  readBearerOptions('BearerStrategy', { tokens, ...options } as BearerStrategyOptions)
+
+it('has defaults: any scope, any age, no look-up, the issuer as the realm', () => {
+  const defaults = {
+    tokens: expect.objectContaining({ issuers: [ISSUER] }),
+    scope: [],
+    anyScope: undefined,
+    signedInWithin: undefined,
+    accounts: undefined,
+    isRevoked: undefined,
+    sessions: undefined,
+    optional: false,
+    challenge: { realm: ISSUER, resourceMetadata: undefined },
+    timeout: 5000,
+    onEvent: undefined,
+  }
+  expect(read({})).toEqual({ ...defaults, forwardErrors: false })
+  expect(readForPassport({})).toEqual(defaults)
+  expect(read({ realm: 'reports' }).challenge.realm).toBe('reports')
+})
+
+it('takes what createSessions() returned', () => {
+  const sessions = createSessions(memorySessions())
+  expect(read({ sessions }).sessions).toBe(sessions)
+})
+
+it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
+  expect(() => assertNoBearerOption({ session: false, failWithError: true, audience: 'api' })).not.toThrow()
+  const names = 'tokens scope anyScope signedInWithin accounts isRevoked sessions optional realm scopes requiredScopes'
+  for (const option of names.split(' ')) {
+    const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
+    expectMisuse(() => assertNoBearerOption({ session: false, [option]: undefined }), message)
+  }
+})
+
+it.each(['scope', 'anyScope'])('refuses %s with the value undefined, which a misspelt name has', (option) => {
+  const message = `option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`
+  expectMisuse(() => read({ [option]: undefined }), `requireBearer: ${message}`)
+  expectMisuse(() => readForPassport({ [option]: undefined }), `BearerStrategy: ${message}`)
+  expect(read(Object.create({ [option]: undefined }))).toMatchObject({ scope: [], anyScope: undefined })
+})
+
+it.each([
+  ...'issuer verifier secret secretOrKey algorithms audience jwtFromRequest'.split(' ').map((name) => [name, 'tokens']),
+  ...['scopes', 'requiredScopes'].map((theirs) => [theirs, 'scope']),
+  ...['scopeIncludesAny', 'anyScopes'].map((theirs) => [theirs, 'anyScope']),
+  ...['maxAge', 'max_age'].map((theirs) => [theirs, 'signedInWithin']),
+  ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
+  ['revoked', 'isRevoked'],
+  ['sessionStore', 'sessions'],
+  ...['credentialsRequired', 'required', 'authRequired'].map((theirs) => [theirs, 'optional']),
+])('knows the option %s of other packages, and names its own: %s', (theirs = '', own = '') => {
+  const message = `unknown option "${theirs}". Did you mean "${own}"?`
+  expectMisuse(() => read({ [theirs]: 1 }), `requireBearer: ${message}`)
+  expectMisuse(() => readForPassport({ [theirs]: 1 }), `BearerStrategy: ${message}`)
+})
+
+it('takes the verifiers of 32 issuers', () => {
+  const issuers = Array.from({ length: 32 }, (_, i) => `i${i}`)
+  expect(read({ tokens: issuers.map((issuer) => ({ ...tokens, issuer })) }).tokens.issuers).toEqual(issuers)
+})
+
+describe('an invalid option is refused with a message that says what it must be', () => {
+  const VERIFIER = 'must be what createTokenIssuer() or createTokenVerifier() returned, but is an object'
+  const MANY = Array.from({ length: 33 }, (_, i) => ({ ...tokens, issuer: `i${i}` }))
+  const SESSIONS = 'must be what createSessions() returned, but is'
+  const SAME = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
+  const STORE = 'must be a store with "findById", but is'
+  const SCOPES =
+    "must be scope tokens, like 'reports:read' or ['reports:read', 'reports:write'] (RFC 6749 section 3.3), but is"
+  const AGE = "must be a number of seconds or a string like '15m', '1h' or '30 days', from 1 second to 366 days, but is"
+  const NO_EMAIL =
+    'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
+  it.each<[string, unknown, string]>([
+    ['tokens', { verify: () => {} }, VERIFIER],
+    ['tokens', { issuer: ISSUER }, VERIFIER],
+    ['tokens', { issuer: ISSUER, keys: SECRET }, VERIFIER],
+    ['tokens', [], 'must be a list of 1 to 32 verifiers, but is an empty array'],
+    ['tokens', MANY, 'must be a list of 1 to 32 verifiers, but is an array'],
+    ['tokens', [tokens, null], VERIFIER.replace('an object', 'an array')],
+    ['tokens', [tokens, { verify() {} }], VERIFIER.replace('an object', 'an array')],
+    ['tokens', [tokens, makeIssuer()], `must be a list of verifiers, each of another issuer, but is an array. ${SAME}`],
+    ['tokens', null, VERIFIER.replace('an object', 'null')],
+    ['tokens', undefined, VERIFIER.replace('but is an object', 'but is missing')],
+    ['tokens', createTokenVerifier, VERIFIER.replace('an object', 'a function')],
+    ['scope', ' ', `${SCOPES} a string of 1 characters`],
+    ['anyScope', '', `${SCOPES} an empty string`],
+    ['anyScope', [], `${SCOPES} an empty array`],
+    ['signedInWithin', '0s', `${AGE} a string of 2 characters`],
+    ['signedInWithin', '367 days', `${AGE} a string of 8 characters`],
+    ['optional', 'true', 'must be true or false, but is a string of 4 characters'],
+    ['accounts', {}, `${STORE} an object. ${NO_EMAIL}`],
+    ['accounts', () => null, `${STORE} a function. ${NO_EMAIL}`],
+    ['accounts', 7, `${STORE} 7`],
+    ['isRevoked', true, 'must be a function (auth) => boolean, but is true'],
+    ['sessions', memorySessions(), `${SESSIONS} an object. Pass the store to createSessions() first`],
+    ['sessions', {}, `${SESSIONS} an object`],
+    ['sessions', 7, `${SESSIONS} 7`],
+    ['realm', 'a\tb', 'must be printable ASCII text, but is a string of 3 characters'],
+    ['realm', 'é', 'must be printable ASCII text, but is a string of 1 characters'],
+    ['realm', '', 'must be printable ASCII text, but is an empty string'],
+  ])('%s: %j', (name, value, says) => {
+    const expected = `requireBearer: option "${name}" ${says}`
+    const { message } = thrownBy(() => read({ [name]: value })) as Error
+    expect(message.split(/\.? See /)[0]).toBe(expected)
+    expect(message).not.toContain(SECRET)
+  })
+
+  it('the issuer of a custom verifier, where it is the default of the realm', () => {
+    const custom = { ...tokens, issuer: 'a\nb' }
+    const message = '"tokens.issuer", the default of "realm", must be printable ASCII text, but is a string of'
+    expectMisuse(() => read({ tokens: custom }), `requireBearer: ${message}`)
+    expectMisuse(() => readForPassport({ tokens: custom }), `BearerStrategy: ${message}`)
+    expect(read({ tokens: custom, realm: 'reports' }).challenge.realm).toBe('reports')
+  })
+})

@@ -1,0 +1,151 @@
+import { inspect } from 'node:util'
+import { AuthError, createPasswords, createThrottle, type MemoryAccount } from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { createAuthentication, type LoginContext } from '../../../src/login/login.js'
+import { deferred } from '../../support/concurrency.js'
+import { refusalOf } from '../../support/failures.js'
+import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../support/fixtures.js'
+import { hang } from '../../support/values/invalid-results.js'
+
+const { alice, bob } = ACCOUNTS
+const GOOD = { email: alice.email, password: PASSWORD }
+
+/** A hasher whose hashes end with the password. */
+function saltingHasher(prefix = 'plain:') {
+  const hasher = countingHasher(prefix)
+  const verify = (password: string, hash: string) => {
+    hasher.asked.push(hash)
+    return hash.endsWith(`:${password}`)
+  }
+  return { ...hasher, verify, hash: (password: string) => `${prefix}new:${password}` }
+}
+
+/** Logs in, with a store whose account a test changes afterwards. */
+async function logIn(hash: string = alice.passwordHash, parts: object = {}, from: Partial<LoginContext> = {}) {
+  const clock = frozenClock()
+  const row: { account: unknown } = { account: { ...alice, passwordHash: hash } }
+  const [hasher, old] = [saltingHasher(), saltingHasher('old:')]
+  const store = {
+    findByEmail: vi.fn((_email: string) => row.account as MemoryAccount),
+    replacePasswordHash: vi.fn(async (_id: string, _from: string, to: string) => {
+      Object.assign(row.account as object, { passwordHash: to })
+      return true
+    }),
+  }
+  const passwords = createPasswords({ hashers: [hasher, old], concurrency: 1, queue: 0 })
+  const throttle = createThrottle({ budgets: { account: { points: 1, duration: '1h' } } })
+  const authenticate = createAuthentication({ store, passwords, throttle, timeout: 50, clock, ...parts })
+  const source = { network: '192.0.2.1', connection: undefined }
+  const signal = new AbortController().signal
+  const context = { address: '192.0.2.1', source, signal, dependencyFailed: vi.fn(), ...from }
+  const login = () => authenticate(GOOD, context)
+  const found = await login()
+  const asked = [hasher, old].map((one) => one.asked)
+  return { ...found, found, login, store, row, clock, passwords, asked }
+}
+
+describe('the confirmation of a sign-in', () => {
+  it('looks the account up by the address that was sent, and hashes nothing while the hash is the same', async () => {
+    const { confirm, store, asked } = await logIn()
+    await confirm()
+    expect(store.findByEmail.mock.calls).toEqual([[alice.email], [alice.email]])
+    expect(asked).toEqual([[alice.passwordHash], []])
+  })
+
+  it('knows the hash that the login itself has stored, also when the store failed afterwards', async () => {
+    const row: { account: MemoryAccount } = { account: { ...alice, passwordHash: `old:0:${PASSWORD}` } }
+    const replacePasswordHash = async (_id: string, _from: string, to: string) => {
+      row.account.passwordHash = to
+      throw new Error('down')
+    }
+    const hashers = [saltingHasher(), saltingHasher('old:')] as const
+    const store = { findByEmail: () => row.account, replacePasswordHash }
+    const { confirm } = await logIn(undefined, { store, passwords: createPasswords({ hashers: [...hashers] }) })
+    await confirm()
+    expect([row.account.passwordHash, ...hashers.map(({ asked }) => asked)]).toEqual([
+      `plain:new:${PASSWORD}`,
+      [],
+      [`old:0:${PASSWORD}`],
+    ])
+  })
+
+  it('verifies another hash once, because a login at the same time may have stored one of the same password', async () => {
+    const { confirm, row, asked } = await logIn()
+    row.account = { ...alice, passwordHash: `plain:salt:${PASSWORD}` }
+    await confirm()
+    expect(asked[0]).toEqual([alice.passwordHash, `plain:salt:${PASSWORD}`])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['another password', { ...alice, passwordHash: 'plain:another' }, 'superseded'],
+    ['no password', { ...alice, passwordHash: null }, 'superseded'],
+    ['tokensValidAfter after the look-up', { ...alice, tokensValidAfter: new Date(9e12) }, 'superseded'],
+    ['been disabled', { ...alice, disabled: true }, 'account_disabled'],
+    ['been deleted', null, 'unknown_account'],
+    ['given its address to another account', { ...bob, passwordHash: alice.passwordHash }, 'unknown_account'],
+  ])('refuses an account that has meanwhile %s, which is not a failed login', async (_what, account, reason) => {
+    const { confirm, row, login } = await logIn()
+    row.account = account
+    expect(await refusalOf(confirm())).toMatchObject({ code: 'invalid_credentials', reason, accountId: alice.id })
+    row.account = alice
+    expect(await login()).toMatchObject({ account: { id: alice.id } })
+  })
+
+  it('accepts tokensValidAfter of the time of the look-up, and of before', async () => {
+    const { confirm, row, clock } = await logIn()
+    for (const time of [clock(), clock() - 1]) {
+      row.account = { ...alice, tokensValidAfter: new Date(time) }
+      await confirm()
+    }
+    row.account = { ...alice, tokensValidAfter: new Date(clock() + 1) }
+    expect(await refusalOf(confirm())).toMatchObject({ reason: 'superseded' })
+  })
+
+  it.each<[string, () => unknown]>([
+    ['fails', () => Promise.reject(new Error('down'))],
+    ['hangs', hang],
+    ['returns an invalid account', () => ({ ...alice, id: 7 })],
+    ['returns a hash that no hasher accepts', () => ({ ...alice, passwordHash: 'x' })],
+  ])('is unavailable, and no refusal, when the store %s', async (_what, find) => {
+    const { confirm, store } = await logIn()
+    store.findByEmail.mockImplementation(find as never)
+    expect(await refusalOf(confirm())).toMatchObject({ code: 'unavailable', status: 503 })
+  })
+
+  it('waits in the queue for a thread, and is overloaded when the queue is full', async () => {
+    const gate = deferred<boolean>()
+    const { confirm, row, passwords } = await logIn()
+    const busy = createPasswords({
+      hashers: [{ ...saltingHasher(), verify: () => gate.promise }],
+      concurrency: 1,
+      queue: 0,
+    })
+    Object.assign(passwords, { reserve: busy.reserve })
+    row.account = { ...alice, passwordHash: 'plain:salt:x' }
+    const first = busy.verify(PASSWORD, alice.passwordHash)
+    expect(await refusalOf(confirm())).toMatchObject({ code: 'overloaded' })
+    gate.resolve(true)
+    await first
+    await confirm()
+    expect(busy.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('verifies no hash for a client that has disconnected', async () => {
+    const client = new AbortController()
+    const { confirm, row, asked } = await logIn(undefined, {}, { signal: client.signal })
+    row.account = { ...alice, passwordHash: `plain:salt:${PASSWORD}` }
+    client.abort()
+    expect(await refusalOf(confirm())).toMatchObject({ code: 'client_closed_request' })
+    expect(asked[0]).toHaveLength(1)
+  })
+
+  it('keeps the password and the hashes out of everything that can be printed', async () => {
+    const { found, row } = await logIn(`old:0:${PASSWORD}`)
+    const { account: _, original: __, ...rest } = found
+    expect(inspect(rest, { showHidden: true, depth: 9 })).not.toContain(PASSWORD)
+    row.account = { ...alice, passwordHash: 'plain:another' }
+    const error = await refusalOf(found.confirm())
+    expect(inspect(error, { showHidden: true, depth: 9 })).not.toMatch(/plain:|old:|correct horse/)
+    expect(error).toBeInstanceOf(AuthError)
+  })
+})

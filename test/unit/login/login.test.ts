@@ -1,0 +1,348 @@
+import {
+  type AccountStore,
+  AuthError,
+  createPasswords,
+  createThrottle,
+  type MemoryAccount,
+  type Passwords,
+  type Throttle,
+} from 'express-token-endpoint'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { PasswordsSlot } from '../../../src/accounts/passwords/passwords.js'
+import type { Attempt, Spent } from '../../../src/accounts/throttle/attempt.js'
+import { createAuthentication, type LoginContext } from '../../../src/login/login.js'
+import { settled } from '../../support/concurrency.js'
+import { refusalOf } from '../../support/failures.js'
+import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
+import { NOT_TRUE } from '../../support/values/invalid-results.js'
+
+const { alice, disabled, passwordless } = ACCOUNTS
+const CREDENTIALS = { email: alice.email, password: PASSWORD }
+
+type Failed = LoginContext['dependencyFailed']
+const context = (dependencyFailed: Failed = () => expect.fail('a failure')): LoginContext => ({
+  address: '192.0.2.1',
+  source: { network: '192.0.2.1', connection: undefined },
+  signal: new AbortController().signal,
+  dependencyFailed,
+})
+
+/** Returns the account that the login returns: a copy of the members of an `Account`. */
+const accountOf = ({ email: _, ...account }: MemoryAccount) => account
+
+type LoginParts = Parameters<typeof createAuthentication>[0]
+
+const withDefaults = (parts: Partial<LoginParts>): LoginParts => ({
+  store: makeStore(),
+  passwords: fastPasswords(),
+  throttle: undefined,
+  timeout: 60_000,
+  clock: Date.now,
+  ...parts,
+})
+
+/** Creates a login that returns only the account. */
+const createLogin =
+  (parts: Partial<LoginParts>) =>
+  (credentials = CREDENTIALS, from = context()) =>
+    createAuthentication(withDefaults(parts))(credentials, from).then(({ account }) => account)
+
+/** Returns passwords without a queue, like an object of a host. */
+function bare({ hash, verify, needsRehash }: Required<Passwords> = fastPasswords()): Passwords {
+  return { hash, verify, needsRehash }
+}
+
+const never = () => new Promise<never>(() => {})
+const cause = new Error('down')
+const reject = (_?: unknown) => Promise.reject(cause)
+const throwing = (error: unknown) => () => {
+  throw error
+}
+const fail = throwing(cause)
+
+afterEach(() => void vi.useRealTimers())
+
+/** Returns an object whose methods note their calls, and need their `this`. */
+function noting<T extends object>(calls: string[], methods: T): T {
+  const object: Record<string, unknown> = {}
+  for (const [name, run] of Object.entries(methods).filter(([, run]) => run !== undefined)) {
+    object[name] = function (this: unknown, ...args: unknown[]) {
+      calls.push(this === object ? [name, ...args].join(' ') : `${name} without this`)
+      return run(...args)
+    }
+  }
+  return object as T
+}
+
+interface Changes {
+  email?: string
+  password?: string
+  store?: object
+  attempt?: Partial<Attempt>
+  slot?: object
+  passwords?: Partial<Passwords>
+  /** Aborted when the client disconnects. */
+  client?: AbortController
+}
+
+/** Runs a login whose parts note their calls. */
+async function run({ email = alice.email, password = PASSWORD, client = new AbortController(), ...changes }: Changes) {
+  vi.useFakeTimers()
+  const calls: string[] = []
+  const store: AccountStore = noting(calls, { ...makeStore(), ...changes.store })
+  const ready = { check() {}, begin: () => true, async count() {}, giveBack() {}, failed() {} }
+  const attempt: Attempt = noting(calls, { ...ready, ...changes.attempt })
+  const { hash, verify } = fastPasswords()
+  const slot: PasswordsSlot = noting(calls, { async start() {}, hash, verify, leave() {}, ...changes.slot })
+  const passwords = { ...bare(), reserve: async () => slot, ...changes.passwords }
+  const throttle: Throttle = { attempt: () => attempt, spend: () => expect.fail('spend') }
+  const failed = vi.fn()
+  const login = createLogin({ store, passwords, throttle, timeout: 250 })
+  const from = { ...context(failed), signal: client.signal }
+  const ended = login({ email, password }, from).catch((error) => error)
+  await vi.advanceTimersByTimeAsync(250)
+  return { outcome: await ended, calls, names: calls.map((call) => call.split(' ')[0]), told: failed.mock.calls }
+}
+
+const CHECKED = ['check', 'begin', 'findByEmail', 'start', 'count', 'verify']
+const unavailable = (dependency: string, error: unknown = cause) =>
+  expect.objectContaining({ code: 'unavailable', dependency, cause: error })
+const CHECK_FAILED = expect.objectContaining({ dependency: 'passwords', cause, accountId: alice.id })
+const GONE = expect.objectContaining({ code: 'client_closed_request', status: 499 })
+const OVERLOADED = new AuthError('overloaded')
+const TOO_MANY = new AuthError('too_many_attempts')
+const hung = new Error('no result within 250 ms')
+
+describe('a login', () => {
+  const DECOY_MATCHES = { verify: async () => true }
+  it.each<[string, Changes, reason: string, accountId?: string]>([
+    ['an unknown e-mail', { email: 'nobody@example.com' }, 'unknown_account'],
+    ['an unknown e-mail, and a decoy that matches', { email: 'nobody@', slot: DECOY_MATCHES }, 'unknown_account'],
+    ['a wrong password', { password: 'wrong' }, 'wrong_password', alice.id],
+    ['an empty password', { password: '' }, 'wrong_password', alice.id],
+    ['a disabled account', { email: disabled.email }, 'account_disabled', disabled.id],
+    ['an account without a password', { email: passwordless.email }, 'no_password', passwordless.id],
+    ['a decoy that matches', { email: passwordless.email, slot: DECOY_MATCHES }, 'no_password', passwordless.id],
+    ...NOT_TRUE.map((answer): [string, Changes, string, string] => {
+      return [`a check that answers ${answer}`, { slot: { verify: async () => answer } }, 'wrong_password', alice.id]
+    }),
+  ])('fails after the same work, and has a reason for the logs: %s', async (_, changes, ...reason) => {
+    const { outcome, names } = await run({ ...changes, passwords: { needsRehash: () => true } })
+    const { code, reason: told, accountId } = outcome as AuthError
+    expect([code, told, accountId]).toEqual(['invalid_credentials', ...reason, ...(reason[1] ? [] : [undefined])])
+    expect(names).toEqual([...CHECKED, 'failed', 'leave'])
+  })
+
+  const BEGUN = ['check', 'begin']
+  const NOT_COUNTED = [...CHECKED, 'failed', 'leave']
+  const LOOKED_UP = [...BEGUN, 'findByEmail']
+  const UNCOUNTED = [...LOOKED_UP, 'verify', 'failed', 'leave']
+  const REFUSED = expect.objectContaining({ code: 'invalid_credentials' })
+  const GIVEN_BACK = ['giveBack', 'leave']
+  const LEFT = [...LOOKED_UP, ...GIVEN_BACK]
+  it.each<[string, Changes, string[], unknown]>([
+    ['check refuses', { attempt: { check: throwing(TOO_MANY) } }, ['check'], TOO_MANY],
+    ['the queue has no room', { passwords: { reserve: throwing(OVERLOADED) } }, ['check', 'giveBack'], OVERLOADED],
+    ['begin refuses', { attempt: { begin: throwing(TOO_MANY) } }, [...BEGUN, ...GIVEN_BACK], TOO_MANY],
+    ['a queue that never asks begin', { attempt: { begin: () => false } }, [...BEGUN, ...GIVEN_BACK], OVERLOADED],
+    ['the store throws', { store: { findByEmail: fail } }, LEFT, unavailable('accounts')],
+    ['the store hangs', { store: { findByEmail: never } }, LEFT, unavailable('accounts', hung)],
+    ...[TOO_MANY, OVERLOADED].map((error): [string, Changes, string[], unknown] => [
+      `count refuses: ${error.code}`,
+      { attempt: { count: throwing(error) as never } },
+      [...LOOKED_UP, 'start', 'count', ...GIVEN_BACK],
+      error,
+    ]),
+    ['the hashing thread fails', { slot: { start: reject } }, [...LOOKED_UP, 'start', ...GIVEN_BACK], CHECK_FAILED],
+    ['the check throws', { slot: { verify: fail } }, [...CHECKED, ...GIVEN_BACK], CHECK_FAILED],
+    ['nothing counts the attempt', { password: '', attempt: { count: undefined as never } }, UNCOUNTED, REFUSED],
+    ['a failure is not counted', { password: '', attempt: { failed: reject } }, NOT_COUNTED, unavailable('throttle')],
+  ])('ends without more work: %s', async (_, changes, expected, error) => {
+    const { outcome, names } = await run(changes)
+    expect(outcome).toEqual(error)
+    expect(names).toEqual(expected)
+  })
+
+  const attempt = () => ({ check() {}, begin: () => true, giveBack() {} })
+  it.each([
+    ['limits', undefined],
+    ['a method for failures', { attempt, spend: () => expect.fail() }],
+  ])('refuses a wrong password without %s', async (_, throttle) => {
+    const refused = refusalOf(createLogin({ throttle })({ ...CREDENTIALS, password: 'wrong' }))
+    expect((await refused).code).toBe('invalid_credentials')
+  })
+
+  type Leaving<T> = (leave: () => void) => T
+  const lookUp = (ends: Leaving<unknown>) => (leave: () => void) => ({ store: { findByEmail: () => ends(leave) } })
+  const goneInWait = { slot: { start: throwing(new AuthError('client_closed_request')) } }
+  it.each<[string, Leaving<Changes>, string[], unknown]>([
+    ['at once', (leave) => ({ passwords: leave() as never }), [], GONE],
+    ['during the look-up', lookUp(async (leave) => leave()), [...LOOKED_UP, 'giveBack disconnected', 'leave'], GONE],
+    ['during a failing look-up', lookUp((leave) => reject(leave())), LEFT, unavailable('accounts')],
+    ['during the wait for a thread', () => goneInWait, [...LOOKED_UP, 'start', 'giveBack disconnected', 'leave'], GONE],
+  ])('tells the limits that its client has disconnected, and only then: %s', async (_, changes, expected, error) => {
+    const client = new AbortController()
+    const { outcome, calls } = await run({ client, ...changes(() => client.abort()) })
+    expect(outcome).toEqual(error)
+    expect(calls.map((call) => call.replace(` ${alice.email}`, ''))).toEqual(expected)
+  })
+
+  const outdated = { needsRehash: () => true }
+  const REPLACED = ['hash', 'replacePasswordHash']
+  const ACCOUNTS_FAILED = [['accounts', cause]]
+  it.each<[string, Changes, string[], unknown[]]>([
+    ['the hash is of today', {}, [], []],
+    ['it is outdated', { passwords: outdated }, REPLACED, []],
+    ['the store cannot', { passwords: outdated, store: { replacePasswordHash: undefined } }, [], []],
+    ['the password checks cannot tell', { passwords: { needsRehash: undefined as never } }, [], []],
+    ['needsRehash throws', { passwords: { needsRehash: fail } }, [], [['passwords', cause]]],
+    ['no thread is free', { passwords: outdated, slot: { hash: throwing(OVERLOADED) } }, ['hash'], []],
+    ['hashing rejects', { passwords: outdated, slot: { hash: reject } }, ['hash'], [['passwords', cause]]],
+    ['the store rejects', { passwords: outdated, store: { replacePasswordHash: reject } }, REPLACED, ACCOUNTS_FAILED],
+    ['the store hangs', { passwords: outdated, store: { replacePasswordHash: never } }, REPLACED, [['accounts', hung]]],
+  ])('with the right password replaces the hash if it can, and never fails: %s', async (_, changes, more, failures) => {
+    const { outcome, calls, names, told } = await run(changes)
+    expect(outcome).toEqual(accountOf(alice))
+    expect(names).toEqual([...CHECKED, 'giveBack', ...more, 'leave'])
+    expect(calls).toContain(`verify ${PASSWORD} ${alice.passwordHash}`)
+    if (more.length > 1) expect(calls.at(-2)).toMatch(`replacePasswordHash ${alice.id} ${alice.passwordHash} plain:`)
+    expect(told).toEqual(failures)
+  })
+
+  it.each([
+    ...[' Alice@Example.COM ', 'cafe\u0301@example.com', "' OR 1=1 --", '\ud800', 'a'.repeat(320)],
+    ...['\0', 'alice@example.com\0', 'a'.repeat(321)],
+  ])('asks the store for the e-mail as it was sent, unless it is too long or has a NUL: %j', async (email) => {
+    const { outcome, calls, names } = await run({ email })
+    expect(outcome).toMatchObject({ reason: 'unknown_account' })
+    expect(calls.includes(`findByEmail ${email}`)).toBe(!email.includes('\0') && email.length <= 320)
+    expect(names).toContain('verify')
+  })
+
+  it('waits in the queue while others fill a limit, and a right login is never refused because of them', async () => {
+    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
+    const login = createLogin({ passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }), throttle })
+    expect(await Promise.all(Array.from({ length: 40 }, () => login()))).toEqual(Array(40).fill(accountOf(alice)))
+  })
+})
+
+describe('passwords of a host without a queue', () => {
+  it('refuse an attempt without room for a moment, and nothing is looked up', async () => {
+    const passwords = { reserve: undefined as never }
+    const { outcome, names } = await run({ attempt: { begin: () => false }, passwords })
+    expect(outcome).toMatchObject({ code: 'overloaded', headers: { 'Retry-After': '1' } })
+    expect(names).toEqual(['check', 'begin', 'giveBack'])
+  })
+
+  it.each<[string, Passwords, object]>([
+    ['a check', { ...bare(), verify: never }, unavailable('passwords', hung)],
+    ['a new hash', { ...bare(), needsRehash: () => true, hash: never }, accountOf(alice)],
+  ])('are given up when they do not answer: %s', async (_, passwords, expected) => {
+    vi.useFakeTimers()
+    const failed = vi.fn()
+    const login = createLogin({ passwords, timeout: 250 })
+    const ended = login(CREDENTIALS, context(failed)).catch((error) => error)
+    await vi.advanceTimersByTimeAsync(250)
+    expect(await ended).toEqual(expected)
+    expect(failed.mock.calls).toEqual('id' in expected ? [['passwords', hung]] : [])
+  })
+})
+
+describe('a throttle of a host that only has spend', () => {
+  const refused = new AuthError('too_many_attempts', { limit: 'address', retryAfter: 7 })
+
+  /** Creates a login with a throttle, and returns what the throttle, the store and the hasher were called with. */
+  function throttled({ digestPassword, check, spend = async () => ({ giveBack() {} }) }: Partial<Throttle>) {
+    const throttle = { spend: vi.fn(spend), ...(check && { check: vi.fn(check) }) }
+    const found = vi.fn(async () => alice)
+    const hasher = countingHasher()
+    const parts = { store: { findByEmail: found }, passwords: fastPasswords(hasher) }
+    return { login: createLogin({ ...parts, throttle: { ...throttle, digestPassword } }), throttle, found, hasher }
+  }
+
+  it.each([
+    ['a digest that it made of the password', () => 'd1ge5', 'd1ge5'],
+    ['nothing of the password without digestPassword', undefined, undefined],
+  ])('checks and counts %s', async (_, digestPassword, digest) => {
+    const { login, throttle } = throttled({ digestPassword, check() {} })
+    expect(await login()).toEqual(accountOf(alice))
+    expect(throttle.check?.mock.calls).toEqual([[alice.email, '192.0.2.1', digest]])
+    expect(throttle.spend.mock.calls).toEqual([[alice.email, '192.0.2.1', expect.any(Function), digest]])
+  })
+
+  it.each([
+    ['check', refused, 0, refused],
+    ['spend', refused, 1, refused],
+    ['digestPassword', cause, 0, unavailable('throttle')],
+    ['check', cause, 0, unavailable('throttle')],
+    ['spend', cause, 1, unavailable('throttle')],
+  ])('ends the login before the password is checked when its %s throws: %s', async (name, thrown, lookUps, error) => {
+    const { login, found, hasher } = throttled({ [name]: throwing(thrown) })
+    expect(await refusalOf(login())).toEqual(error)
+    expect(found).toHaveBeenCalledTimes(lookUps)
+    expect(hasher.asked).toEqual([])
+  })
+
+  it.each([
+    ['a wrong password', 'wrong', ['failed']],
+    ['a right password', PASSWORD, ['giveBack undefined']],
+  ])('is told of the end before the login ends: %s', async (_, password, end) => {
+    const told: string[] = []
+    const failed = async () => {
+      await settled()
+      told.push('failed')
+    }
+    const giveBack = (except?: string) => void told.push(`giveBack ${except}`)
+    const login = createLogin({ throttle: { spend: async () => ({ giveBack, failed }) } })
+    await login({ ...CREDENTIALS, password }).catch(() => {})
+    expect(told).toEqual(end)
+  })
+
+  it.each([{ giveBack() {} }, undefined])('needs no `failed`: %j', async (spent) => {
+    const { login } = throttled({ spend: async () => spent as Spent })
+    expect(await refusalOf(login({ ...CREDENTIALS, password: 'wrong' }))).toMatchObject({ reason: 'wrong_password' })
+  })
+})
+
+describe('checkAddress', () => {
+  it('refuses a client whose address has reached its limit, without waiting', async () => {
+    const throttle = createThrottle({ budgets: { address: { points: 1, duration: '1h' } } })
+    const { checkAddress } = createAuthentication(withDefaults({ throttle }))
+    checkAddress('192.0.2.1')
+    await (await throttle.spend(alice.email, '192.0.2.1', () => {})).failed?.()
+    expect(() => checkAddress('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
+    checkAddress('192.0.2.2')
+    // Nobody is refused without a throttle, or with one that cannot tell.
+    for (const other of [undefined, { spend: throttle.spend }]) {
+      createAuthentication(withDefaults({ throttle: other })).checkAddress('192.0.2.1')
+    }
+  })
+
+  it('waits for a throttle of the host, whose failure is no refusal', async () => {
+    const checkOf = (checkAddress: () => Promise<never>) =>
+      createAuthentication(
+        withDefaults({ throttle: { spend: () => expect.fail('spend'), checkAddress } }),
+      ).checkAddress('192.0.2.1')
+    const refusal = new AuthError('too_many_attempts')
+    await expect(checkOf(() => Promise.reject(refusal))).rejects.toBe(refusal)
+    const failing = checkOf(() => Promise.reject(new Error('down')))
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', dependency: 'throttle' })
+  })
+})
+
+it.each(['slot', 'attempt'])('a %s that comes after the timeout is left or given back', async (late) => {
+  vi.useFakeTimers()
+  const release = vi.fn()
+  const later = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 30, value))
+  const login = createLogin({
+    passwords: { ...bare(), ...(late === 'slot' && { reserve: () => later({ ...bare(), leave: () => release() }) }) },
+    throttle: late === 'slot' ? undefined : { spend: () => later({ giveBack: () => release() }) },
+    timeout: 10,
+  })
+  const refused = refusalOf(login())
+  await vi.advanceTimersByTimeAsync(10)
+  expect(await refused).toMatchObject({ code: 'unavailable', dependency: late === 'slot' ? 'passwords' : 'throttle' })
+  expect(release).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(20)
+  expect(release).toHaveBeenCalledOnce()
+})

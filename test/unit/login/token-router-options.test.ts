@@ -1,0 +1,128 @@
+import { argon2id, createTokenVerifier, type TokenRouterOptions } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { readTokenRouterOptions } from '../../../src/login/token-router-options.js'
+import { expectMisuse } from '../../support/failures.js'
+import { ACCOUNTS, countingHasher, ISSUER, makeIssuer, makeStore, SECRET } from '../../support/fixtures.js'
+
+const tokens = makeIssuer()
+const accounts = () => null
+const read = (options: object) => readTokenRouterOptions({ tokens, accounts, ...options } as TokenRouterOptions)
+
+it('has defaults: the specified path, 10 kB, 5 s, no other origins', () => {
+  expect(read({})).toMatchObject({
+    path: '/api/v2013/authentication/token',
+    bodyLimit: 10_240,
+    timeout: 5000,
+    allowedOrigins: new Set(),
+    emailInEvents: false,
+    forwardErrors: false,
+  })
+})
+
+it.each([
+  [1, 1],
+  [1_048_576, 1_048_576],
+  ['1024', 1024],
+  ['1b', 1],
+  ['10 KB', 10_240],
+  ['1mb', 1_048_576],
+  ['1.25kb', 1280],
+])('reads the bodyLimit %j as %i bytes', (bodyLimit, bytes) => {
+  expect(read({ bodyLimit }).bodyLimit).toBe(bytes)
+})
+
+it.each([
+  ...[0, -1, 1.5, Number.NaN, Infinity, 1_048_577, true, null, {}, [10], '', '10 000', '10 kilobytes', ' 1kb'],
+  ...'0 2mb 1gb -1kb +1kb 0.5b ten kb 10kib 1e3 10kb!'.split(' '),
+])('refuses the bodyLimit %j', (bodyLimit) => {
+  const says = `"bodyLimit" must be a number of bytes or a string like '10kb', from 1 byte to 1 MB`
+  expectMisuse(() => read({ bodyLimit }), `tokenRouter: option ${says}`)
+})
+
+describe('the option allowedOrigins', () => {
+  it.each([
+    [[]],
+    [['https://app.example.com', 'http://localhost:5173', 'https://xn--bcher-kva.example', 'https://[::1]:3000']],
+    [['capacitor://localhost', 'chrome-extension://abcdefghijklmnop']],
+  ])('takes origins: %j', (allowedOrigins) => {
+    expect(read({ allowedOrigins }).allowedOrigins).toEqual(new Set(allowedOrigins))
+  })
+
+  it.each([
+    ...['https://app.example.com/', 'https://app.example.com/login', 'https://app.example.com:443', 'http://a b'],
+    ...['https://App.example.com', 'https://bücher.example', 'https://user@app.example.com', 'app.example.com', 'null'],
+    ...['*', 'https://', 'https://[::1', 'blob:https://app.example.com', 7, null],
+    ...['mailto:a@example.com', 'capacitor://localhost/x', ' capacitor://localhost', ['capacitor://localhost']],
+  ])('refuses %j', (origin) => {
+    const says = /^tokenRouter: option "allowedOrigins" must be an array of origins.*Write them as browsers do/
+    expectMisuse(() => read({ allowedOrigins: [origin] }), says)
+  })
+
+  it.each(['https://app.example.com', new Set(['https://app.example.com']), true, null])(
+    'refuses what is no array: %j',
+    (allowedOrigins) => {
+      expectMisuse(() => read({ allowedOrigins }), 'tokenRouter: option "allowedOrigins" must be an array of origins')
+    },
+  )
+})
+
+const ISSUERS = '"tokens" must be what createTokenIssuer() returned'
+const STORE = '"accounts" must be'
+const PASSWORDS = '"passwords" must be what createPasswords() returned'
+const THROTTLE = '"throttle" must be what createThrottle() returned, or false'
+const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
+
+it.each<[string, unknown, string | RegExp]>([
+  ['tokens', undefined, /"tokens" must be what createTokenIssuer\(\) returned, but is missing$/],
+  ['tokens', null, `${ISSUERS}, but is null`],
+  ['tokens', verifier, /"tokens".*createTokenIssuer.*verifier/i],
+  ['tokens', SECRET, ISSUERS],
+  ['tokens', { issuer: ISSUER, keys: SECRET }, ISSUERS],
+  ['tokens', { issue: accounts }, ISSUERS],
+  ['tokens', { now: accounts }, ISSUERS],
+  ['accounts', undefined, /"accounts" .*missing/],
+  ['accounts', null, STORE],
+  ['accounts', [ACCOUNTS.alice], STORE],
+  ['accounts', { findById: accounts }, /"accounts".*findByEmail/],
+  ['accounts', Promise.resolve(makeStore()), /"accounts".*await/],
+  [
+    'passwords',
+    { verify: accounts },
+    `${PASSWORDS}, but is an object. Pass hashers to createPasswords({ hashers: [...] })`,
+  ],
+  ['passwords', { hash: accounts }, PASSWORDS],
+  ['passwords', argon2id(), 'Pass hashers to createPasswords({ hashers: [...] })'],
+  ['passwords', { accepts: accounts, verify: accounts }, PASSWORDS],
+  ['passwords', [countingHasher()], PASSWORDS],
+  ['passwords', accounts, PASSWORDS],
+  ['passwords', null, PASSWORDS],
+  ['throttle', true, THROTTLE],
+  ['throttle', null, THROTTLE],
+  ['throttle', { budgets: {} }, 'Pass the object to createThrottle() first'],
+  ['path', '/:id', '"path" must be a path'],
+  ['emailInEvents', 1, '"emailInEvents" must be true or false'],
+  ['logIn', {}, '"logIn" must be a function, as createLogin() returns, but is'],
+  ['respond', {}, '"respond" must be a function, but is'],
+  ['sessionLabel', 'Laptop', '"sessionLabel" must be a function, but is'],
+  ['colour', SECRET, 'unknown option "colour"'],
+])('names what is wrong with %s: %j', (name, value, says) => {
+  expectMisuse(() => read({ [name]: value }), /^tokenRouter: /)
+  expectMisuse(() => read({ [name]: value }), says, [SECRET])
+})
+
+it.each([
+  ...['issuer', 'tokenIssuer'].map((theirs) => [theirs, 'tokens']),
+  ...['account', 'findAccount', 'findByEmail', 'store', 'users'].map((theirs) => [theirs, 'accounts']),
+  ['hashers', 'passwords'],
+  ...['limiter', 'rateLimit'].map((theirs) => [theirs, 'throttle']),
+  ['limit', 'bodyLimit'],
+  ...['origins', 'origin', 'cors'].map((theirs) => [theirs, 'allowedOrigins']),
+  ['url', 'path'],
+  ...['login', 'authenticate'].map((theirs) => [theirs, 'logIn']),
+  ...['usernameField', 'passwordField'].map((theirs) => [theirs, 'fields']),
+  ...['response', 'serialize'].map((theirs) => [theirs, 'respond']),
+  ...['session', 'sessionStore'].map((theirs) => [theirs, 'sessions']),
+  ...['label', 'device'].map((theirs) => [theirs, 'sessionLabel']),
+])('knows the option %s of other packages, and names its own: %s', (theirs = '', own) => {
+  expectMisuse(() => read({ [theirs]: SECRET }), `unknown option "${theirs}". Did you mean "${own}"?`, [SECRET])
+})

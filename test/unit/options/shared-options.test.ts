@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { plainPath } from '../../../src/options/plain-path.js'
+import { readOptions } from '../../../src/options/read-options.js'
+import { type HostOptions, hostSchema } from '../../../src/waiting/host-options.js'
+import { expectMisuse } from '../../support/failures.js'
+
+const read = (options: object) => readOptions<HostOptions, typeof hostSchema>('part', options, hostSchema)
+
+describe('the options of the router and the guard', () => {
+  it('have defaults: 5 s for each dependency, and own responses', () => {
+    expect(read({})).toEqual({ timeout: 5000, onEvent: undefined, forwardErrors: false })
+  })
+
+  it.each([true, false, 'all'])('take %j for forwardErrors', (forwardErrors) => {
+    expect(read({ forwardErrors })).toMatchObject({ forwardErrors })
+  })
+
+  it.each([
+    [
+      { forwardErrors: 'some' },
+      'option "forwardErrors" must be true, false or \'all\', but is a string of 4 characters',
+    ],
+    [{ forwardErrors: null }, 'option "forwardErrors" must be true, false or \'all\', but is null'],
+    [{ onEvent: 'log' }, 'option "onEvent" must be a function, but is a string of 3 characters'],
+  ])('refuse %j', (options, message) => {
+    expectMisuse(() => read(options), message)
+  })
+})
+
+describe('a path of the host’s own', () => {
+  it.each(['/', '/token', '/v1.0/~token_x-y', '/a/b/c'])(
+    'is taken when every character of it is literal: %j',
+    (path) => {
+      expect(plainPath(path)).toBe(path)
+    },
+  )
+
+  it.each(['', 'token', '/token/', '//', '/a//b', '/:id', '/a*', '/a?', '/(a)', '/a b', '/a\n', 'x/a', ' /', 7])(
+    'is refused otherwise: %j',
+    (path) => {
+      const expected = "a path like '/token' or '/', without patterns and without a slash at its end"
+      expect(() => plainPath(path)).toThrow(expected)
+    },
+  )
+})

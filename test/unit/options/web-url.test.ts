@@ -1,0 +1,62 @@
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { isExposed, withoutEndSlashes } from '../../../src/options/urls.js'
+import { baseUrl, hrefOf } from '../../../src/options/web-url.js'
+
+const TEXT = 'https://api.example.com/path'
+
+describe('hrefOf returns the text', () => {
+  it.each([
+    ['a URL', new URL(TEXT)],
+    ['a URL of another realm', runInNewContext('new URL(text)', { URL, text: TEXT })],
+    ['an object that inherits it', Object.create({ href: TEXT })],
+  ])('of %s', (_, value) => expect(hrefOf(value)).toBe(TEXT))
+})
+
+describe('hrefOf returns unchanged', () => {
+  it.each([
+    ['text', TEXT],
+    ['nothing', undefined],
+    ['null', null],
+    ['a number', 7],
+    ['an object with its own href', { href: TEXT }],
+    ['an object that inherits another href', Object.create({ href: 7 })],
+    ['an object without href', {}],
+  ])('%s', (_, value) => expect(hrefOf(value)).toBe(value))
+})
+
+describe('a base URL', () => {
+  it.each([
+    ['https://api.example.com', 'https://api.example.com'],
+    ['https://api.example.com/', 'https://api.example.com'],
+    ['https://api.example.com///', 'https://api.example.com'],
+    ['https://api.example.com/a//b//', 'https://api.example.com/a//b'],
+    ['HTTP://LOCALHOST:80/A', 'http://localhost/A'],
+  ])('%s is %s', (value, expected) => expect(baseUrl(value)).toBe(expected))
+})
+
+it.each([
+  ...['https://api.example.com', 'https://192.0.2.1', 'http://localhost', 'http://LOCALHOST:3000/a'],
+  ...['http://127.0.0.1:3000', 'http://127.1', 'http://127.10.200.254', 'http://[::1]:3000'],
+])('nobody else reads the traffic to %s', (url) => {
+  expect(isExposed(new URL(url))).toBe(false)
+})
+
+it.each([
+  ...['http://api.example.com', 'http://localhost.example.com', 'http://notlocalhost', 'http://128.0.0.1'],
+  ...['http://127.0.0.1.example.com', 'http://a127.0.0.1.example.com', 'http://127.example.com', 'http://127.a.b.c'],
+  ...['http://192.0.2.1', 'http://[::2]'],
+])('others can read the traffic to %s', (url) => {
+  expect(isExposed(new URL(url))).toBe(true)
+})
+
+it.each([
+  ['', ''],
+  ['/', ''],
+  ['///', ''],
+  ['a//b', 'a//b'],
+  ['/a//b///', '/a//b'],
+  [`a${'/'.repeat(1_000_000)}b`, `a${'/'.repeat(1_000_000)}b`],
+])('removes only the slashes at the end, also among a million others (row %#)', (text, expected) => {
+  expect(withoutEndSlashes(text)).toBe(expected)
+})
