@@ -13,14 +13,21 @@ interface Store {
 interface Page {
   readonly sessionStorage: Store
   readonly localStorage: Store
-  readonly addEventListener?: (type: string, listener: () => void, options: AbortController) => void
+  readonly addEventListener?: (type: string, listener: (event: Change) => void, options: AbortController) => void
+}
+
+/** The part of a `StorageEvent` that this file uses. */
+interface Change {
+  readonly key: string | null
+  readonly newValue: string | null
 }
 
 /**
  * Keeps the token in the `sessionStorage` of its tab, so that a reload does not lose it. The token is removed when the client deletes
  * it, when an API refuses it, and when it expires. Without storage, a reload loses the token.
  *
- * Every script of the origin can read the token. A duplicated tab gets it too.
+ * Every script of the origin can read the token. A duplicated tab gets it too. With a link to other tabs, a sign-out ends the kept tokens of
+ * all tabs: `localStorage` holds its number, and never a token.
  * @param others the link to the other tabs: `shareBetweenTabs()`. Default: each tab signs in
  * @returns the value of the option `tabs`
  * @throws nothing
@@ -46,9 +53,9 @@ export function keepInTab(others: TabSharing = () => NO_TABS): TabSharing {
 
     const stored = () => Number(page.localStorage.getItem(name)) || 0
 
-    /** Learns of the sign-outs that another tab has stored. A browser may show them later than their messages. */
-    function learn(): void {
-      if (link.generation !== undefined) link.generation = Math.max(link.generation, stored())
+    /** Learns of the sign-outs that other tabs have stored. */
+    function learn(theirs: number): void {
+      if (link.generation !== undefined) link.generation = Math.max(link.generation, theirs)
     }
 
     /** Tells tabs that are on another page, frozen or loading. */
@@ -81,11 +88,12 @@ export function keepInTab(others: TabSharing = () => NO_TABS): TabSharing {
     }
 
     const link = others({ ...owner, hear })
-    function onStorage(): void {
+    function onStorage({ key, newValue }: Change): void {
       const { generation } = link
       // Only messages tell a tab without a number whether it was a sign-out.
       if (!generation) return
-      use(learn)
+      // The storage may still show what this tab has stored meanwhile.
+      learn(key === name ? Number(newValue) || 0 : 0)
       if (link.generation !== generation) hear('sign-out')
       // The app may have cleared the storage.
       use(store)
@@ -95,7 +103,7 @@ export function keepInTab(others: TabSharing = () => NO_TABS): TabSharing {
       ...link,
       kept() {
         const grant = use(() => {
-          learn()
+          learn(stored())
           const read: unknown = readJson(page.sessionStorage.getItem(name))
           if (!isLive(read) || ![read.lifetime, read.receivedAt].every(Number.isFinite)) return undefined
           const { generation } = read as { generation?: unknown }
@@ -111,7 +119,7 @@ export function keepInTab(others: TabSharing = () => NO_TABS): TabSharing {
         return link.ask()
       },
       tell(news) {
-        if (news === 'sign-out') use(learn)
+        if (news === 'sign-out') use(() => learn(stored()))
         else if (news !== 'refused') keep(news)
         link.tell(news)
         if (news === 'sign-out') keep()

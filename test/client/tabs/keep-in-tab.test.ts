@@ -37,6 +37,7 @@ class FakeStorage {
 
 describe('keepInTab()', () => {
   let session: FakeStorage
+  let local: FakeStorage
   let issued: number
   let status: number
   let page: EventTarget
@@ -44,12 +45,13 @@ describe('keepInTab()', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
     session = new FakeStorage()
+    local = new FakeStorage()
     issued = 0
     status = 200
     page = new EventTarget()
     vi.stubGlobal('document', {})
     vi.stubGlobal('sessionStorage', session)
-    vi.stubGlobal('localStorage', new FakeStorage())
+    vi.stubGlobal('localStorage', local)
     vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
   })
   afterEach(() => {
@@ -281,7 +283,8 @@ describe('keepInTab()', () => {
         const store = new FakeStorage()
         if (text !== undefined) store.texts.set(name, text)
         vi.stubGlobal('localStorage', store)
-        page.dispatchEvent(new Event('storage'))
+        const change = text === undefined ? { key: null, newValue: null } : { key: name, newValue: text }
+        page.dispatchEvent(Object.assign(new Event('storage'), change))
         return store.texts.get(name)
       }
 
@@ -297,6 +300,25 @@ describe('keepInTab()', () => {
         expect(await load({ tabs: keepInTab(fakeLink()) }).token()).toBe(next)
       })
 
+      it('a tab hears of a sign-out, also when its own number has just replaced the one of the sign-out', async () => {
+        const api = load({ tabs: keepInTab(fakeLink()) })
+        await api.token()
+        page.dispatchEvent(Object.assign(new Event('storage'), { key: name, newValue: '9' }))
+        expect(api.state.expiresAt).toBeUndefined()
+        expect(local.texts.get(name)).toBe('9')
+      })
+
+      it('a token has a number before the other tabs get it', async () => {
+        const told: (number | undefined)[] = []
+        const tabs = keepInTab((owner) => {
+          const link = fakeLink()(owner)
+          return Object.assign(link, { tell: () => told.push(link.generation) })
+        })
+        await load({ tabs }).token()
+        expect(told).toEqual([Number(local.texts.get(name))])
+        expect(told[0]).toBeGreaterThan(0)
+      })
+
       it('a smaller number, other text and a cleared storage sign nobody out, and a tab corrects them', async () => {
         const api = load({ tabs: keepInTab(fakeLink()) })
         const kept = await api.token()
@@ -308,9 +330,15 @@ describe('keepInTab()', () => {
       })
 
       it('a tab that knows no number waits for the messages', async () => {
-        const api = load({ tabs: keepInTab(fakeLink()) })
-        expect(shown('9')).toBe('9')
-        await api.token()
+        const links: TabLink[] = []
+        const tabs = keepInTab((owner) => {
+          const link = fakeLink()(owner)
+          links.push(link)
+          return link
+        })
+        const api = load({ tabs })
+        shown('9')
+        expect(links[0]?.generation).toBe(0)
         expect(await api.token()).toBe('T1')
       })
 

@@ -171,7 +171,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
         expect(await token(two)).toBe(alice)
         await signOut(one)
         await received(one)
-        // The next person must see a form, which gets a token of its own.
+        // The next person must sign in.
         results.push([await isSignedIn(two), (await token(two)) === alice])
       }
       expect(results).toEqual(Array(ROUNDS).fill([false, false]))
