@@ -3,7 +3,14 @@ import { bare } from '../read.js'
 import { type News, NO_TABS, shareable, type TabSharing } from './tab-link.js'
 
 /** A message between tabs. A question and its responses have the same number. A response may have a token. */
-type Message = { readonly question: number } | Response | { readonly news: News; readonly generation: number }
+type Message = { readonly question: number } | Response | Told
+
+interface Told {
+  readonly news: News
+  readonly generation: number
+  /** The sender's number before its sign-out. */
+  readonly before: number
+}
 
 interface Response {
   readonly response: number
@@ -24,8 +31,9 @@ interface Locks {
  * - A token and a refusal are taken when their number is the tab's number. A tab with 0 takes the number too.
  * - A response to the tab's own question was sent after all sign-outs of this tab, so the tab takes a larger number from it. A token that
  *   the tab holds is then from before a sign-out that it missed, for example because it was just loading. Its session ends.
- * - Each sign-out is obeyed, because a tab that has just opened may sign out before it knows a number. The others then count on, all to
- *   the same number, so that a token that is under way has a smaller one. Only a known number is not a new sign-out.
+ * - Each sign-out is obeyed, except one whose number is known. When its sender did not know this tab's number, because two tabs signed out
+ *   at once, or because the sender has just opened, all tabs continue with one number that is larger than both. A token that is under way
+ *   has a smaller one.
  * - `keepInTab` keeps the number with the token and in `localStorage`. A page takes its kept token only when both are the same.
  *   `localStorage` may show a sign-out later than a message does, or earlier. When the number grows there, this is a sign-out too.
  */
@@ -76,14 +84,15 @@ export function shareBetweenTabs(): TabSharing {
     })
 
     channel.onmessage = ({ data }: { data: Message }) => {
-      const { question: asked, response, news, generation: theirs } = bare(Object(data))
+      const { question: asked, response, news, generation: theirs, before } = bare(Object(data))
       const { generation } = link
       if (asked) return post({ response: asked, news: shareable(owner), generation })
       if (response && response !== question) return
       const isLater = theirs > generation
       if (news === 'sign-out') {
         if (theirs === generation) return
-        link.generation = isLater ? theirs : generation + (theirs % 1 || 0)
+        const both = Math.max(theirs, generation) + (Math.min(theirs, generation) % 1)
+        link.generation = (before >= generation ? theirs : both) || generation
         return hear(news)
       }
       if (isLater && (response || !generation)) {
@@ -126,12 +135,13 @@ export function shareBetweenTabs(): TabSharing {
         })
       },
       tell(news: News) {
+        const before = link.generation
         if (news === 'sign-out') {
           link.generation += 1 + Math.random()
           // Otherwise a response from before the sign-out could have a token.
           question = 0
         }
-        post({ news, generation: link.generation })
+        post({ news, generation: link.generation, before })
       },
       close() {
         channel.close()

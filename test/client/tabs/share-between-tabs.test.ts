@@ -71,6 +71,9 @@ describe('shareBetweenTabs(), with another tab', () => {
     })
   }
 
+  /** Signs out in the other tab, which had a number before. */
+  const signOut = (before: number, generation = 0) => post({ news: 'sign-out', generation, before })
+
   /** Waits until the other tab has the question that a tab asks when it opens. */
   const asked = () =>
     new Promise<number>((resolve) => {
@@ -90,17 +93,31 @@ describe('shareBetweenTabs(), with another tab', () => {
 
   it('a sign-out with a smaller number, of a tab that has just opened, is obeyed, and has a new number', async () => {
     const api = open()
-    expect(await post({ news: 'sign-out', generation: 1.25 })).toMatchObject({ news: undefined, generation: 1.25 })
+    expect(await signOut(0.5, 2.25)).toMatchObject({ news: undefined, generation: 2.25 })
     expect(await api.token()).toBe('Own')
-    expect(await post({ news: 'sign-out', generation: 1.125 })).toMatchObject({ news: undefined, generation: 1.375 })
+    expect(await signOut(0, 1.125)).toMatchObject({ news: undefined, generation: 2.375 })
     expect(api.state.expiresAt).toBeUndefined()
+  })
+
+  it.each([
+    ['in one order', [2.25, 2.125]],
+    ['in the other', [2.125, 2.25]],
+  ])('two sign-outs at once have one larger number, heard %s', async (_, [first, second]) => {
+    open()
+    await signOut(0.5, first)
+    expect((await signOut(0.5, second)).generation).toBe(2.375)
+  })
+
+  it('a tab that has missed a sign-out takes the number of the next', async () => {
+    open()
+    expect(await signOut(5.5, 7.25)).toMatchObject({ news: undefined, generation: 7.25 })
   })
 
   it('a sign-out that this tab knows is not a new one', async () => {
     const api = open()
-    await post({ news: 'sign-out', generation: 1.25 })
+    await signOut(0.5, 1.25)
     api.adopt({ token: 'Next', expiresAt: Date.now() + 3_600_000 })
-    expect((await post({ news: 'sign-out', generation: 1.25 })).news?.token).toBe('Next')
+    expect((await signOut(0.5, 1.25)).news?.token).toBe('Next')
   })
 
   it.each([
@@ -109,7 +126,7 @@ describe('shareBetweenTabs(), with another tab', () => {
     ['no number', undefined],
   ])('a token that has %s is not taken', async (_, generation) => {
     const api = open()
-    await post({ news: 'sign-out', generation: 1.25 })
+    await signOut(0.5, 1.25)
     const question = asked()
     const result = api.token()
     await question
