@@ -21,7 +21,7 @@ interface Page {
   readonly tab: Tab
   readonly client: TokenClient
   isOpen: boolean
-  /** True when it got a token that nothing may end: after the last sign-out, which each tab had heard, or before the first. */
+  /** True when it got a token that nothing may end: after the last sign-out, which nothing else crossed, or before the first. */
   isSafe: boolean
   receive(data: unknown): void
   changed(event: object): void
@@ -59,7 +59,7 @@ function create(isSignedIn: boolean, world: World, respond: Respond) {
   const waiting: (() => void)[] = []
   let signOuts = 0
   let isLocked = false
-  /** True when a tab has signed out before it has heard of another sign-out. */
+  /** True when a tab has signed out while messages or changes of the tabs were under way. */
   let isConcurrent = false
   let hasAdopted = false
 
@@ -242,7 +242,10 @@ function create(isSignedIn: boolean, world: World, respond: Respond) {
     signOut(tab: Tab): void {
       const { page: shown } = tab
       if (!shown) return
-      isConcurrent = tabs.some(({ page: other, known }) => other && known < signOuts)
+      isConcurrent = tabs.some(
+        ({ page: other, isClosed, sent, due }) =>
+          !isClosed && sent.length + due.length + (other?.messages.length ?? 0) > 0,
+      )
       for (const other of pages()) other.isSafe = false
       tab.known = ++signOuts
       inPage.run(shown, () => shown.client.signOut())
