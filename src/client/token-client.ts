@@ -30,7 +30,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
 
   const link = tabs({
     tokenUrl,
-    held: () => (session.held?.isOld() ? undefined : session.held?.grant),
+    held: () => session.held,
     hear: (news) => (news === 'sign-out' ? end('signed_out') : session.hear(news)),
   })
   const signIn = createSignIn(settings, link)

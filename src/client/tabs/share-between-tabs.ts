@@ -1,16 +1,42 @@
-import { type News, NO_TABS, type TabSharing } from './tab-link.js'
+import type { Grant } from '../grant.js'
+import { bare } from '../read.js'
+import { type News, NO_TABS, shareable, type TabSharing } from './tab-link.js'
 
-/** A message between tabs. A question and its responses have the same number. */
-type Message =
-  | { readonly question: number }
-  | { readonly response: number; readonly generation: number }
-  | { readonly news: News; readonly generation: number }
+/** A message between tabs. A question and its responses have the same number. A response may have a token. */
+type Message = { readonly question: number } | Response | Told
+
+interface Told {
+  readonly news: News
+  readonly generation: number
+  /** The sender's number before its sign-out. */
+  readonly before: number
+}
+
+interface Response {
+  readonly response: number
+  readonly news: Grant | undefined
+  readonly generation: number
+}
 
 /** The part of `navigator.locks` (Web Locks API) that this file uses. */
 interface Locks {
   request<T>(name: string, options: { mode?: 'shared'; signal?: AbortSignal }, work: () => Promise<T>): Promise<T>
   query(): Promise<{ held: readonly { name: string }[] }>
 }
+
+/*
+ * A generation is the time from one sign-out to the next. Its number only grows, and no clock changes it: each sign-out adds a random
+ * number from 1 to 2, so that two sign-outs at once have two numbers. A tab that knows no number has 0. A message has its sender's number.
+ *
+ * - A token and a refusal are taken when their number is the tab's number. A tab with 0 takes the number too.
+ * - A response to the tab's own question was sent after all sign-outs of this tab, so the tab takes a larger number from it. A token that
+ *   the tab holds is then from before a sign-out that it missed, for example because it was just loading. Its session ends.
+ * - Each sign-out is obeyed, except one whose number is known. When its sender did not know this tab's number, because two tabs signed out
+ *   at once, or because the sender has just opened, all tabs continue with one number that is larger than both. A token that is under way
+ *   has a smaller one.
+ * - `keepInTab` keeps the number with the token and in `localStorage`. A page takes its kept token only when both are the same.
+ *   `localStorage` may show a sign-out later than a message does, or earlier. When the number grows there, this is a sign-out too.
+ */
 
 /** The time for the other tabs' responses. A tab that responds later costs one more sign-in. */
 const PATIENCE_MS = 100
@@ -25,7 +51,8 @@ const PATIENCE_MS = 100
  * @throws nothing
  */
 export function shareBetweenTabs(): TabSharing {
-  return ({ tokenUrl, held, hear }) => {
+  return (owner) => {
+    const { tokenUrl, held, hear } = owner
     const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
     // Node has locks too, but there all users of a server would share one account.
     if (!locks || !('document' in globalThis)) return NO_TABS
@@ -37,8 +64,6 @@ export function shareBetweenTabs(): TabSharing {
       return NO_TABS
     }
     const post = (message: Message) => channel.postMessage(message)
-    /** The number of the last sign-out that this tab knows. A token and a refusal from before it are not taken. */
-    let generation = 0
     let question = 0
     let received = () => {}
     let leave = () => {}
@@ -59,20 +84,23 @@ export function shareBetweenTabs(): TabSharing {
     })
 
     channel.onmessage = ({ data }: { data: Message }) => {
-      const message = Object(data)
-      if (message.question) {
-        const grant = held()
-        if (grant) post({ news: grant, generation })
-        post({ response: message.question, generation })
-      } else if (message.response) {
-        if (message.response !== question) return
-        // A tab that opens after a sign-out would otherwise tell a token that looks older.
-        generation = Math.max(generation, message.generation)
-        received()
-      } else if (message.news === 'sign-out' || message.generation >= generation) {
-        generation = Math.max(generation, message.generation)
-        hear(message.news)
+      const { question: asked, response, news, generation: theirs, before } = bare(Object(data))
+      const { generation } = link
+      if (asked) return post({ response: asked, news: shareable(owner), generation })
+      if (response && response !== question) return
+      const isLater = theirs > generation
+      if (news === 'sign-out') {
+        if (theirs === generation) return
+        const both = Math.max(theirs, generation) + (Math.min(theirs, generation) % 1)
+        link.generation = (before >= generation ? theirs : both) || generation
+        return hear(news)
       }
+      if (isLater && (response || !generation)) {
+        link.generation = theirs
+        if (generation && held()) hear('sign-out')
+      }
+      if (news && theirs === link.generation) hear(news)
+      if (response) received()
     }
 
     /** Asks the other tabs for a token. Rejects when this tab has closed, and when the browser refuses to list the locks. */
@@ -94,9 +122,10 @@ export function shareBetweenTabs(): TabSharing {
     /** Asks the other tabs. This tab signs in when they do not respond. */
     const ask = () => askOthers().catch(() => {})
 
-    return {
+    const link = {
+      generation: 0,
       ask,
-      async alone(call, signal) {
+      async alone(call: () => Promise<Grant>, signal: AbortSignal) {
         if (!(await isPresent)) return call()
         return locks.request(name, { signal }, async () => {
           // The tab that signed in before may have a token by now. The signal aborts when its token arrives.
@@ -106,14 +135,19 @@ export function shareBetweenTabs(): TabSharing {
         })
       },
       tell(news: News) {
-        // Larger than each number that another tab knows, also when this tab knows none.
-        if (news === 'sign-out') generation = Math.max(Date.now(), generation + 1)
-        post({ news, generation })
+        const before = link.generation
+        if (news === 'sign-out') {
+          link.generation += 1 + Math.random()
+          // Otherwise a response from before the sign-out could have a token.
+          question = 0
+        }
+        post({ news, generation: link.generation, before })
       },
       close() {
         channel.close()
         leave()
       },
     }
+    return link
   }
 }

@@ -4,8 +4,8 @@ import type { Grant } from '../grant.js'
 export interface TabOwner {
   /** The URL of the token endpoint. Tabs with the same URL share their sign-in. */
   readonly tokenUrl: string
-  /** Returns the token to share with other tabs. */
-  held(): Grant | undefined
+  /** Returns the held token. An old one is not shared with other tabs. */
+  held(): { readonly grant: Grant; isOld(): boolean } | undefined
   /** Called with the news of another tab. */
   hear(news: News): void
 }
@@ -15,6 +15,8 @@ export type News = Grant | 'sign-out' | 'refused'
 
 /** A link to the other tabs. */
 export interface TabLink {
+  /** The generation that this tab knows. 0 before it knows one. A link that shares nothing omits it. */
+  generation?: number
   /** Returns the token with which a session begins. A link that keeps nothing omits it. */
   kept?(): Grant | undefined
   /** Asks the other tabs for a token, and waits for their responses. */
@@ -29,6 +31,12 @@ export interface TabLink {
 
 /** The result of `shareBetweenTabs`, for the option `tabs`. */
 export type TabSharing = (owner: TabOwner) => TabLink
+
+/** Returns the token to share with other tabs. */
+export function shareable({ held }: TabOwner): Grant | undefined {
+  const one = held()
+  return one?.isOld() ? undefined : one?.grant
+}
 
 /** The link of a client that shares nothing. */
 export const NO_TABS: TabLink = {

@@ -1,6 +1,8 @@
 import {
   createTokenClient,
+  type Grant,
   keepInTab,
+  type News,
   shareBetweenTabs,
   type TabLink,
   type TabOwner,
@@ -35,6 +37,7 @@ class FakeStorage {
 
 describe('keepInTab()', () => {
   let session: FakeStorage
+  let local: FakeStorage
   let issued: number
   let status: number
   let page: EventTarget
@@ -42,12 +45,13 @@ describe('keepInTab()', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
     session = new FakeStorage()
+    local = new FakeStorage()
     issued = 0
     status = 200
     page = new EventTarget()
     vi.stubGlobal('document', {})
     vi.stubGlobal('sessionStorage', session)
-    vi.stubGlobal('localStorage', new FakeStorage())
+    vi.stubGlobal('localStorage', local)
     vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
   })
   afterEach(() => {
@@ -73,11 +77,20 @@ describe('keepInTab()', () => {
     return api
   }
 
-  /** A link to other tabs that does nothing. `owners` gets the client's side. */
+  /** A link to other tabs that only counts the sign-outs. `owners` gets the client's side. */
   function fakeLink(owners: TabOwner[] = []) {
     return (owner: TabOwner): TabLink => {
       owners.push(owner)
-      return { ask() {}, alone: (call) => call(), tell() {}, close() {} }
+      const link = {
+        generation: 0,
+        ask() {},
+        alone: (call: () => Promise<Grant>) => call(),
+        tell(news: News) {
+          if (news === 'sign-out') link.generation++
+        },
+        close() {},
+      }
+      return link
     }
   }
 
@@ -216,19 +229,134 @@ describe('keepInTab()', () => {
       expect([api.state.expiresAt, session.texts.size]).toEqual([undefined, 0])
     })
 
-    it('a sign-out ends the token of a tab that was elsewhere, and not that of later sign-ins', async () => {
+    it('a sign-out of another tab is not undone by the kept token, while the storage does not show it yet', async () => {
+      const owners: TabOwner[] = []
+      const api = load({ tabs: keepInTab(fakeLink(owners)) })
+      expect(await api.token()).toBe('T1')
+      owners[0]?.hear('sign-out')
+      expect([api.state.expiresAt, session.texts.size]).toEqual([undefined, 0])
+      expect(await api.token()).toBe('T2')
+    })
+
+    /** Leaves the page of a tab, and opens the page in a new tab. */
+    function openElsewhere() {
+      page = new EventTarget()
+      session = new FakeStorage()
+      vi.stubGlobal('sessionStorage', session)
+      vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+    }
+
+    it.each([
+      ['', 1000],
+      [', also when the clock was set back before', -3000],
+    ])('a sign-out ends the token of a tab that was elsewhere, and not that of later sign-ins%s', async (_, passed) => {
       const open = () => load({ tabs: keepInTab(fakeLink()) })
       await open().token()
       const elsewhere = session
-      session = new FakeStorage()
-      vi.stubGlobal('sessionStorage', session)
-      vi.advanceTimersByTime(1000)
+      openElsewhere()
+      vi.setSystemTime(Date.now() + passed)
       open().signOut()
       vi.stubGlobal('sessionStorage', elsewhere)
+      vi.setSystemTime(Date.now() - passed)
       expect(open().state.expiresAt).toBeUndefined()
       expect(elsewhere.texts.size).toBe(0)
       await open().token()
       expect(await open().token()).toBe('T2')
+    })
+
+    it('the token of a tab that was elsewhere does not come back after the app has cleared the storage', async () => {
+      const open = () => load({ tabs: keepInTab(fakeLink()) })
+      await open().token()
+      const elsewhere = session
+      openElsewhere()
+      open().signOut()
+      vi.stubGlobal('localStorage', new FakeStorage())
+      // A page that knows no sign-out.
+      await open().token()
+      vi.stubGlobal('sessionStorage', elsewhere)
+      expect(open().state.expiresAt).toBeUndefined()
+    })
+
+    describe('whose sign-outs the storage shows later', () => {
+      const name = `express-token-endpoint ${URL_OF_API}${TOKEN_PATH}`
+      const shown = (text?: string) => {
+        const store = new FakeStorage()
+        if (text !== undefined) store.texts.set(name, text)
+        vi.stubGlobal('localStorage', store)
+        const change = text === undefined ? { key: null, newValue: null } : { key: name, newValue: text }
+        page.dispatchEvent(Object.assign(new Event('storage'), change))
+        return store.texts.get(name)
+      }
+
+      it('a tab that loaded during a sign-out is signed out when the storage shows it', async () => {
+        const api = load({ tabs: keepInTab(fakeLink()) })
+        await api.token()
+        shown('9')
+        expect([api.state.expiresAt, session.texts.size]).toEqual([undefined, 0])
+        // The message with the same number tells nothing new.
+        const next = await api.token()
+        shown('9')
+        expect(await api.token()).toBe(next)
+        expect(await load({ tabs: keepInTab(fakeLink()) }).token()).toBe(next)
+      })
+
+      it('a tab hears of a sign-out, also when its own number has just replaced the one of the sign-out', async () => {
+        const api = load({ tabs: keepInTab(fakeLink()) })
+        await api.token()
+        page.dispatchEvent(Object.assign(new Event('storage'), { key: name, newValue: '9' }))
+        expect(api.state.expiresAt).toBeUndefined()
+        expect(local.texts.get(name)).toBe('9')
+      })
+
+      it('a token has a number before the other tabs get it', async () => {
+        const told: (number | undefined)[] = []
+        const tabs = keepInTab((owner) => {
+          const link = fakeLink()(owner)
+          return Object.assign(link, { tell: () => told.push(link.generation) })
+        })
+        await load({ tabs }).token()
+        expect(told).toEqual([Number(local.texts.get(name))])
+        expect(told[0]).toBeGreaterThan(0)
+      })
+
+      it('a smaller number, other text and a cleared storage sign nobody out, and a tab corrects them', async () => {
+        const api = load({ tabs: keepInTab(fakeLink()) })
+        const kept = await api.token()
+        shown('9')
+        await api.token()
+        expect([shown('8'), shown('x'), shown('1e999x'), shown()]).toEqual(['9', '9', '9', '9'])
+        expect(await api.token()).not.toBe(kept)
+        expect(issued).toBe(2)
+      })
+
+      it('a tab that knows no number waits for the messages', async () => {
+        const links: TabLink[] = []
+        const tabs = keepInTab((owner) => {
+          const link = fakeLink()(owner)
+          links.push(link)
+          return link
+        })
+        const api = load({ tabs })
+        shown('9')
+        expect(links[0]?.generation).toBe(0)
+        expect(await api.token()).toBe('T1')
+      })
+
+      it('a closed client ignores the storage', async () => {
+        const api = load({ tabs: keepInTab(fakeLink()) })
+        await api.token()
+        api.close()
+        expect(shown()).toBeUndefined()
+        await expect(api.token()).rejects.toMatchObject({ code: 'closed' })
+      })
+
+      it('tabs that share nothing store no number', async () => {
+        const api = load()
+        await api.token()
+        expect(shown()).toBeUndefined()
+        api.signOut()
+        expect(shown()).toBeUndefined()
+      })
     })
 
     it.each(['closes at once', 'cannot ask for locks'])('a client that %s has no unhandled rejection', async (what) => {
@@ -246,7 +374,7 @@ describe('keepInTab()', () => {
         },
       }
       vi.stubGlobal('navigator', { locks })
-      expect(await load().token()).toBe('T1')
+      expect(await load({ tabs: keepInTab(fakeLink()) }).token()).toBe('T1')
       const api = load({ tabs: keepInTab(shareBetweenTabs()) })
       expect(api.state.expiresAt).toBeDefined()
       if (what === 'closes at once') api.close()

@@ -142,6 +142,86 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     expect(await token(one)).toMatch(/^T.{20}/)
   })
 
+  describe('that keep the token', () => {
+    const KEEPING = 'make(false, { tabs: keepInTab(shareBetweenTabs()) })'
+    const ROUNDS = 20
+    const isSignedIn = (page: Page) => page.evaluate('api.state.expiresAt !== undefined')
+    const signOut = (page: Page) => page.evaluate('api.signOut()')
+
+    /** Waits until both tabs have received all messages of one: both have responded to a question of it. */
+    const received = (from: Page) =>
+      from.evaluate(`new Promise((resolve) => {
+        let missing = 2
+        const asker = new BroadcastChannel(channel.name)
+        asker.onmessage = ({ data }) => data.response === 0.25 && !--missing && resolve(asker.close())
+        asker.postMessage({ question: 0.25 })
+      })`)
+
+    /** Loads a page in a tab, and creates its client while something happens in another tab. */
+    const loadDuring = async (page: Page, url: string, work: () => Promise<unknown>) => {
+      await ready(page, url, '0')
+      await Promise.all([work(), page.evaluate(KEEPING)])
+    }
+
+    it('a sign-out in one tab stays a sign-out in the other', { timeout: 60_000 }, async () => {
+      const [, one, two] = await openTabs(2, KEEPING)
+      const results: unknown[] = []
+      for (let i = 0; i < ROUNDS; i++) {
+        const alice = await token(one)
+        expect(await token(two)).toBe(alice)
+        await signOut(one)
+        await received(one)
+        // The next person must sign in.
+        results.push([await isSignedIn(two), (await token(two)) === alice])
+      }
+      expect(results).toEqual(Array(ROUNDS).fill([false, false]))
+    })
+
+    it('a tab that loads during a sign-out does not stay signed in', { timeout: 60_000 }, async () => {
+      const [server, one, two] = await openTabs(2, KEEPING)
+      for (let i = 0; i < ROUNDS; i++) {
+        await Promise.all([call(one), call(two)])
+        await loadDuring(two, server.url, () => signOut(one))
+        await two.waitForFunction('api.state.expiresAt === undefined', null, { timeout: 5000 })
+        expect(await isSignedIn(one)).toBe(false)
+      }
+    })
+
+    it('a tab that loads while the only other tab signs out and closes does not stay signed in', {
+      timeout: 60_000,
+    }, async () => {
+      const [server, first, two] = await openTabs(2, KEEPING)
+      let one = first
+      for (let i = 0; i < ROUNDS; i++) {
+        await Promise.all([call(one), call(two)])
+        await loadDuring(two, server.url, () => one.evaluate('api.signOut(); channel.close()').then(() => one.close()))
+        await two.waitForFunction('api.state.expiresAt === undefined', null, { timeout: 5000 })
+        one = (await ready(await two.context().newPage(), server.url, KEEPING)) as typeof one
+      }
+    })
+
+    it('a tab that was on another page is signed out, also when the clock was set back before', async () => {
+      const [server, one, two] = await openTabs(2, KEEPING)
+      await Promise.all([call(one), call(two)])
+      await two.goto('about:blank')
+      await one.evaluate('const { now } = Date; Date.now = () => now() - 3000; api.signOut()')
+      await ready(two, server.url, KEEPING)
+      expect(await isSignedIn(two)).toBe(false)
+    })
+
+    it('a sign-in directly after a sign-out survives a reload, and is shared', async () => {
+      const [server, one, two] = await openTabs(2, KEEPING)
+      await Promise.all([call(one), call(two)])
+      await signOut(one)
+      const next = await token(one)
+      await ready(one, server.url, KEEPING)
+      expect([await token(one), await token(two)]).toEqual([next, next])
+      await ready(two, server.url, KEEPING)
+      expect(await token(two)).toBe(next)
+      expect(server.seen.token).toHaveLength(2)
+    })
+  })
+
   it('a tab that closes while it signs in leaves the sign-in to another', async () => {
     const [server, one, two] = await openTabs(2)
     const held: (() => void)[] = []
