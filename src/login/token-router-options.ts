@@ -12,7 +12,7 @@ import {
   readOptions,
 } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
-import { bytes } from '../packages/http/on-first-use.cjs'
+import { bytes } from '../packages/on-first-use.cjs'
 import { emitter, refusalReporter } from '../refusals/events.js'
 import { ENDPOINTS } from '../refusals/responses.js'
 import type { NewSession } from '../sessions/session.js'

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, isValidDate } from '../options/values.js'
-import { express } from '../packages/http/on-first-use.cjs'
+import { express } from '../packages/on-first-use.cjs'
 import { AuthError } from '../refusals/auth-error.js'
 import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type EventSubject, reportedCopy } from '../refusals/events.js'
