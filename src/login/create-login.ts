@@ -19,8 +19,8 @@ import { clientNetwork } from '../requests/client-network.js'
 import { disconnectSignal, followerOf, NEVER } from '../requests/disconnect-signal.js'
 import { addressOf, sourceOf, warnOfTrustProxy } from '../requests/source.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
-import { createHostCallLimit } from '../waiting/host-call-limit.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { credentialsIn, LONGEST_CREDENTIALS } from './body/credentials.js'
 import { type Credentials, createAuthentication, type LoggedIn, type LoginContext } from './login.js'
@@ -110,7 +110,7 @@ export function loginOf(settings: LoginSettings): Login {
 }
 
 /** Limits the token calls that wait for a function of the host around a login, which may ask a store before the queue of the login. */
-const limitCalls = createHostCallLimit(TOKEN_CALLS)
+const { run: limitCalls } = createGate(TOKEN_CALLS)
 
 /** The refusals that a function of the host around a login may end with. */
 const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]

@@ -11,8 +11,8 @@ import { headerOf } from '../requests/header-lines.js'
 import { addressOf } from '../requests/source.js'
 import type { IssuedToken } from '../tokens/jwt/issue-token.js'
 import { syncVerifierOf } from '../tokens/sync-verifier.js'
+import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
-import { createHostCallLimit } from '../waiting/host-call-limit.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { type LoginResult, originOfRequest, type RequestOrigin } from './create-login.js'
 import { createCredentialsReader } from './read-credentials.js'
@@ -20,7 +20,7 @@ import { CALL_CODES, confirmationOf, startSession } from './start-session.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './token-router-options.js'
 
 /** Limits the sign-ins that wait for functions of the host, because a hasher that waits for another service may be fast. */
-const limitCalls = createHostCallLimit(TOKEN_CALLS)
+const { run: limitCalls } = createGate(TOKEN_CALLS)
 
 /**
  * Creates the router with the token endpoint: `POST` e-mail and password, get a token and its expiration. The router parses request

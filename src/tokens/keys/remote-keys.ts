@@ -3,6 +3,7 @@ import { AuthError, isAuthError } from '../../refusals/auth-error.js'
 import { reasonOf } from '../../refusals/describe-error.js'
 import { tell, warn } from '../../refusals/events.js'
 import { FETCH_KEYS, tracePromise } from '../../refusals/tracing.js'
+import { createGate } from '../../waiting/gate.js'
 import { steadyClock } from '../../waiting/steady-clock.js'
 import { textFetcher } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
@@ -65,8 +66,8 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
   let heardAt = Number.NEGATIVE_INFINITY
   let failure: Error | undefined
   let asking: Promise<void> | undefined
-  /** The number of requests that wait for `asking`. */
-  let waiting = 0
+  /** The requests that wait for `asking`. */
+  const waiting = createGate({ total: MOST_WAITING })
   const crowded = new Error(`${caller}: ${MOST_WAITING} requests already wait for ${location}`)
 
   function ask(now: number): Promise<void> {
@@ -105,13 +106,9 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
     async renew() {
       const now = clock()
       if (isWithin(cooldown, askedAt, now)) return failure
-      if (waiting >= MOST_WAITING) return crowded
-      waiting++
-      try {
-        await ask(now)
-      } finally {
-        waiting--
-      }
+      const leave = waiting.tryEnter()
+      if (!leave) return crowded
+      await ask(now).finally(leave)
       return failure
     },
   }
