@@ -18,7 +18,7 @@ export {
   type PasswordsOptions,
   type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
-export type { Budget } from './accounts/throttle/limit.js'
+export type { LoginLimit } from './accounts/throttle/limit.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
 export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'

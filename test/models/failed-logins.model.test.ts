@@ -183,7 +183,7 @@ function create(world: World, respond: Respond) {
   }
 
   const processes = [0, 1].map((): Process => {
-    const throttle = createThrottle({ limiter: limiterOf, budgets: LIMITS })
+    const throttle = createThrottle({ limiter: limiterOf, limits: LIMITS })
     const [restsUntil, reportedAt, failures, answeredAt] = [0, -REST, 0, 0]
     return { throttle, memory: new Map(), restsUntil, reportedAt, failures, answeredAt }
   })

@@ -7,7 +7,7 @@ import type { LimitName } from '../../refusals/codes.js'
 import { withDeadline } from '../../waiting/host-call.js'
 import { LONGEST_EMAIL } from './account-key.js'
 import { type Attempt, createAttempts, type Spent } from './attempt.js'
-import { type Budget, budgetOption, createLimit, type Limit } from './limit.js'
+import { createLimit, type Limit, type LoginLimit, limitOption } from './limit.js'
 import { type Limiter, type LimiterOptions, type Size, sharedLimit } from './shared-limit.js'
 import { sharedStore } from './shared-store.js'
 import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
@@ -16,13 +16,13 @@ import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
  * The failed-login limits. `false` disables a limit.
  * @inline
  */
-interface Budgets {
+interface LoginLimits {
   /** One account from one address (an IPv6 address counts by its /64). Default 10 in 15 minutes. */
-  pair?: Budget | false | undefined
+  pair?: LoginLimit | false | undefined
   /** One address, for all accounts. Default 100 in an hour. */
-  address?: Budget | false | undefined
+  address?: LoginLimit | false | undefined
   /** One account, from all addresses. Default 100 in an hour. */
-  account?: Budget | false | undefined
+  account?: LoginLimit | false | undefined
 }
 
 /** The options of `createThrottle`. */
@@ -33,7 +33,7 @@ export interface ThrottleOptions {
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /** The failed-login limits. Each has its own default, and `false` disables a limit. */
-  budgets?: Budgets | undefined
+  limits?: LoginLimits | undefined
   /**
    * Limits guesses of one password at many accounts from many addresses. `true` sets the defaults. The page
    * docs/evidence/password-spraying.md says what the limit does and what a leak of the store reveals. Default false.
@@ -96,8 +96,8 @@ const RESET_MS = 5000
 const STORE_FAILED =
   'throttle.reset: the shared store failed, so other processes may still refuse this account. Call reset again when the store works.'
 
-function budget(name: string, fallback: Size) {
-  const size = budgetOption(`${caller}: option "budgets.${name}"`, '{ points, duration } or false')
+function sizeOf(name: string, fallback: Size) {
+  const size = limitOption(`${caller}: option "limits.${name}"`, '{ points, duration } or false')
   const check: Check<Size | false> = (value) => value !== false && size(value)
   return optional(check, fallback)
 }
@@ -105,23 +105,23 @@ function budget(name: string, fallback: Size) {
 const HOUR = 3600
 
 /** The limits, in the order of their precedence. When several limits are reached, the first one is named and tells how long to wait. */
-const budgetsSchema = {
-  address: budget('address', { points: 100, duration: HOUR }),
-  pair: budget('pair', { points: 10, duration: HOUR / 4 }),
-  account: budget('account', { points: 100, duration: HOUR }),
+const limitsSchema = {
+  address: sizeOf('address', { points: 100, duration: HOUR }),
+  pair: sizeOf('pair', { points: 10, duration: HOUR / 4 }),
+  account: sizeOf('account', { points: 100, duration: HOUR }),
 }
 
-const BUDGETS = `${caller}: option "budgets"`
-const budgetAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
+const LIMITS = `${caller}: option "limits"`
+const limitAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
 
 const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
-  budgets: (value: unknown) =>
-    readOptions<Budgets, typeof budgetsSchema>(BUDGETS, value as Budgets, budgetsSchema, budgetAliases),
+  limits: (value: unknown) =>
+    readOptions<LoginLimits, typeof limitsSchema>(LIMITS, value as LoginLimits, limitsSchema, limitAliases),
   spraying: sprayingOption,
 }
 
-const aliases = aliasesOf({ limiter: 'store', budgets: 'pair address account points duration' })
+const aliases = aliasesOf({ limiter: 'store', limits: 'budgets pair address account points duration' })
 
 /**
  * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects
@@ -130,7 +130,7 @@ const aliases = aliasesOf({ limiter: 'store', budgets: 'pair address account poi
  */
 export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, aliases)
-  const { limiter: factory, budgets, spraying } = read
+  const { limiter: factory, limits: sizes, spraying } = read
   if (factory && spraying && spraying.key === undefined) {
     throw misuse(
       `${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same one. Pass spraying: { key }`,
@@ -142,8 +142,8 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
     return createLimit(name, size, limiter && sharedLimit(limiter, store, size), mostKeys)
   }
-  const limits = (Object.keys(budgetsSchema) as (keyof Budgets)[]).flatMap((name) => {
-    const size = budgets[name]
+  const limits = (Object.keys(limitsSchema) as (keyof LoginLimits)[]).flatMap((name) => {
+    const size = sizes[name]
     return size ? [limit(name, name, size)] : []
   })
   const spray = spraying && sprayLimit(spraying, (...one) => limit('spraying', ...one))

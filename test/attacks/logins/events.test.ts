@@ -27,7 +27,7 @@ function busy(queue: number) {
 }
 
 function spent() {
-  const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '1h' } } })
+  const throttle = createThrottle({ limits: { pair: { points: 1, duration: '1h' } } })
   void throttle.spend(ALICE, '127.0.0.1', () => {}).then(({ failed }) => failed?.())
   return { throttle }
 }

@@ -33,7 +33,7 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
     }),
   }
   const passwords = createPasswords({ hashers: [hasher, old], concurrency: 1, queue: 0 })
-  const throttle = createThrottle({ budgets: { account: { points: 1, duration: '1h' } } })
+  const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
   const authenticate = createAuthentication({ store, passwords, throttle, timeout: 50, clock, ...parts })
   const source = { network: '192.0.2.1', connection: undefined }
   const signal = new AbortController().signal

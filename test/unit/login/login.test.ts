@@ -220,7 +220,7 @@ describe('a login', () => {
   })
 
   it('waits in the queue while others fill a limit, and a right login is never refused because of them', async () => {
-    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
+    const throttle = createThrottle({ limits: { pair: { points: 2, duration: '1h' } } })
     const login = createLogin({ passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }), throttle })
     expect(await Promise.all(Array.from({ length: 40 }, () => login()))).toEqual(Array(40).fill(accountOf(alice)))
   })
@@ -306,7 +306,7 @@ describe('a throttle of a host that only has spend', () => {
 
 describe('checkAddress', () => {
   it('refuses a client whose address has reached its limit, without waiting', async () => {
-    const throttle = createThrottle({ budgets: { address: { points: 1, duration: '1h' } } })
+    const throttle = createThrottle({ limits: { address: { points: 1, duration: '1h' } } })
     const { checkAddress } = createAuthentication(withDefaults({ throttle }))
     checkAddress('192.0.2.1')
     await (await throttle.spend(alice.email, '192.0.2.1', () => {})).failed?.()

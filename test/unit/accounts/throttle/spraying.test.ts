@@ -105,8 +105,8 @@ describe('a password that failed at 20 accounts', () => {
   })
 
   it('is counted for logins that had to wait for room in another limit', async () => {
-    const budgets = { ...OFF, pair: { points: 1, duration: '1h' } } as const
-    const throttle = createThrottle({ spraying: true, budgets })
+    const limits = { ...OFF, pair: { points: 1, duration: '1h' } } as const
+    const throttle = createThrottle({ spraying: true, limits })
     for (let i = 0; i < 20; i++) {
       const under = await spend(throttle, 'other', emailOf(i), addressOf(i))
       const waiting = throttle.attempt(emailOf(i), addressOf(i), silent, throttle.digestPassword?.(SPRAYED))
@@ -130,7 +130,7 @@ describe('a password that failed at 20 accounts', () => {
   })
 
   it('is refused without counting for any other limit', async () => {
-    const throttle = await underAttack({ budgets: { ...OFF, address: { points: 10, duration: '1h' } } })
+    const throttle = await underAttack({ limits: { ...OFF, address: { points: 10, duration: '1h' } } })
     expect(await spray(throttle, 100, 300, SPRAYED, '192.0.2.1')).toBe(3)
     expect(await spray(throttle, 300, 307, 'other', '192.0.2.1')).toBe(7)
   })
@@ -218,7 +218,7 @@ it('any order of logins, failures and successes refuses exactly what the rule re
     fc.asyncProperty(fc.array(fc.oneof(login, end), { minLength: 40, maxLength: 80 }), async (steps) => {
       const budget = (points: number) => ({ points, duration: '1d' })
       const spraying = { password: budget(POINTS.password), address: budget(POINTS.address) }
-      const throttle = createThrottle({ budgets: OFF, spraying })
+      const throttle = createThrottle({ limits: OFF, spraying })
       // The rule: a password counts its failures at different accounts. A network counts unfinished and failed logins with sprayed
       // passwords, and failures with passwords that became sprayed ones meanwhile.
       const seen = new Set<string>()
@@ -356,7 +356,7 @@ describe('a shared store', () => {
   it('that fails while it is read is reported once, rests for a second, and the login continues', async () => {
     const get = vi.fn(() => Promise.reject(new Error('connection refused')))
     const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
-    const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
+    const throttle = createThrottle({ limiter, limits: OFF, spraying: { key: KEY } })
     const failed = vi.fn()
     const login = (i: number) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)
     expect(await Promise.all([0, 1].map(login))).toHaveLength(2)

@@ -41,7 +41,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('the budgets, by default', () => {
+describe('the limits, by default', () => {
   it('let 10 failures through in 15 minutes, which begin with the first of them', async () => {
     const throttle = createThrottle()
     expect(await guesses(throttle, 5)).toBe(5)
@@ -127,7 +127,7 @@ describe('check', () => {
   const OFF = { address: false, pair: false, account: false } as const
 
   it.each(['address', 'pair', 'account'] as const)('refuses what is known to be used up: %s', async (limit) => {
-    const throttle = createThrottle({ budgets: { ...OFF, [limit]: ONE } })
+    const throttle = createThrottle({ limits: { ...OFF, [limit]: ONE } })
     // A name that counts as an empty one locks no address out.
     const name = ' \u200b'
     const check = () => throttle.check(name, ALICE[1])
@@ -151,7 +151,7 @@ describe('check', () => {
 
 it.each<[string, ThrottleOptions, boolean]>([
   ['in memory', {}, false],
-  ['at no limit', { budgets: { address: false, pair: false, account: false } }, false],
+  ['at no limit', { limits: { address: false, pair: false, account: false } }, false],
   ['with a shared store', { limiter: sharedStore().limiter }, true],
   ['with the spraying limit', { spraying: true }, true],
 ])('attempts have a second step only where something else than memory counts: %s', (_, options, has) => {
@@ -160,7 +160,7 @@ it.each<[string, ThrottleOptions, boolean]>([
 
 describe('attempts that end without a failure', () => {
   it.each([undefined, 'disconnected'] as const)('push no failure out of memory: %s', async (reason) => {
-    const throttle = createThrottle({ budgets: { address: { points: 1_000_000, duration: '1h' } } })
+    const throttle = createThrottle({ limits: { address: { points: 1_000_000, duration: '1h' } } })
     expect(await guesses(throttle, 10)).toBe(10)
     for (let i = 0; i < 30_001; i++) {
       if (i % 200 === 199) vi.advanceTimersByTime(1001)
@@ -171,7 +171,7 @@ describe('attempts that end without a failure', () => {
 
   it('are no failures, also when their client has disconnected', async () => {
     const once = { points: 1, duration: '1h' }
-    const throttle = createThrottle({ budgets: { address: once, pair: once, account: once } })
+    const throttle = createThrottle({ limits: { address: once, pair: once, account: once } })
     for (let i = 0; i < 3; i++) (await throttle.spend(...ALICE)).giveBack('disconnected')
     expect(await guesses(throttle, 2)).toBe(1)
   })
@@ -201,7 +201,7 @@ describe('attempts that end without a failure', () => {
   })
 
   it('begin no window, and leave the next one as it is', async () => {
-    const throttle = createThrottle({ budgets: { pair: { points: 10, duration: 2 }, address: false, account: false } })
+    const throttle = createThrottle({ limits: { pair: { points: 10, duration: 2 }, address: false, account: false } })
     const old = await Promise.all(Array.from({ length: 10 }, () => throttle.spend(...ALICE)))
     vi.advanceTimersByTime(1999)
     for (const spent of old.slice(0, 4)) spent.giveBack()
@@ -215,7 +215,7 @@ describe('attempts that end without a failure', () => {
   })
 
   it('are refused in one limit without being under way in another', async () => {
-    const throttle = createThrottle({ budgets: { account: { points: 1, duration: '1h' } } })
+    const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
     const held = await throttle.spend(ALICE[0], '192.0.2.2', silent)
     for (let i = 0; i < 20; i++) expect(throttle.attempt(...ALICE).begin()).toBe(false)
     held.giveBack()
@@ -224,30 +224,30 @@ describe('attempts that end without a failure', () => {
   })
 })
 
-describe('budgets that are set', () => {
+describe('limits that are set', () => {
   it('are kept, and those that are false are left out', async () => {
     const throttle = createThrottle({
-      budgets: { pair: { points: 3, duration: '10s' }, address: false, account: { points: 5, duration: 20 } },
+      limits: { pair: { points: 3, duration: '10s' }, address: false, account: { points: 5, duration: 20 } },
     })
     expect(await guesses(throttle, 10)).toBe(3)
     expect(await guesses(throttle, 10, undefined, addressOf)).toBe(2)
     expect(await guesses(throttle, 500, userOf)).toBe(500)
   })
 
-  const oneOf = (limit: string, size: object) => ({ budgets: { [limit]: size } })
+  const oneOf = (limit: string, size: object) => ({ limits: { [limit]: size } })
   it.each<[string, unknown, string]>([
-    ['the name "budget"', { budget: {} }, 'createThrottle: unknown option "budget". Did you mean "budgets"?'],
-    ['a limit as an option', { pair: {} }, 'createThrottle: unknown option "pair". Did you mean "budgets"?'],
-    ['a number of points', { points: 5 }, 'createThrottle: unknown option "points". Did you mean "budgets"?'],
+    ['the name "budget"', { budget: {} }, 'createThrottle: unknown option "budget". Did you mean "limits"?'],
+    ['a limit as an option', { pair: {} }, 'createThrottle: unknown option "pair". Did you mean "limits"?'],
+    ['a number of points', { points: 5 }, 'createThrottle: unknown option "points". Did you mean "limits"?'],
     ['the name "store"', { store: silent }, 'createThrottle: unknown option "store". Did you mean "limiter"?'],
-    ['"ip"', oneOf('ip', {}), 'createThrottle: option "budgets": unknown option "ip". Did you mean "address"?'],
+    ['"ip"', oneOf('ip', {}), 'createThrottle: option "limits": unknown option "ip". Did you mean "address"?'],
     ['"email"', oneOf('email', {}), 'unknown option "email". Did you mean "account"?'],
     ['"user"', oneOf('user', {}), 'unknown option "user". Did you mean "account"?'],
     ['"password"', oneOf('password', {}), 'unknown option "password". Did you mean "spraying"?'],
-    ['true', { budgets: { pair: true } }, 'option "pair" must be { points, duration } or false'],
-    ['no points', oneOf('pair', { duration: 1 }), 'createThrottle: option "budgets.pair": option "points" must be'],
-    ['no points for an address', oneOf('address', { duration: 1 }), '"budgets.address": option "points" must be'],
-    ['no points for an account', oneOf('account', { duration: 1 }), '"budgets.account": option "points" must be'],
+    ['true', { limits: { pair: true } }, 'option "pair" must be { points, duration } or false'],
+    ['no points', oneOf('pair', { duration: 1 }), 'createThrottle: option "limits.pair": option "points" must be'],
+    ['no points for an address', oneOf('address', { duration: 1 }), '"limits.address": option "points" must be'],
+    ['no points for an account', oneOf('account', { duration: 1 }), '"limits.account": option "points" must be'],
     [
       'no points at all',
       oneOf('pair', { points: 0, duration: 1 }),
@@ -308,16 +308,16 @@ describe('a shared store', () => {
   const settle = () => vi.advanceTimersByTimeAsync(0)
 
   /** Creates a store and two processes that count in it. */
-  function twoProcesses(budgets: ThrottleOptions['budgets'] = PAIR) {
+  function twoProcesses(limits: ThrottleOptions['limits'] = PAIR) {
     const store = sharedStore()
-    const processOn = () => createThrottle({ limiter: store.limiter, budgets })
+    const processOn = () => createThrottle({ limiter: store.limiter, limits })
     return { store, one: processOn(), two: processOn() }
   }
 
   it('is given the options of a limiter for each budget', () => {
     const store = sharedStore()
     createThrottle({ limiter: store.limiter })
-    createThrottle({ limiter: store.limiter, budgets: { ...PAIR, pair: { points: 3, duration: '1500 ms' } } })
+    createThrottle({ limiter: store.limiter, limits: { ...PAIR, pair: { points: 3, duration: '1500 ms' } } })
     expect(store.made).toEqual([
       { keyPrefix: 'login-address', points: 100, duration: 3600 },
       { keyPrefix: 'login-pair', points: 10, duration: 900 },
@@ -420,7 +420,7 @@ describe('a shared store', () => {
     expect(await guesses(one, 10)).toBe(10)
     const down = () => Promise.reject(new Error('read only'))
     const limiter = (options: LimiterOptions) => ({ ...store.limiter(options), consume: down, penalty: down })
-    const other = createThrottle({ limiter, budgets: PAIR })
+    const other = createThrottle({ limiter, limits: PAIR })
     expect(await guesses(other, 1, bob)).toBe(1)
     expect(await guesses(other, 1)).toBe(0)
   })
@@ -535,14 +535,14 @@ describe('a shared store', () => {
   function answering() {
     const answers: ((value: unknown) => void)[] = []
     const consume = () => new Promise((resolve) => answers.push(resolve))
-    const throttle = createThrottle({ limiter: () => ({ consume, reward: async () => {} }), budgets: PAIR })
+    const throttle = createThrottle({ limiter: () => ({ consume, reward: async () => {} }), limits: PAIR })
     const failed = vi.fn()
     return { spend: () => throttle.spend(ALICE[0], ALICE[1], failed), answers, failed }
   }
 })
 
 describe('reset', () => {
-  const budgets = {
+  const limits = {
     address: { points: 40, duration: '1h' },
     pair: { points: 2, duration: '15m' },
     account: { points: 3, duration: '1h' },
@@ -556,7 +556,7 @@ describe('reset', () => {
   }
 
   it('lifts the limits of one account from all addresses, in each spelling, and no other limit', async () => {
-    const throttle = createThrottle({ budgets: { ...budgets, address: { points: 4, duration: '1h' } } })
+    const throttle = createThrottle({ limits: { ...limits, address: { points: 4, duration: '1h' } } })
     await lockOut(throttle)
     expect(await guesses(throttle, 5, bob, at('192.0.2.3'))).toBe(2)
     await throttle.reset(' ALICE@\u200bExample.com')
@@ -567,7 +567,7 @@ describe('reset', () => {
   })
 
   it('keeps the attempts that are under way, and counts those that fail', async () => {
-    const throttle = createThrottle({ budgets })
+    const throttle = createThrottle({ limits })
     const [first, second] = [await throttle.spend(...ALICE), await throttle.spend(...ALICE)]
     await throttle.reset(ALICE[0])
     await expect(throttle.spend(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
@@ -578,7 +578,7 @@ describe('reset', () => {
 
   it.each([0, 1, 2])('lifts them in all processes that share a store, once, when process %i resets', async (at) => {
     const store = sharedStore()
-    const processes = [0, 1, 2].map(() => createThrottle({ limiter: store.limiter, budgets }))
+    const processes = [0, 1, 2].map(() => createThrottle({ limiter: store.limiter, limits }))
     const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
     for (let round = 0; round < 3; round++) {
       await lockOut(one)
@@ -593,7 +593,7 @@ describe('reset', () => {
       expect(await guesses(two, 3, undefined, () => '192.0.2.1')).toBe(0)
       expect(await guesses(one, 5, undefined, () => '192.0.2.2')).toBe(1)
       expect(await guesses(two, 5, undefined, () => '192.0.2.2')).toBe(0)
-      const restarted = createThrottle({ limiter: store.limiter, budgets })
+      const restarted = createThrottle({ limiter: store.limiter, limits })
       expect(await guesses(restarted, 1, undefined, () => '192.0.2.2')).toBe(0)
       vi.advanceTimersByTime(1)
       await processes[at]?.reset(ALICE[0])
@@ -630,11 +630,11 @@ describe('reset', () => {
       }
       return { ...one, get }
     }
-    const one = createThrottle({ limiter, budgets: { pair: false, account: { points: 3, duration: '1h' } } })
+    const one = createThrottle({ limiter, limits: { pair: false, account: { points: 3, duration: '1h' } } })
     const address = (i: number) => `192.0.2.${i}`
     let all = await guesses(one, 9, undefined, address)
     vi.advanceTimersByTime(1000)
-    await createThrottle({ limiter, budgets: { pair: false, account: { points: 3, duration: '1h' } } }).reset(ALICE[0])
+    await createThrottle({ limiter, limits: { pair: false, account: { points: 3, duration: '1h' } } }).reset(ALICE[0])
     for (let round = 0; round < 9; round++) {
       vi.advanceTimersByTime(1000)
       all += await guesses(one, 9, undefined, address)
@@ -644,8 +644,7 @@ describe('reset', () => {
 
   it('allows exactly the limit again for an account that another process has counted', async () => {
     const store = sharedStore()
-    const processOn = () =>
-      createThrottle({ limiter: store.limiter, budgets: { pair: false, account: budgets.account } })
+    const processOn = () => createThrottle({ limiter: store.limiter, limits: { pair: false, account: limits.account } })
     const one = processOn()
     expect(await guesses(one, 2)).toBe(2)
     vi.advanceTimersByTime(1000)
@@ -654,7 +653,7 @@ describe('reset', () => {
   })
 
   it('lifts a limit that this process has reached at the same moment', async () => {
-    const throttle = createThrottle({ limiter: sharedStore().limiter, budgets })
+    const throttle = createThrottle({ limiter: sharedStore().limiter, limits })
     expect(await guesses(throttle, 5)).toBe(2)
     await throttle.reset(ALICE[0])
     expect(await guesses(throttle, 5)).toBe(2)
@@ -663,19 +662,17 @@ describe('reset', () => {
   it('does not lift a limit of the store that cannot be removed there', async () => {
     const store = sharedStore()
     const [one, two] = [0, 1].map(() =>
-      createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } }),
+      createThrottle({ limiter: store.limiter, limits: { ...limits, account: false } }),
     )
     expect(await guesses(one as typeof two & {}, 5)).toBe(2)
     vi.advanceTimersByTime(1000)
     await two?.reset(ALICE[0])
     store.mode = 'no deletes'
-    const three = createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } })
+    const three = createThrottle({ limiter: store.limiter, limits: { ...limits, account: false } })
     await expect(three.spend(...ALICE)).rejects.toMatchObject({ limit: 'pair' })
     store.mode = 'up'
     vi.advanceTimersByTime(1000)
-    expect(await guesses(createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } }), 5)).toBe(
-      2,
-    )
+    expect(await guesses(createThrottle({ limiter: store.limiter, limits: { ...limits, account: false } }), 5)).toBe(2)
   })
 
   it.each([
@@ -683,7 +680,7 @@ describe('reset', () => {
     ['hangs', 'no result within 5000 ms'],
   ] as const)('lifts them in this process, and rejects, while the store is %s', async (mode, cause) => {
     const store = sharedStore()
-    const throttle = createThrottle({ limiter: store.limiter, budgets })
+    const throttle = createThrottle({ limiter: store.limiter, limits })
     await lockOut(throttle)
     store.mode = mode
     const reset = expect(throttle.reset(ALICE[0])).rejects.toMatchObject({
