@@ -1,7 +1,8 @@
 import { brand, hasBrand } from '../../options/brand.js'
+import { ignoringErrors } from '../../options/values.js'
 import { AuthError, isAuthError } from '../../refusals/auth-error.js'
 import { reasonOf } from '../../refusals/describe-error.js'
-import { tell, warn } from '../../refusals/events.js'
+import { warn } from '../../refusals/events.js'
 import { FETCH_KEYS, tracePromise } from '../../refusals/tracing.js'
 import { createGate } from '../../waiting/gate.js'
 import { steadyClock } from '../../waiting/steady-clock.js'
@@ -120,11 +121,11 @@ function isWithin(span: number, since: number, now: number): boolean {
 }
 
 function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void {
-  let told = false
+  let hasWarned = false
   return (error) => {
-    if (onError) return tell(onError, error)
-    if (!told) warn(`${error.message}. Set onError to receive every failure`)
-    told = true
+    if (onError) return ignoringErrors(() => onError(error))
+    if (!hasWarned) warn(`${error.message}. Set onError to receive every failure`)
+    hasWarned = true
   }
 }
 
