@@ -24,13 +24,12 @@ await build({
   external: /^(?!\.|\/|[a-z]:\\)/i,
   plugins: [
     {
-      // Each stays a separate file, because only CommonJS can load a package at its first use.
+      // It stays a separate file, because only CommonJS can load a package at its first use.
       name: 'on-first-use',
       resolveId: (id, importer) => (LATE.test(id) ? { id: resolve(importer, '..', id), external: true } : undefined),
       generateBundle() {
-        for (const fileName of ['packages/on-first-use.cjs', 'packages/http/on-first-use.cjs']) {
-          this.emitFile({ type: 'asset', fileName, source: readFileSync(here(fileName)) })
-        }
+        const fileName = 'packages/on-first-use.cjs'
+        this.emitFile({ type: 'asset', fileName, source: readFileSync(here(fileName)) })
       },
     },
   ],

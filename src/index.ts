@@ -12,13 +12,15 @@ export { type FirebaseScryptOptions, firebaseScrypt } from './accounts/passwords
 export type { Hasher } from './accounts/passwords/hashers/hasher.js'
 export { pbkdf2 } from './accounts/passwords/hashers/pbkdf2.js'
 export { scrypt } from './accounts/passwords/hashers/scrypt.js'
+export type { CustomPasswords, PasswordsSlot } from './accounts/passwords/host-passwords.js'
 export {
   createPasswords,
   type Passwords,
   type PasswordsOptions,
-  type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
-export type { Budget } from './accounts/throttle/limit.js'
+export type { Attempt, AttemptOutcome } from './accounts/throttle/attempt.js'
+export type { ConsumedAttempt, CustomThrottle } from './accounts/throttle/host-throttle.js'
+export type { LoginLimit } from './accounts/throttle/limit.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
 export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
@@ -34,10 +36,11 @@ export {
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
 export type { FieldNames } from './login/body/field-names.js'
-export { createLogin, type Login, type LoginOrigin, type LoginResult } from './login/create-login.js'
+export { createLogin, type Login, type LoginResult } from './login/create-login.js'
 export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/create-sign-in.js'
 export type { Credentials } from './login/login.js'
 export type { LoginOptions } from './login/login-options.js'
+export type { LoginOrigin } from './login/origin.js'
 export { tokenRouter } from './login/token-router.js'
 export type {
   CredentialsOptions,

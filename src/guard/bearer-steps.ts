@@ -8,8 +8,8 @@ import { asRefusal } from '../refusals/send-response.js'
 import { addressOf, sourceOf } from '../requests/source.js'
 import { factsOf, mayBeRefreshed, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Source } from '../waiting/fair-queue.js'
+import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
-import { createHostCallLimit } from '../waiting/host-call-limit.js'
 import { GUARDED_REQUESTS } from '../waiting/request-limits.js'
 import { createTurnQueue } from '../waiting/turn-queue.js'
 import { askHost, invalidToken } from './account-check.js'
@@ -27,7 +27,7 @@ export interface Admission {
 const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 
 /** Limits the requests that wait for the key source, the revocation check and the account store. */
-const limitHostCalls = createHostCallLimit(GUARDED_REQUESTS)
+const { run: limitHostCalls } = createGate(GUARDED_REQUESTS)
 
 /** Refusals of a verifier, which may be the host's own. */
 const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const

@@ -1,8 +1,11 @@
 import type { AccountLookup, AccountStore } from '../accounts/account.js'
-import { createPasswords, type Passwords } from '../accounts/passwords/passwords.js'
+import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../accounts/passwords/host-passwords.js'
+import { createPasswords } from '../accounts/passwords/passwords.js'
+import { type CustomThrottle, NO_LIMITS, throttleOf } from '../accounts/throttle/host-throttle.js'
 import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
 import { bool, type Clock, clockOption, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject } from '../options/values.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 
 /** The options of `createLogin`. */
@@ -10,9 +13,9 @@ export interface LoginOptions extends Pick<HostOptions, 'timeout' | 'onEvent'> {
   /** Finds an account by its e-mail address: a function, or a store. */
   accounts: AccountLookup | AccountStore
   /** Checks passwords. Default: `createPasswords()`. */
-  passwords?: Passwords | undefined
+  passwords?: CustomPasswords | undefined
   /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
-  throttle?: Throttle | false | undefined
+  throttle?: Throttle | CustomThrottle | false | undefined
   /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
   emailInEvents?: boolean | undefined
   /** The current time, for tests. Default: `Date.now`. */
@@ -25,19 +28,19 @@ const accountsOption: Check<AccountStore> = (value) =>
   typeof value === 'function' ? { findByEmail: value as AccountLookup } : storeObject(value)
 
 const PASSWORDS = ['what createPasswords() returned', 'Pass hashers to createPasswords({ hashers: [...] })'] as const
-const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
-const passwordsOption: Check<Passwords> = (value) => {
+const passwordsObject = withMethods<CustomPasswords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
+const passwordsOption: Check<PasswordsPort> = (value) => {
   const passwords = passwordsObject(value)
   if ('accepts' in passwords) throw new InvalidOption(...PASSWORDS)
-  return passwords
+  return passwordsOf(passwords)
 }
 
-const throttleObject = withMethods<Throttle>(
-  'what createThrottle() returned, or false',
-  ['spend'],
-  () => 'Pass the object to createThrottle() first',
+const throttleObject = withMethods<CustomThrottle>('what createThrottle() returned, or false', ['consume'], (value) =>
+  isPlainObject(value) && 'spend' in value
+    ? 'Rename "spend" to "consume"'
+    : 'Pass the object to createThrottle() first',
 )
-const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
+const throttleOption: Check<Throttle> = (value) => (value === false ? NO_LIMITS : throttleOf(throttleObject(value)))
 
 export const loginSchema = {
   accounts: accountsOption,
@@ -63,7 +66,7 @@ export function readLoginOptions(options: LoginOptions): LoginSettings {
 /** Creates the defaults, which cost memory. */
 export function settingsOf(read: Omit<Checked<typeof loginSchema>, 'clock'> & { clock: Clock }) {
   const { passwords = createPasswords(), throttle = createThrottle() } = read
-  return { ...read, passwords, throttle: throttle || undefined }
+  return { ...read, passwords, throttle }
 }
 
 export type LoginSettings = ReturnType<typeof settingsOf>

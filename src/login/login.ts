@@ -1,15 +1,13 @@
 import { type Account, type AccountStore, type FoundAccount, readAccount } from '../accounts/account.js'
-import type { SlotRequest } from '../accounts/passwords/hash-queue.js'
-import type { Passwords, PasswordsSlot } from '../accounts/passwords/passwords.js'
+import type { PasswordsPort, PasswordsSlot } from '../accounts/passwords/host-passwords.js'
 import { LONGEST_EMAIL } from '../accounts/throttle/account-key.js'
-import type { Attempt, Spent } from '../accounts/throttle/attempt.js'
+import type { Attempt, AttemptOutcome } from '../accounts/throttle/attempt.js'
 import type { Throttle } from '../accounts/throttle/throttle.js'
-import { isThenable } from '../options/values.js'
+import { ignoringErrors, isThenable } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
-import { tell } from '../refusals/events.js'
 import type { Source } from '../waiting/fair-queue.js'
-import { callHost, withDeadline } from '../waiting/host-call.js'
+import { callHost } from '../waiting/host-call.js'
 import { createConfirmation } from './confirmation.js'
 
 /** The name and the password of an account. */
@@ -20,23 +18,35 @@ export interface Credentials {
   password: string
 }
 
-interface LoginParts {
-  store: AccountStore
-  passwords: Passwords
-  throttle: Throttle | undefined
+/** The dependencies of all logins. */
+export interface LoginDependencies {
+  accounts: AccountStore
+  passwords: PasswordsPort
+  throttle: Throttle
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
   clock: () => number | Date
 }
 
-/** The origin of a login, and a callback for failures that do not end the login. */
-export interface LoginContext {
+/** The origin of a login. */
+export interface Origin {
   address: string | undefined
   source: Source
   /** Aborted when the client has disconnected. */
   signal: AbortSignal
+}
+
+/** One login: its dependencies, its credentials and its origin. */
+export interface LoginTask extends LoginDependencies, Credentials, Origin {
   /** Called when a new hash could not be made or stored, and when the throttle continues without its shared store. */
   dependencyFailed(dependency: Dependency, error: unknown): void
+}
+
+/** A login that has a queue slot, and whose account was looked up. */
+interface CheckedTask extends LoginTask {
+  attempt: Attempt
+  slot: PasswordsSlot
+  found: FoundAccount | undefined
 }
 
 /** An account that signs in, and the time just before the account was looked up. */
@@ -46,179 +56,105 @@ export interface LoggedIn extends FoundAccount {
   confirm(): Promise<void>
 }
 
-/** A login whose password was right, and the hashes of this password: the stored one, and the one that replaces it. */
-interface Checked extends FoundAccount {
-  asOf: Date
-  hashes: Set<string | null>
-}
-
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
 const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
 
 /**
- * Creates the authentication: credentials → account, with one look-up and one password check for every request. `src/README.md` lists its seven
- * steps. Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
- * when the store, the password check or the throttle fails.
+ * Logs in: credentials → account, with one look-up and one password check for every login.
+ * @throws AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable` when the store, the
+ * password check or the throttle fails
  */
-export function createAuthentication({ store, passwords, throttle, timeout, clock }: LoginParts) {
-  const limited = { timeout, passThrough: NOT_CHECKED }
-
-  function findByEmail(email: string): Promise<FoundAccount | undefined> {
-    // No account has an address that is too long or has a zero character, and a database may fail on such an address.
-    const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
-    const lookUp = async () => (isAddress ? readAccount(await store.findByEmail(email)) : undefined)
-    return callHost('accounts', lookUp, { timeout })
+export async function logIn(task: LoginTask): Promise<LoggedIn> {
+  assertConnected(task)
+  const attempt = await createAttempt(task)
+  let slot: PasswordsSlot | undefined
+  try {
+    slot = await waitForSlot({ ...task, attempt })
+    assertBegun(attempt)
+    const asOf = new Date(task.clock())
+    const found = await lookUpAccount(task)
+    assertConnected(task)
+    const checked = { ...task, attempt, slot, found }
+    await countAttempt(checked)
+    const verified = await verifyPassword(checked)
+    endAttempt(attempt, 'succeeded')
+    const replacement = await replaceOutdatedHash(checked)
+    return { ...verified, asOf, confirm: confirmationOf(task, verified.account, asOf, replacement) }
+  } catch (error) {
+    await endRefusedAttempt(task, attempt, error)
+    throw error
+  } finally {
+    // After the end of the attempt, which may make room for a login that waits.
+    if (slot) leaveSlot(slot)
   }
+}
 
-  async function check(
-    { email, password }: Credentials,
-    slot: PasswordsSlot,
-    attempt: Attempt,
-    signal: AbortSignal,
-  ): Promise<Checked> {
-    const asOf = new Date(clock())
-    // Not ended when the client disconnects: the look-up keeps its slot while it runs.
-    const found = await findByEmail(email)
-    if (signal.aborted) throw new AuthError('client_closed_request')
-    const about = found && { accountId: found.account.id }
-    const checking = { passThrough: NOT_CHECKED, about }
-    if (attempt.count) {
-      await callHost('passwords', () => slot.start?.(), checking)
-      await callHost('throttle', () => attempt.count?.(), { ...limited, late: () => tell(giveBack, attempt) })
-    }
-    const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
-    const reason = refusalOf(found?.account, matches)
-    if (found && !reason) return { ...found, asOf, hashes: new Set([found.account.passwordHash]) }
-    throw new AuthError('invalid_credentials', { ...(reason && { reason }), ...about })
-  }
+/**
+ * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
+ * @returns a promise where the host's own throttle returns one
+ * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
+ */
+export function refuseKnownAddress(
+  { throttle, timeout }: Pick<LoginDependencies, 'throttle' | 'timeout'>,
+  address: string | undefined,
+): Promise<unknown> | undefined {
+  const checked: unknown = throttle.checkAddress(address)
+  const options = { timeout, passThrough: NOT_CHECKED }
+  return isThenable(checked) ? callHost('throttle', () => checked, options) : undefined
+}
 
-  async function rehash({ account, hashes }: Checked, password: string, slot: PasswordsSlot): Promise<void> {
-    const { id, passwordHash } = account
-    if (!store.replacePasswordHash || passwordHash === null) return
-    if (!(await callHost('passwords', () => passwords.needsRehash?.(passwordHash)))) return
-    const replacement = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
-    // Before the call, because a store that fails may have stored it.
-    hashes.add(replacement)
-    await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
-  }
+function assertConnected({ signal }: Origin): void {
+  if (signal.aborted) throw new AuthError('client_closed_request')
+}
 
-  const reserve = (request: SlotRequest): Promise<PasswordsSlot> =>
-    callHost(
-      'passwords',
-      async () => (await passwords.reserve?.({ ...request, timeout })) ?? withoutQueue(passwords, timeout),
-      { ...limited, late: (held) => tell(leave, held) },
-    )
-
-  /** Verifies a hash that was stored meanwhile. Another login may have stored a new hash of the same password. */
-  async function verifyLater(password: string, hash: string | null, { source, signal }: LoginContext) {
-    const slot = await reserve({ source, signal })
-    try {
-      return await callHost('passwords', () => slot.verify(password, hash), { passThrough: NOT_CHECKED })
-    } finally {
-      tell(leave, slot)
-    }
-  }
-
-  async function createAttempt(
-    limits: Throttle,
-    { email, password }: Credentials,
-    { address, dependencyFailed }: LoginContext,
-  ): Promise<Attempt> {
-    const digest = await limits.digestPassword?.(password)
-    const login = [email, address, (error: unknown) => dependencyFailed('throttle', error), digest] as const
-    const attempt = limits.attempt?.(...login) ?? attemptOf(limits, login)
+/** Creates the attempt, which has not begun, and refuses a login whose limit is known to be reached. */
+function createAttempt({ throttle, email, address, password, timeout, dependencyFailed }: LoginTask): Promise<Attempt> {
+  const storeFailed = (error: unknown) => dependencyFailed('throttle', error)
+  async function create(): Promise<Attempt> {
+    const digest = await throttle.digestPassword?.(password)
+    const attempt = throttle.attempt(email, address, storeFailed, digest)
     await attempt.check()
     return attempt
   }
-
-  /** The confirmation keeps the hashes and the password to itself, so that nothing that a host prints or sends has them. */
-  function loggedIn({ hashes, ...found }: Checked, { email, password }: Credentials, context: LoginContext): LoggedIn {
-    const confirm = createConfirmation({
-      id: found.account.id,
-      asOf: found.asOf,
-      // By the address, because guards call `findById` on every request and a host may cache it.
-      lookUp: () => findByEmail(email),
-      isKnown: (hash) => hashes.has(hash) || verifyLater(password, hash, context),
-    })
-    return { ...found, confirm }
-  }
-
-  async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
-    const { source, signal, dependencyFailed } = context
-    if (signal.aborted) throw new AuthError('client_closed_request')
-    const attempt = throttle
-      ? await callHost('throttle', () => createAttempt(throttle, credentials, context), limited)
-      : UNLIMITED
-    let begun = false
-    const admit = () => {
-      begun ||= attempt.begin() === true
-      return begun
-    }
-    let slot: PasswordsSlot | undefined
-    try {
-      slot = await reserve({ source, signal, admit })
-      // A host's own queue may not call `admit`.
-      if (!admit()) throw new AuthError('overloaded')
-      const checked = await check(credentials, slot, attempt, signal)
-      tell(giveBack, attempt)
-      await rehash(checked, credentials.password, slot).catch(({ dependency, cause }: AuthError) => {
-        // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.
-        if (dependency) dependencyFailed(dependency, cause)
-      })
-      return loggedIn(checked, credentials, context)
-    } catch (error) {
-      const code = isAuthError(error) ? error.code : undefined
-      if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed?.(), limited)
-      // An unchecked password is not a failed login.
-      else tell(code === 'client_closed_request' ? giveBackDisconnected : giveBack, attempt)
-      throw error
-    } finally {
-      tell(leave, slot)
-    }
-  }
-
-  /**
-   * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
-   * @returns a promise where the host's own throttle returns one
-   * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
-   */
-  function checkAddress(address: string | undefined): Promise<unknown> | undefined {
-    const checked: unknown = throttle?.checkAddress?.(address)
-    return isThenable(checked) ? callHost('throttle', () => checked, limited) : undefined
-  }
-
-  return Object.assign(logIn, { checkAddress })
+  return callHost('throttle', create, { timeout, passThrough: NOT_CHECKED })
 }
 
-/** Creates the attempt of a host's own throttle, which counts it before the password is checked. */
-function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend']>>): Attempt {
-  const [email, address, , digest] = login
-  let spent: Spent | undefined
-  return {
-    check: () => limits.check?.(email, address, digest),
-    begin: () => true,
-    async count() {
-      spent = await limits.spend(...login)
-    },
-    giveBack: (reason) => spent?.giveBack(reason),
-    failed: () => spent?.failed?.(),
-  }
+/** Waits for a queue slot and for room in the limits: in one act, because a login without room must not keep a slot from others. */
+function waitForSlot(task: LoginTask & { attempt?: Attempt }): Promise<PasswordsSlot> {
+  const { passwords, attempt, source, signal, timeout } = task
+  const admit = attempt && (() => attempt.begin())
+  const reserve = () => passwords.reserve({ source, signal, timeout, admit })
+  return callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leaveSlot })
 }
 
-const UNLIMITED: Attempt = { check() {}, begin: () => true, giveBack() {} }
+/** Refuses a login whose attempt has found no room: a host's own queue may not call `admit`. */
+function assertBegun(attempt: Attempt): void {
+  if (attempt.begin() !== true) throw new AuthError('overloaded')
+}
 
-// A slot, a throttle and an attempt of the host may be asynchronous, and fail.
-const leave = (slot: PasswordsSlot | undefined) => slot?.leave()
-const giveBack = (attempt: Attempt) => attempt.giveBack()
-const giveBackDisconnected = (attempt: Attempt) => attempt.giveBack('disconnected')
+/** Looks the account up. Not ended when the client disconnects: the look-up keeps its slot while it runs. */
+function lookUpAccount({ accounts, email, timeout }: LoginTask): Promise<FoundAccount | undefined> {
+  // No account has an address that is too long or has a zero character, and a database may fail on such an address.
+  const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
+  const lookUp = async () => (isAddress ? readAccount(await accounts.findByEmail(email)) : undefined)
+  return callHost('accounts', lookUp, { timeout })
+}
 
-/** Returns a slot with the same deadlines for a host's own object that has no queue. */
-function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {
-  return {
-    hash: async (password) => withDeadline(timeout, passwords.hash(password)),
-    verify: async (password, hash) => withDeadline(timeout, passwords.verify(password, hash)),
-    leave() {},
-  }
+/** Counts the attempt for all processes, when a hashing thread is free: so it counts as under way for a short time. */
+async function countAttempt({ slot, attempt, found, timeout }: CheckedTask): Promise<void> {
+  await callHost('passwords', () => slot.start(), { passThrough: NOT_CHECKED, about: aboutOf(found) })
+  const late = () => endAttempt(attempt, 'not_checked')
+  await callHost('throttle', () => attempt.count(), { timeout, passThrough: NOT_CHECKED, late })
+}
+
+/** @throws AuthError `invalid_credentials` with the reason, after the same work for every account and for none */
+async function verifyPassword({ slot, password, found }: CheckedTask): Promise<FoundAccount> {
+  const about = aboutOf(found)
+  const verify = () => slot.verify(password, found?.account.passwordHash)
+  const matches = await callHost('passwords', verify, { passThrough: NOT_CHECKED, about })
+  const reason = refusalOf(found?.account, matches)
+  if (found && !reason) return found
+  throw new AuthError('invalid_credentials', { ...(reason && { reason }), ...about })
 }
 
 function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal | undefined {
@@ -226,4 +162,71 @@ function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal
   if (account.passwordHash === null) return 'no_password'
   if (matches !== true) return 'wrong_password'
   return account.disabled ? 'account_disabled' : undefined
+}
+
+/** The account of an event about a failure. */
+const aboutOf = (found: FoundAccount | undefined) => found && { accountId: found.account.id }
+
+/** Ends the attempt. Errors of a host's own throttle are ignored: the login has its result. */
+function endAttempt(attempt: Attempt, outcome: AttemptOutcome): void {
+  ignoringErrors(() => attempt.end(outcome))
+}
+
+/** Ends the attempt of a refused login. Only a password that was checked is a failed login. */
+async function endRefusedAttempt({ timeout }: LoginTask, attempt: Attempt, error: unknown): Promise<void> {
+  const code = isAuthError(error) ? error.code : undefined
+  if (code === 'invalid_credentials') {
+    await callHost('throttle', () => attempt.end('failed'), { timeout, passThrough: NOT_CHECKED })
+  } else {
+    endAttempt(attempt, code === 'client_closed_request' ? 'disconnected' : 'not_checked')
+  }
+}
+
+/**
+ * Replaces the hash when its hasher or its cost is outdated. A failure does not end the login.
+ * @returns the new hash, also when the store failed: it may have stored the hash
+ */
+async function replaceOutdatedHash(task: CheckedTask): Promise<string | undefined> {
+  const { accounts, passwords, slot, password, found, timeout, dependencyFailed } = task
+  const hash = found?.account.passwordHash
+  if (!found || !accounts.replacePasswordHash || typeof hash !== 'string') return undefined
+  let replacement: string | undefined
+  try {
+    if (!(await callHost('passwords', () => passwords.needsRehash(hash)))) return undefined
+    const made = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
+    replacement = made
+    await callHost('accounts', () => accounts.replacePasswordHash?.(found.account.id, hash, made), { timeout })
+  } catch (error) {
+    const { dependency, cause } = error as AuthError
+    // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.
+    if (dependency) dependencyFailed(dependency, cause)
+  }
+  return replacement
+}
+
+/** The confirmation keeps the hashes and the password to itself, so that nothing that a host prints or sends has them. */
+function confirmationOf(task: LoginTask, { id, passwordHash }: Account, asOf: Date, replacement: string | undefined) {
+  const known = new Set([passwordHash, replacement ?? passwordHash])
+  return createConfirmation({
+    id,
+    asOf,
+    // By the address, because guards call `findById` on every request and a host may cache it.
+    lookUp: () => lookUpAccount(task),
+    isKnown: (hash) => known.has(hash) || verifyLater(task, hash),
+  })
+}
+
+/** Verifies a hash that was stored meanwhile. Another login may have stored a new hash of the same password. */
+async function verifyLater(task: LoginTask, hash: string | null): Promise<boolean> {
+  const slot = await waitForSlot(task)
+  try {
+    return await callHost('passwords', () => slot.verify(task.password, hash), { passThrough: NOT_CHECKED })
+  } finally {
+    leaveSlot(slot)
+  }
+}
+
+/** A slot of a host's own queue may be asynchronous, and fail. */
+function leaveSlot(slot: PasswordsSlot): void {
+  ignoringErrors(() => slot.leave())
 }

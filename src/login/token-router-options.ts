@@ -12,7 +12,7 @@ import {
   readOptions,
 } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
-import { bytes } from '../packages/http/on-first-use.cjs'
+import { bytes } from '../packages/on-first-use.cjs'
 import { emitter, refusalReporter } from '../refusals/events.js'
 import { ENDPOINTS } from '../refusals/responses.js'
 import type { NewSession } from '../sessions/session.js'
@@ -22,7 +22,7 @@ import type { TokenIssuer } from '../tokens/tokens.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import { LONGEST_CREDENTIALS } from './body/credentials.js'
 import { type FieldNames, fieldsOption } from './body/field-names.js'
-import { doorOf, type Login, loginOf } from './create-login.js'
+import { type Login, loginPortOf, loginWith } from './create-login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
 /** The options for reading the credentials of a request. */
@@ -159,7 +159,7 @@ export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
   if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
   if (read.sessions) assertOwnIssuers('tokenRouter', read.sessions, [read.tokens.issuer])
-  return { ...read, ...doorIn('tokenRouter', read, () => Number(read.tokens.now())) }
+  return { ...read, ...loginIn('tokenRouter', read, () => Number(read.tokens.now())) }
 }
 
 const { timeout, onEvent } = hostSchema
@@ -168,21 +168,21 @@ const strategySchema = { ...credentialsSchema, ...choiceSchema, timeout, onEvent
 export function readLoginStrategyOptions(options: LoginStrategyOptions) {
   const caller = 'LoginStrategy'
   const read = readOptions<LoginStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
-  return { ...read, ...doorIn(caller, read, Date.now) }
+  return { ...read, ...loginIn(caller, read, Date.now) }
 }
 
 /** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
-function doorIn(caller: string, read: Checked<typeof strategySchema>, clock: () => number) {
+function loginIn(caller: string, read: Checked<typeof strategySchema>, clock: () => number) {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)
   const own = () => {
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
-    return loginOf(settingsOf({ ...read, accounts, clock }))
+    return loginWith(settingsOf({ ...read, accounts, clock }))
   }
-  const door = doorOf(logIn ?? own(), read.timeout)
-  const observer = read.onEvent ?? door.onEvent
+  const login = loginPortOf(logIn ?? own(), read.timeout)
+  const observer = read.onEvent ?? login.onEvent
   const emit = emitter(observer)
-  return { door, emit, observer, reportRefusal: refusalReporter(emit, observer) }
+  return { login, emit, observer, reportRefusal: refusalReporter(emit, observer) }
 }

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, isValidDate } from '../options/values.js'
-import { express } from '../packages/http/on-first-use.cjs'
+import { express } from '../packages/on-first-use.cjs'
 import { AuthError } from '../refusals/auth-error.js'
 import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type EventSubject, reportedCopy } from '../refusals/events.js'
@@ -11,16 +11,17 @@ import { headerOf } from '../requests/header-lines.js'
 import { addressOf } from '../requests/source.js'
 import type { IssuedToken } from '../tokens/jwt/issue-token.js'
 import { syncVerifierOf } from '../tokens/sync-verifier.js'
+import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
-import { createHostCallLimit } from '../waiting/host-call-limit.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
-import { type LoginResult, originOfRequest, type RequestOrigin } from './create-login.js'
+import type { LoginResult } from './create-login.js'
+import { originOfRequest, type RequestOrigin } from './origin.js'
 import { createCredentialsReader } from './read-credentials.js'
 import { CALL_CODES, confirmationOf, startSession } from './start-session.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './token-router-options.js'
 
 /** Limits the sign-ins that wait for functions of the host, because a hasher that waits for another service may be fast. */
-const limitCalls = createHostCallLimit(TOKEN_CALLS)
+const { run: limitCalls } = createGate(TOKEN_CALLS)
 
 /**
  * Creates the router with the token endpoint: `POST` e-mail and password, get a token and its expiration. The router parses request
@@ -30,7 +31,7 @@ const limitCalls = createHostCallLimit(TOKEN_CALLS)
 export function tokenRouter(options: TokenRouterOptions): Router {
   const settings = readTokenRouterOptions(options)
   const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, sessions, sessionLabel } = settings
-  const { door, emit, observer, reportRefusal } = settings
+  const { login, emit, observer, reportRefusal } = settings
   const readCredentials = createCredentialsReader(settings)
   const calls = { timeout, passThrough: CALL_CODES }
 
@@ -39,13 +40,13 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   async function answerOf(req: Request, res: Response, origin: RequestOrigin, subject: EventSubject): Promise<Answer> {
     const credentials = await readCredentials(req, origin)
     if (emailInEvents) subject.email = credentials.email
-    const login = await door.logIn(credentials, origin, emit, subject)
-    const { accountId } = login.subject
+    const loggedIn = await login.logIn(credentials, origin, emit, subject)
+    const { accountId } = loggedIn.subject
     const issued: IssuedToken & { text?: string | undefined } =
-      issueNow?.(login.subject) ??
+      issueNow?.(loggedIn.subject) ??
       (await limitCalls(origin.source, (isWaiting) => {
         const isWanted = () => isWaiting() && !res.headersSent && !origin.signal.aborted
-        return issueLater(req, login, isWanted)
+        return issueLater(req, origin, loggedIn, isWanted)
       }))
     const { token, expiresAt, id: tokenId, text = JSON.stringify(tokenResult(token, expiresAt)) } = issued
     emit(subject, { type: 'token.issued', accountId, tokenId, expiresAt })
@@ -53,14 +54,19 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   }
 
   /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
-  async function issueLater(req: Request, { account, subject: owner }: LoginResult, isWanted: () => boolean) {
+  async function issueLater(
+    req: Request,
+    { address }: RequestOrigin,
+    { account, subject: owner }: LoginResult,
+    isWanted: () => boolean,
+  ) {
     const issued = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
     const { token, expiresAt, id } = issued
     const text = respond && textOf(await callHost('internal', () => respond({ token, expiresAt, account, req }), calls))
     if (sessions) {
       const label = sessionLabel && (await callHost('internal', () => sessionLabel(req), calls))
       const userAgent = headerOf(req, 'user-agent') as string | undefined
-      const session = { id, accountId: owner.accountId, expiresAt, label, address: addressOf(req), userAgent }
+      const session = { id, accountId: owner.accountId, expiresAt, label, address, userAgent }
       await startSession({ sessions, session, confirm: confirmationOf(owner), isWanted, timeout })
     }
     return { ...issued, text }

@@ -45,6 +45,15 @@ export function attempt<T>(run: () => T): T | undefined {
   }
 }
 
+/** Calls a function whose result nobody needs. Its errors and rejections are ignored. */
+export function ignoringErrors(run: () => unknown): void {
+  try {
+    Promise.resolve(run()).catch(() => {})
+  } catch {
+    // Ignored.
+  }
+}
+
 /** Parses JSON. Returns undefined for text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {

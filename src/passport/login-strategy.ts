@@ -1,7 +1,7 @@
 import { Strategy } from 'passport-local'
 import type { BodyRequest } from '../login/body/request-body.js'
-import { originOfRequest } from '../login/create-login.js'
 import type { Credentials } from '../login/login.js'
+import { originOfRequest } from '../login/origin.js'
 import { createCredentialsReader } from '../login/read-credentials.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from '../login/token-router-options.js'
 import { bare } from '../options/values.js'
@@ -30,7 +30,7 @@ interface View {
   logIn(credentials: Credentials, verified: Done): void
 }
 
-interface Parts extends Pick<Settings, 'door' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
+interface Parts extends Pick<Settings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
   readCredentials: ReturnType<typeof createCredentialsReader>
   verify: LoginVerify | undefined
 }
@@ -70,7 +70,7 @@ export class LoginStrategy extends Local {
 
   /** Called by Passport, which adds its actions to `this`. */
   override authenticate(this: PassportActions, req: BodyRequest & { next?: unknown }): void {
-    const { readCredentials, door, emit, observer, emailInEvents, reportRefusal, verify } = LoginStrategy.#of(this)
+    const { readCredentials, login, emit, observer, emailInEvents, reportRefusal, verify } = LoginStrategy.#of(this)
     const outcome = outcomeOf(this, req)
     const origin = originOfRequest(req)
     const subject: EventSubject = { address: origin.address }
@@ -82,7 +82,7 @@ export class LoginStrategy extends Local {
     }
 
     function logIn(credentials: Credentials, verified: Done): void {
-      door
+      login
         .logIn(credentials, origin, emit, subject)
         .then(
           ({ account, subject: owner }) =>

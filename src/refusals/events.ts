@@ -1,4 +1,4 @@
-import { bare } from '../options/values.js'
+import { bare, ignoringErrors } from '../options/values.js'
 import { type AuthError, withHeaders } from './auth-error.js'
 import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, Part, TokenRefusal } from './codes.js'
 import { describeError } from './describe-error.js'
@@ -136,21 +136,12 @@ export type AuthObserver = (event: AuthEvent) => unknown
 export type EventSubject = Pick<EventBase, 'address' | 'email'>
 
 /** An event without the fields that the emitter adds. */
-type Told<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
+type NewEvent<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
 
-export type Emit = (subject: EventSubject, event: Told<AuthEvent>) => void
+export type Emit = (subject: EventSubject, event: NewEvent<AuthEvent>) => void
 
 export function emitter(observer: AuthObserver = warnOfFirstFailures()): Emit {
-  return (subject, event) => tell(observer, { ...event, ...subject, time: new Date() } as AuthEvent)
-}
-
-/** Calls an observer. Ignores its errors and rejections. */
-export function tell<T>(observer: (told: T) => unknown, told: T): void {
-  try {
-    Promise.resolve(observer(told)).catch(() => {})
-  } catch {
-    // Dropped.
-  }
+  return (subject, event) => ignoringErrors(() => observer({ ...event, ...subject, time: new Date() } as AuthEvent))
 }
 
 export function warn(message: string): void {
@@ -159,10 +150,10 @@ export function warn(message: string): void {
 
 /** Creates the default observer. It emits a process warning for each dependency's first failure, which would leave no trace. */
 function warnOfFirstFailures(): AuthObserver {
-  const told = new Set<Dependency>()
+  const warned = new Set<Dependency>()
   return (event) => {
-    if (event.type !== 'dependency.failed' || told.has(event.dependency)) return
-    told.add(event.dependency)
+    if (event.type !== 'dependency.failed' || warned.has(event.dependency)) return
+    warned.add(event.dependency)
     warn(`${event.dependency} failed: ${describeError(event.error)}. Set onEvent to receive every failure`)
   }
 }
@@ -195,7 +186,7 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   overloaded: 'token.overloaded',
 }
 
-export function refusalEvent(part: Part, error: AuthError): Told<AuthEvent> {
+export function refusalEvent(part: Part, error: AuthError): NewEvent<AuthEvent> {
   const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error)
   if (dependency) {
     const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }
@@ -203,5 +194,5 @@ export function refusalEvent(part: Part, error: AuthError): Told<AuthEvent> {
   }
   const type = part === 'token' ? (TOKEN_EVENTS[code] ?? 'token.refused') : 'bearer.refused'
   const about = Object.entries({ reason, accountId, tokenId, issuer, limit }).filter(([, fact]) => fact)
-  return { type, code, ...Object.fromEntries(about) } as Told<AuthEvent>
+  return { type, code, ...Object.fromEntries(about) } as NewEvent<AuthEvent>
 }

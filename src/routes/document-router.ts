@@ -1,5 +1,5 @@
 import type { Router } from 'express'
-import { express } from '../packages/http/on-first-use.cjs'
+import { express } from '../packages/on-first-use.cjs'
 import type { Answer } from '../refusals/responses.js'
 import { methodNotAllowed, setHeaders } from '../refusals/send-response.js'
 

@@ -5,7 +5,7 @@ import { func } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { readOptions } from '../options/read-options.js'
 import { attempt } from '../options/values.js'
-import { express } from '../packages/http/on-first-use.cjs'
+import { express } from '../packages/on-first-use.cjs'
 import { AuthError } from '../refusals/auth-error.js'
 import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type AuthObserver, emitter, refusalEvent } from '../refusals/events.js'
@@ -15,8 +15,8 @@ import { addressOf, sourceOf } from '../requests/source.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
+import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
-import { createHostCallLimit } from '../waiting/host-call-limit.js'
 import { hostSchema } from '../waiting/host-options.js'
 import { GUARDED_REQUESTS } from '../waiting/request-limits.js'
 
@@ -47,7 +47,7 @@ const ONE = /^\/[^/]+$/
 const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''
 
 /** Limits the requests that wait for the store of sessions. */
-const limitCalls = createHostCallLimit(GUARDED_REQUESTS)
+const { run: limitCalls } = createGate(GUARDED_REQUESTS)
 
 /** The time limit for the look-up of a session after a guard of the host, in milliseconds. */
 const GUARD_MS = 5000

@@ -1,16 +1,17 @@
 // Not the global, because a host's tests may fake the timers.
 import { setImmediate } from 'node:timers'
+import { createGate, type Leave } from '../waiting/gate.js'
 import { withDeadline } from '../waiting/host-call.js'
 import type { FoundSession, SessionStore } from './session.js'
 
 /** The time between two writes of one session, in milliseconds. */
 const EVERY = 60_000
 
-/**
- * The most sessions that are written in that time, and the most writes under way, in total and of one account. A write is under way until the
- * store settles it. A later request writes what was skipped.
- */
-const MOST_WRITES = { perMinute: 10_000, atOnce: 64, ofAccount: 4 }
+/** The most sessions that are written in that time. A later request writes what was skipped. */
+const MOST_WRITES = 10_000
+
+/** The most writes under way, in total and of one account. A write is under way until the store settles it. */
+const AT_ONCE = { total: 64, perNetwork: 4 }
 
 interface Writing {
   store: SessionStore
@@ -27,14 +28,13 @@ interface Writing {
 export function createLastUsed({ store, now, timeout, failed }: Writing): (id: string, session: FoundSession) => void {
   /** The writes of the last minute, oldest first. A replica of a database may return an old `lastUsedAt` after a write. */
   const written = new Map<string, number>()
-  /** The account of each write under way. */
-  const writing = new Map<symbol, string>()
+  const writes = createGate(AT_ONCE)
 
-  async function write(id: string, time: number, place: symbol): Promise<void> {
+  async function write(id: string, time: number, leave: Leave): Promise<void> {
     const touched = (async () => store.touch(id, new Date(time)))()
     await withDeadline(timeout, touched).catch(failed)
     await touched.catch(() => {})
-    writing.delete(place)
+    leave()
   }
 
   return function noteUse(id, { accountId, lastUsedAt }) {
@@ -46,11 +46,10 @@ export function createLastUsed({ store, now, timeout, failed }: Writing): (id: s
       if (isRecent(at)) break
       written.delete(old)
     }
-    if (writing.size >= MOST_WRITES.atOnce || written.size >= MOST_WRITES.perMinute) return
-    if ([...writing.values()].filter((one) => one === accountId).length >= MOST_WRITES.ofAccount) return
-    const place = Symbol()
-    writing.set(place, accountId)
+    if (written.size >= MOST_WRITES) return
+    const leave = writes.tryEnter({ network: accountId, connection: undefined })
+    if (!leave) return
     written.set(id, time)
-    setImmediate(write, id, time, place)
+    setImmediate(write, id, time, leave)
   }
 }

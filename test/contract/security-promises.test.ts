@@ -51,7 +51,7 @@ describe('the page on security promises', () => {
     ) as [number, number]
     expect([MOST_FIELDS, MOST_SIGNS]).toEqual([fields, signs])
     const throttle = createThrottle({
-      budgets: { address: { points: 1, duration: '1h' }, pair: false, account: false },
+      limits: { address: { points: 1, duration: '1h' }, pair: false, account: false },
     })
     const shared = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
     const limited = await listen(express().use(tokenRouter({ ...shared, throttle })))

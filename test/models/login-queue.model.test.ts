@@ -2,7 +2,7 @@ import { type AuthError, createPasswords, type Hasher } from 'express-token-endp
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { Throttle } from '../../src/accounts/throttle/throttle.js'
-import { createAuthentication } from '../../src/login/login.js'
+import { logIn } from '../../src/login/login.js'
 import { createRounds } from './rounds.js'
 import { commandsOf, itHolds, often, settle, type World } from './world.js'
 
@@ -99,8 +99,9 @@ function create(world: World, concurrency: number, queue: number) {
     const password = account === 'right password' ? `password ${one.id}` : 'another'
     return { id: `acc-${one.id}`, passwordHash: `hash of ${password}` }
   }
-  const store = { findByEmail }
   const throttle: Throttle = {
+    checkAddress() {},
+    digestPassword: undefined,
     attempt(email) {
       const one = loginOf(email)
       const end = () => {
@@ -109,19 +110,19 @@ function create(world: World, concurrency: number, queue: number) {
       return {
         check() {},
         begin() {
-          one.isUnderWay = hasRoom(one)
+          one.isUnderWay ||= hasRoom(one)
           return one.isUnderWay
         },
         async count() {
           world.must(one.isUnderWay, 'an attempt is under way before its password is checked')
         },
-        giveBack: end,
-        failed: end,
+        end,
       }
     },
-    spend: () => Promise.reject(new Error('not used')),
+    consume: () => Promise.reject(new Error('not used')),
+    async reset() {},
   }
-  const login = createAuthentication({ store, passwords, throttle, timeout: TIMEOUT, clock: Date.now })
+  const dependencies = { accounts: { findByEmail }, passwords, throttle, timeout: TIMEOUT, clock: Date.now }
 
   const isWithin = (span: number, since = 0) => world.steady() - since < span
   const keepsThread = ({ isHashed, hashAt }: OneLogin) => isHashed && isWithin(LONGEST_HASH, hashAt)
@@ -167,12 +168,12 @@ function create(world: World, concurrency: number, queue: number) {
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
-      const context = { address: network, source, signal: connection.signal, dependencyFailed: () => {} }
+      const origin = { address: network, source, signal: connection.signal, dependencyFailed: () => {} }
       const settleAs = (code: string) => {
         mustBeAllowed(one, code)
         Object.assign(one, { state: 'has ended', outcome: code })
       }
-      login(credentials, context).then(
+      logIn({ ...dependencies, ...credentials, ...origin }).then(
         () => settleAs('admitted'),
         ({ code }: AuthError) => settleAs(code),
       )

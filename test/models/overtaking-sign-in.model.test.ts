@@ -78,7 +78,7 @@ function createProcess({ clock, rows, memory, events }: ReturnType<typeof create
   const onEvent = (event: AuthEvent) => events.push(event)
   const sessions = createSessions(store, { clock, onEvent })
   // One failure would be the last.
-  const throttle = createThrottle({ budgets: { account: { points: 1, duration: '1h' } } })
+  const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
   const logIn = createLogin({ accounts, passwords: createPasswords({ hashers: [...hashers] }), throttle, clock })
   return { sessions, logIn, tokens: makeIssuer({ clock }), onEvent }
 }

@@ -134,7 +134,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'a login ends as it must',
     ],
   },
-  'test/models/request-queues.model.test.ts': {
+  'test/models/gate.model.test.ts': {
     '8 logins continue in one turn of the event loop': 'at most 8 requests continue in one turn',
     '8 other tokens are verified in one turn of the event loop': [
       'at most 8 requests continue in one turn',

@@ -7,6 +7,7 @@ import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotReque
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
 import type { Hasher } from './hashers/hasher.js'
+import type { PasswordsSlot } from './host-passwords.js'
 
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
@@ -41,40 +42,14 @@ export interface Passwords {
    */
   readonly verify: (password: string, hash: string | null | undefined) => Promise<boolean>
   /** Returns whether a hash should be replaced: another hasher made it, or its cost is outdated. */
-  needsRehash?(hash: string): boolean
+  needsRehash(hash: string): boolean
   /**
    * Waits in the queue for a slot, before the account is looked up. Rejects with an `AuthError`: `overloaded` when the queue is full
    * or the wait is longer than `timeout`, `client_closed_request` when `signal` is aborted. Rejects with what `admit` throws.
    */
-  reserve?(request?: SlotRequest): Promise<PasswordsSlot>
+  reserve(request?: SlotRequest): Promise<PasswordsSlot>
   /** Returns the number of passwords that are being hashed and of logins that wait, for metrics. */
-  load?(): HashQueueLoad
-}
-
-/** A login's slot: `hash` and `verify` run within the limits of its request. */
-export interface PasswordsSlot {
-  /**
-   * Waits for a hashing thread, so that `verify` begins at once. Called when the failed-login limits are to count the attempt in between,
-   * in a shared store for example. Without this method they count it before `verify`.
-   * @throws AuthError `overloaded` when no thread is free within the time limit, `client_closed_request` when the client has
-   * disconnected
-   */
-  start?(): Promise<void>
-  /**
-   * Makes a hash like `Passwords.hash`.
-   * @throws AuthError `overloaded` when the hash does not begin within the time limit
-   * @throws Error when the hash takes longer than the time limit
-   */
-  hash(password: string): Promise<string>
-  /**
-   * Checks a password like `Passwords.verify`.
-   * @throws AuthError `overloaded` when the check does not begin within the time limit, `client_closed_request` when the client has
-   * disconnected
-   * @throws Error when the check takes longer than the time limit
-   */
-  verify(password: string, hash: string | null | undefined): Promise<boolean>
-  /** Releases the slot. Call it once when the login has ended, also after a failure. */
-  leave(): void
+  load(): HashQueueLoad
 }
 
 type HasherList = readonly [Hasher & Required<Pick<Hasher, 'hash'>>, ...Hasher[]]
@@ -115,7 +90,7 @@ const schema = { hashers: optional(hasherList), ...queueSchema }
  * the process and share it.
  * @throws TypeError that names the invalid option
  */
-export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
+export function createPasswords(options?: PasswordsOptions): Passwords {
   const read = readOptions<PasswordsOptions, typeof schema>('createPasswords', options, schema, queueAliases)
   const hashers: HasherList = read.hashers ?? [argon2id(), bcrypt()]
   const [first] = hashers

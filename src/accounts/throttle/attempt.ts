@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { AuthError } from '../../refusals/auth-error.js'
 import type { LimitName } from '../../refusals/codes.js'
-import { tell } from '../../refusals/events.js'
 import { clientNetwork } from '../../requests/client-network.js'
 import { accountKey } from './account-key.js'
 import { countFailure, createLimit, type Limit } from './limit.js'
@@ -10,40 +9,35 @@ import type { StoreFailed } from './shared-store.js'
 import type { SprayLimit } from './spraying.js'
 
 /**
- * One counted attempt.
- * @inline
+ * The outcome of an attempt. `not_checked`: the password was not checked, for example because a dependency failed. `disconnected`: the client
+ * has disconnected before its password was checked.
  */
-export interface Spent {
-  /**
-   * Takes the attempt back: it was not a failed login.
-   * @param reason `disconnected` if the client has disconnected before its password was checked
-   */
-  giveBack(reason?: 'disconnected'): void
-  /** Called when the login failed, before its response. */
-  failed?: (() => void | Promise<void>) | undefined
-}
+export type AttemptOutcome = 'succeeded' | 'failed' | 'not_checked' | 'disconnected'
 
 /**
  * One login at all limits.
  * @inline
  */
-export interface Attempt extends Spent {
+export interface Attempt {
   /**
    * Refuses a login whose limit is known to be reached, unless the account was reset in another process. Counts nothing.
    * @throws AuthError `too_many_attempts`
    */
   check(): void | Promise<void>
   /**
-   * Begins the attempt in this process. Returns false, and counts nothing, when attempts under way leave no room.
+   * Begins the attempt in this process, or returns true when it has begun. Returns false, and counts nothing, when attempts under way leave
+   * no room.
    * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
    */
   begin(): boolean
   /**
-   * Counts the attempt for all processes. Absent when only memory counts.
+   * Counts the attempt for all processes.
    * @throws AuthError `too_many_attempts`, or `overloaded` when attempts under way in all processes leave no room; the attempt has
    * then ended
    */
-  count?: (() => Promise<void>) | undefined
+  count(): void | Promise<void>
+  /** Ends the attempt. Only `'failed'` makes it a failure of the limits: wait for the result, then send the response. */
+  end(outcome: AttemptOutcome): void | Promise<void>
 }
 
 /**
@@ -95,6 +89,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     /** The limits at which the attempt is under way, and those at which the store knows of it. */
     const begun = new Set<Limit>()
     const entered = new Map<Limit, Entered>()
+    let hasBegun = false
     let hasEnded = false
 
     /** Returns whether a process has reset the account since its failures in memory began, and then forgets them. */
@@ -113,14 +108,16 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     /** Leaves no limit begun where one has no room, because the attempt waits. */
     function beginAt(added: readonly Limit[]): boolean {
       refuse(added, keyOf)
-      const hasBegun = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
-      if (!hasBegun) leave()
-      return hasBegun
+      const hasRoom = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
+      if (!hasRoom) leave()
+      return hasRoom
     }
 
     function begin(): boolean {
+      if (hasBegun) return true
       refuseDisconnects(keyOf)
-      return beginAt(limitsOf(digest))
+      hasBegun = beginAt(limitsOf(digest))
+      return hasBegun
     }
 
     /** Returns the limits at which the attempt was under way. */
@@ -131,7 +128,8 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       return left
     }
 
-    function end(outcome?: 'failed' | 'disconnected'): Promise<unknown> {
+    async function end(outcome: AttemptOutcome): Promise<void> {
+      const isNewGuess = outcome === 'failed' && !hasEnded && spray !== undefined && !begun.has(spray.networks)
       hasEnded = true
       const left = leave()
       if (outcome === 'disconnected' && left.length > 0) disconnects.fail(keyOf('address'))
@@ -142,7 +140,8 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       }
       for (const one of entered.values()) one.leave()
       entered.clear()
-      return Promise.all(counting)
+      if (isNewGuess) counting.push(spray.fail(digest, keyOf, storeFailed))
+      await Promise.all(counting)
     }
 
     /** Counts the attempt in the store, at one limit. Returns the refusal. */
@@ -159,6 +158,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
 
     async function count(): Promise<void> {
+      if (!needsCount) return
       try {
         if (spray && !begun.has(spray.networks) && (await spray.learn(digest, storeFailed))) {
           if (!beginAt([spray.networks])) throw new AuthError('overloaded')
@@ -167,21 +167,12 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
         const refusal = refusals.find((one) => one?.code === 'too_many_attempts') ?? refusals.find(Boolean)
         if (refusal) throw refusal
       } catch (error) {
-        end()
+        void end('not_checked')
         throw error
       }
     }
 
-    return {
-      check,
-      begin,
-      count: needsCount ? count : undefined,
-      giveBack: (reason) => tell(end, reason),
-      async failed() {
-        const isNew = !hasEnded && spray && !begun.has(spray.networks)
-        await Promise.all([end('failed'), isNew && spray.fail(digest, keyOf, storeFailed)])
-      },
-    }
+    return { check, begin, count, end }
   }
 
   function checkAddress(address: string | undefined): void {
@@ -189,9 +180,6 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     refuse(byAddress, keyOf)
     refuseDisconnects(keyOf)
   }
-
-  const check = (email: string, address: string | undefined, digest?: string) =>
-    refuse(limitsOf(digest), throttleKeys(email, address))
 
   /** Forgets the failures in memory before those in the store, so that this process never refuses because the store has failed. */
   async function reset(email: string): Promise<void> {
@@ -202,5 +190,5 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     await Promise.all(forgotten.map(({ limit, keys }) => limit.shared?.reset(account, keys)))
   }
 
-  return { checkAddress, check, attempt, reset }
+  return { checkAddress, attempt, reset }
 }

@@ -7,8 +7,8 @@ import type { LimitName } from '../../refusals/codes.js'
 import type { Counted, Entered, SharedLimit, Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
-/** A failed-login limit, as set with the options `budgets` and `spraying`. */
-export interface Budget {
+/** A failed-login limit, as set with the options `limits` and `spraying`. */
+export interface LoginLimit {
   /** The number of failures that are allowed: 1 to 1,000,000. */
   points: number
   /** The length of the window: a second to 366 days, rounded up to whole seconds. */
@@ -21,10 +21,10 @@ const schema = {
 }
 
 /** Creates a check for a limit. `name` is the caller and the option, for messages. */
-export function budgetOption(name: string, what = '{ points, duration }'): Check<Size> {
+export function limitOption(name: string, what = '{ points, duration }'): Check<Size> {
   return (value) => {
     if (!isPlainObject(value)) throw new InvalidOption(what)
-    const { points, duration } = readOptions<Budget, typeof schema>(name, value as unknown as Budget, schema)
+    const { points, duration } = readOptions<LoginLimit, typeof schema>(name, value as unknown as LoginLimit, schema)
     return { points, duration: Math.ceil(duration / 1000) }
   }
 }

@@ -3,7 +3,7 @@ import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
 import type { LimitName } from '../../refusals/codes.js'
-import { type Budget, budgetOption, countFailure, createLimit, type Limit } from './limit.js'
+import { countFailure, createLimit, type Limit, type LoginLimit, limitOption } from './limit.js'
 import type { Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
@@ -15,9 +15,9 @@ export interface Spraying {
    */
   key?: string | Uint8Array | undefined
   /** Failed logins with one password, at different accounts. At this number, the password is a sprayed one. Default 20 in a day. */
-  password?: Budget | undefined
+  password?: LoginLimit | undefined
   /** Failed logins from one address, with all sprayed passwords. Default 3 in a day. */
-  address?: Budget | undefined
+  address?: LoginLimit | undefined
 }
 
 const DAY = 86_400
@@ -38,8 +38,8 @@ const OPTION = 'createThrottle: option "spraying"'
 
 const schema = {
   key: optional(keyOption),
-  password: optional(budgetOption(`${OPTION}.password`), { points: 20, duration: DAY }),
-  address: optional(budgetOption(`${OPTION}.address`), { points: 3, duration: DAY }),
+  password: optional(limitOption(`${OPTION}.password`), { points: 20, duration: DAY }),
+  address: optional(limitOption(`${OPTION}.address`), { points: 3, duration: DAY }),
 }
 
 const aliases = { secret: 'key', ip: 'address', network: 'address', digest: 'password' }

@@ -6,8 +6,8 @@ import { AuthError } from '../../refusals/auth-error.js'
 import type { LimitName } from '../../refusals/codes.js'
 import { withDeadline } from '../../waiting/host-call.js'
 import { LONGEST_EMAIL } from './account-key.js'
-import { type Attempt, createAttempts, type Spent } from './attempt.js'
-import { type Budget, budgetOption, createLimit, type Limit } from './limit.js'
+import { type Attempt, createAttempts } from './attempt.js'
+import { createLimit, type Limit, type LoginLimit, limitOption } from './limit.js'
 import { type Limiter, type LimiterOptions, type Size, sharedLimit } from './shared-limit.js'
 import { sharedStore } from './shared-store.js'
 import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
@@ -16,13 +16,13 @@ import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
  * The failed-login limits. `false` disables a limit.
  * @inline
  */
-interface Budgets {
+interface LoginLimits {
   /** One account from one address (an IPv6 address counts by its /64). Default 10 in 15 minutes. */
-  pair?: Budget | false | undefined
+  pair?: LoginLimit | false | undefined
   /** One address, for all accounts. Default 100 in an hour. */
-  address?: Budget | false | undefined
+  address?: LoginLimit | false | undefined
   /** One account, from all addresses. Default 100 in an hour. */
-  account?: Budget | false | undefined
+  account?: LoginLimit | false | undefined
 }
 
 /** The options of `createThrottle`. */
@@ -33,7 +33,7 @@ export interface ThrottleOptions {
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /** The failed-login limits. Each has its own default, and `false` disables a limit. */
-  budgets?: Budgets | undefined
+  limits?: LoginLimits | undefined
   /**
    * Limits guesses of one password at many accounts from many addresses. `true` sets the defaults. The page
    * docs/evidence/password-spraying.md says what the limit does and what a leak of the store reveals. Default false.
@@ -41,43 +41,38 @@ export interface ThrottleOptions {
   spraying?: Spraying | boolean | undefined
 }
 
-/** Failed-login limits, from `createThrottle` or from the host. */
+/** Failed-login limits, as `createThrottle` returns them. */
 export interface Throttle {
   /**
    * Refuses a client whose address has reached its limit, before the body of the request is read. Counts nothing.
    * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
    */
-  checkAddress?(address: string | undefined): void
+  checkAddress(address: string | undefined): void | Promise<void>
+  /** Returns a keyed digest of the password, as received, for the other methods. Undefined for limits that need no password. */
+  readonly digestPassword: ((password: string) => string | Promise<string>) | undefined
   /**
-   * Refuses a login whose limit is known to be reached, before the login waits in the queue. Counts nothing.
-   * @throws AuthError `too_many_attempts`
-   */
-  check?(email: string, address: string | undefined, passwordDigest?: string): void
-  /** Returns a keyed digest of the password, as received, for the other methods. Only a throttle with this method sees passwords. */
-  digestPassword?: ((password: string) => string) | undefined
-  /**
-   * Creates the attempt of a login, which has not begun. Without this method, `spend` is called before the password is checked.
+   * Creates the attempt of a login, which has not begun.
    * @param storeFailed called with the error when the login continues without the shared store
    * @param passwordDigest the result of `digestPassword`, if the throttle has that method
    */
-  attempt?(
+  attempt(
     email: string,
     address: string | undefined,
     storeFailed: (error: unknown) => void,
     passwordDigest?: string,
   ): Attempt
   /**
-   * Counts an attempt against every limit, before a password is checked. Call `failed` or `giveBack` of the result once.
+   * Counts an attempt against every limit, before a custom route checks a password or a code. Call `end` of the result once.
    * @param storeFailed called with the error when the login continues without the shared store
    * @param passwordDigest the result of `digestPassword`, if the throttle has that method
    * @throws AuthError `too_many_attempts`, or `overloaded` when attempts under way leave no room; the attempt is then not counted
    */
-  spend(
+  consume(
     email: string,
     address: string | undefined,
     storeFailed: (error: unknown) => void,
     passwordDigest?: string,
-  ): Promise<Spent>
+  ): Promise<Attempt>
   /**
    * Lifts the limits of an account from all addresses, for example after a password reset. Limits of an address stay. Attempts under way
    * stay too, and count if they fail.
@@ -85,7 +80,7 @@ export interface Throttle {
    * @throws TypeError when no account can have the address, or when the limiter has no `delete` or no `get`
    * @throws Error with a `cause` when the shared store fails: this process has lifted the limits, but other processes may still refuse
    */
-  reset?(email: string): Promise<void>
+  reset(email: string): Promise<void>
 }
 
 const caller = 'createThrottle'
@@ -96,8 +91,8 @@ const RESET_MS = 5000
 const STORE_FAILED =
   'throttle.reset: the shared store failed, so other processes may still refuse this account. Call reset again when the store works.'
 
-function budget(name: string, fallback: Size) {
-  const size = budgetOption(`${caller}: option "budgets.${name}"`, '{ points, duration } or false')
+function sizeOf(name: string, fallback: Size) {
+  const size = limitOption(`${caller}: option "limits.${name}"`, '{ points, duration } or false')
   const check: Check<Size | false> = (value) => value !== false && size(value)
   return optional(check, fallback)
 }
@@ -105,32 +100,32 @@ function budget(name: string, fallback: Size) {
 const HOUR = 3600
 
 /** The limits, in the order of their precedence. When several limits are reached, the first one is named and tells how long to wait. */
-const budgetsSchema = {
-  address: budget('address', { points: 100, duration: HOUR }),
-  pair: budget('pair', { points: 10, duration: HOUR / 4 }),
-  account: budget('account', { points: 100, duration: HOUR }),
+const limitsSchema = {
+  address: sizeOf('address', { points: 100, duration: HOUR }),
+  pair: sizeOf('pair', { points: 10, duration: HOUR / 4 }),
+  account: sizeOf('account', { points: 100, duration: HOUR }),
 }
 
-const BUDGETS = `${caller}: option "budgets"`
-const budgetAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
+const LIMITS = `${caller}: option "limits"`
+const limitAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
 
 const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
-  budgets: (value: unknown) =>
-    readOptions<Budgets, typeof budgetsSchema>(BUDGETS, value as Budgets, budgetsSchema, budgetAliases),
+  limits: (value: unknown) =>
+    readOptions<LoginLimits, typeof limitsSchema>(LIMITS, value as LoginLimits, limitsSchema, limitAliases),
   spraying: sprayingOption,
 }
 
-const aliases = aliasesOf({ limiter: 'store', budgets: 'pair address account points duration' })
+const aliases = aliasesOf({ limiter: 'store', limits: 'budgets budget pair address account points duration' })
 
 /**
  * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects
  * would allow twice the guesses.
  * @throws TypeError that names the invalid option
  */
-export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
+export function createThrottle(options?: ThrottleOptions): Throttle {
   const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, aliases)
-  const { limiter: factory, budgets, spraying } = read
+  const { limiter: factory, limits: sizes, spraying } = read
   if (factory && spraying && spraying.key === undefined) {
     throw misuse(
       `${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same one. Pass spraying: { key }`,
@@ -142,24 +137,23 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
     return createLimit(name, size, limiter && sharedLimit(limiter, store, size), mostKeys)
   }
-  const limits = (Object.keys(budgetsSchema) as (keyof Budgets)[]).flatMap((name) => {
-    const size = budgets[name]
+  const limits = (Object.keys(limitsSchema) as (keyof LoginLimits)[]).flatMap((name) => {
+    const size = sizes[name]
     return size ? [limit(name, name, size)] : []
   })
   const spray = spraying && sprayLimit(spraying, (...one) => limit('spraying', ...one))
-  const { checkAddress, check, attempt, reset } = createAttempts(limits, spray)
+  const { checkAddress, attempt, reset } = createAttempts(limits, spray)
 
   return {
     // An own property, so that no polluted prototype receives passwords.
     digestPassword: spray?.digest,
     checkAddress,
-    check,
     attempt,
-    async spend(...login) {
+    async consume(...login) {
       const one = attempt(...login)
       await one.check()
       if (!one.begin()) throw new AuthError('overloaded')
-      await one.count?.()
+      await one.count()
       return one
     },
     async reset(email) {

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { bare } from '../../options/values.js'
 import { jsonwebtoken } from '../../packages/on-first-use.cjs'
-import { AuthError } from '../../refusals/auth-error.js'
+import { createGate, NOWHERE } from '../../waiting/gate.js'
 import { callHost } from '../../waiting/host-call.js'
 import type { PairAlgorithmRow } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
@@ -42,9 +42,8 @@ const MOST_PENDING = 1024
 
 function createHostSigner(verifying: VerificationKey, header: JwsHeader, sign: HostSign, timeout: number): Signer {
   const { normalize, verify } = ALGORITHMS[verifying.alg] as PairAlgorithmRow
-  let pending = 0
+  const pending = createGate({ total: MOST_PENDING })
   return async (payload) => {
-    if (pending >= MOST_PENDING) throw new AuthError('overloaded')
     const signed = signingInput(header, payload)
     const call = async () => {
       const made: unknown = await sign(Buffer.from(signed))
@@ -55,13 +54,8 @@ function createHostSigner(verifying: VerificationKey, header: JwsHeader, sign: H
         throw new TypeError('sign: the signature does not fit "publicKey". Pass the public key of the key that signs')
       return signature
     }
-    pending++
-    try {
-      const signature = await callHost('keys', call, { timeout })
-      return `${signed}.${signature.toString('base64url')}`
-    } finally {
-      pending--
-    }
+    const signature = await pending.run(NOWHERE, () => callHost('keys', call, { timeout }))
+    return `${signed}.${signature.toString('base64url')}`
   }
 }
 

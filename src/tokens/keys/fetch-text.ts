@@ -1,4 +1,5 @@
 import { isUint8Array } from 'node:util/types'
+import { createGate } from '../../waiting/gate.js'
 import { withDeadline } from '../../waiting/host-call.js'
 
 /** The response of a `fetch`, as far as it is used. A `Response` of any implementation fits. */
@@ -41,31 +42,19 @@ const HEADERS = {
 
 const GLOBAL: KeysFetch = (url, init) => fetch(url, init)
 
-/** The most calls that the host's `fetch` and its bodies have not settled: of one source of keys, and of all. */
-const MOST_UNSETTLED = 8
-const MOST_UNSETTLED_IN_TOTAL = 256
+/**
+ * The calls that the host's `fetch` and its bodies have not settled: at most 256, and 8 of one source of keys. Their time limit has passed,
+ * but the host may still hold what they need.
+ */
+const unsettled = createGate(
+  { total: 256, perNetwork: 8 },
+  { refusal: () => new Error('too many calls of fetch have not settled. Reject them when "signal" aborts') },
+)
+
+/** The number of sources, for their names. */
+let sources = 0
 
 type LimitCalls = <T>(call: () => PromiseLike<T> | T) => Promise<T>
-
-let unsettledInTotal = 0
-
-/** Creates the limit for calls that never settle. Their time limit has passed, but the host may still hold what they need. */
-function limitUnsettled(): LimitCalls {
-  let unsettled = 0
-  return async (call) => {
-    if (unsettled >= MOST_UNSETTLED || unsettledInTotal >= MOST_UNSETTLED_IN_TOTAL) {
-      throw new Error('too many calls of fetch have not settled. Reject them when "signal" aborts')
-    }
-    unsettled++
-    unsettledInTotal++
-    try {
-      return await call()
-    } finally {
-      unsettled--
-      unsettledInTotal--
-    }
-  }
-}
 
 /**
  * Creates the function that fetches the texts of one source of keys. It does not follow redirects, because a redirect could point to any
@@ -73,7 +62,8 @@ function limitUnsettled(): LimitCalls {
  * @returns a function that rejects unless the response is a `200` in UTF-8 of the same URL, without a content coding, within all limits
  */
 export function textFetcher({ timeout, ...limits }: FetchLimits): (url: string) => Promise<string> {
-  const limited = limitUnsettled()
+  const source = { network: `keys ${sources++}`, connection: undefined }
+  const limited: LimitCalls = (call) => unsettled.run(source, call)
   return (url) => {
     const over = new AbortController()
     return withDeadline(timeout, get(url, limits, limited, over.signal)).finally(() => over.abort())

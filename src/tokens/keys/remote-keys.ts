@@ -1,8 +1,10 @@
 import { brand, hasBrand } from '../../options/brand.js'
+import { ignoringErrors } from '../../options/values.js'
 import { AuthError, isAuthError } from '../../refusals/auth-error.js'
 import { reasonOf } from '../../refusals/describe-error.js'
-import { tell, warn } from '../../refusals/events.js'
+import { warn } from '../../refusals/events.js'
 import { FETCH_KEYS, tracePromise } from '../../refusals/tracing.js'
+import { createGate } from '../../waiting/gate.js'
 import { steadyClock } from '../../waiting/steady-clock.js'
 import { textFetcher } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
@@ -65,8 +67,8 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
   let heardAt = Number.NEGATIVE_INFINITY
   let failure: Error | undefined
   let asking: Promise<void> | undefined
-  /** The number of requests that wait for `asking`. */
-  let waiting = 0
+  /** The requests that wait for `asking`. */
+  const waiting = createGate({ total: MOST_WAITING })
   const crowded = new Error(`${caller}: ${MOST_WAITING} requests already wait for ${location}`)
 
   function ask(now: number): Promise<void> {
@@ -105,13 +107,9 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
     async renew() {
       const now = clock()
       if (isWithin(cooldown, askedAt, now)) return failure
-      if (waiting >= MOST_WAITING) return crowded
-      waiting++
-      try {
-        await ask(now)
-      } finally {
-        waiting--
-      }
+      const leave = waiting.tryEnter()
+      if (!leave) return crowded
+      await ask(now).finally(leave)
       return failure
     },
   }
@@ -123,11 +121,11 @@ function isWithin(span: number, since: number, now: number): boolean {
 }
 
 function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void {
-  let told = false
+  let hasWarned = false
   return (error) => {
-    if (onError) return tell(onError, error)
-    if (!told) warn(`${error.message}. Set onError to receive every failure`)
-    told = true
+    if (onError) return ignoringErrors(() => onError(error))
+    if (!hasWarned) warn(`${error.message}. Set onError to receive every failure`)
+    hasWarned = true
   }
 }
 

@@ -165,7 +165,7 @@ describe('after its time, nothing comes of', () => {
 })
 
 describe('a throttle or passwords of the host', () => {
-  const spent = { giveBack() {} }
+  const consumed = { end() {} }
   const passwords = fastPasswords()
   const check = async () => {
     throw new AuthError('too_many_attempts', { retryAfter: 7 })
@@ -177,14 +177,13 @@ describe('a throttle or passwords of the host', () => {
 
   // Methods that return nothing may be asynchronous: TypeScript accepts a promise where nothing is expected.
   it.each<[string, object, number, number]>([
-    ['a check that rejects', { throttle: { check: rejects, spend: async () => spent } }, 503, 503],
-    ['a check that hangs', { throttle: { check: hang, spend: async () => spent } }, 503, 503],
-    ['an asynchronous check that refuses', { throttle: { check, spend: hang } }, 429, 429],
-    ['a giveBack that rejects', { throttle: { spend: async () => ({ giveBack: rejects }) } }, 200, 403],
-    ['a giveBack that throws', { throttle: { spend: async () => ({ giveBack: () => expect.fail() }) } }, 200, 403],
-    ['a failed that rejects', { throttle: { spend: async () => ({ ...spent, failed: rejects }) } }, 200, 503],
-    ['a failed that hangs', { throttle: { spend: async () => ({ ...spent, failed: hang }) } }, 200, 503],
-    ['a spend that hangs', { throttle: { spend: hang } }, 503, 503],
+    ['a check that rejects', { throttle: { check: rejects, consume: async () => consumed } }, 503, 503],
+    ['a check that hangs', { throttle: { check: hang, consume: async () => consumed } }, 503, 503],
+    ['an asynchronous check that refuses', { throttle: { check, consume: hang } }, 429, 429],
+    ['an end that rejects', { throttle: { consume: async () => ({ end: rejects }) } }, 200, 503],
+    ['an end that throws', { throttle: { consume: async () => ({ end: () => expect.fail() }) } }, 200, 503],
+    ['an end that hangs', { throttle: { consume: async () => ({ end: hang }) } }, 200, 503],
+    ['a consume that hangs', { throttle: { consume: hang } }, 503, 503],
     ['a reserve that hangs', { passwords: { ...passwords, reserve: hang } }, 503, 503],
     ['a reserve that rejects', { passwords: { ...passwords, reserve: rejects } }, 503, 503],
     ['a leave that rejects', { passwords: { ...passwords, reserve: leave } }, 200, 403],

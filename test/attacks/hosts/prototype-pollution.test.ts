@@ -63,7 +63,7 @@ describe('what every object inherits grants nothing', () => {
     ['size', 1],
     ['status', 'x'],
   ])('failed logins are counted, whatever %s every object inherits', async (name, value) => {
-    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1m' } } })
+    const throttle = createThrottle({ limits: { pair: { points: 2, duration: '1m' } } })
     const app = express()
     app.use(tokenRouter({ tokens, accounts: memoryAccounts([ACCOUNTS.bob]), passwords: fastPasswords(), throttle }))
     const send = client((await listen(app)).port)

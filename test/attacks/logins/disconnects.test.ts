@@ -82,7 +82,7 @@ describe('clients that disconnect', () => {
     const turn = deferred<boolean>()
     const verify = vi.fn((_password: string, _hash: string) => turn.promise)
     const passwords = createPasswords({ hashers: [{ ...countingHasher(), verify }], concurrency: 1 })
-    const throttle = createThrottle({ budgets: { address: { points: 3, duration: '1h' } } })
+    const throttle = createThrottle({ limits: { address: { points: 3, duration: '1h' } } })
     const { port, send, events } = await start({ accounts: makeStore(), passwords, throttle })
     const busy = send(login(bob.email, PASSWORD, HOME))
     await until(() => expect(verify).toHaveBeenCalledOnce())

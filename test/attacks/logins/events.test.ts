@@ -27,15 +27,15 @@ function busy(queue: number) {
 }
 
 function spent() {
-  const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '1h' } } })
-  void throttle.spend(ALICE, '127.0.0.1', () => {}).then(({ failed }) => failed?.())
+  const throttle = createThrottle({ limits: { pair: { points: 1, duration: '1h' } } })
+  void throttle.consume(ALICE, '127.0.0.1', () => {}).then((attempt) => attempt.end('failed'))
   return { throttle }
 }
 
 const failing = () => expect.fail('the database is away')
 const unread = (change: object): Sent => ({ headers: JSON_TYPE, body: '{"email":', ...change })
 const storeFails = {
-  throttle: { spend: async (_: string, __: unknown, failed: (error: unknown) => unknown) => failed('away') },
+  throttle: { consume: async (_: string, __: unknown, failed: (error: unknown) => unknown) => failed('away') },
 }
 // The queue has enough slots for all logins, because a login without a slot fails as overloaded.
 const hanging = () => ({

@@ -74,7 +74,7 @@ async function sharing(one: Process, two: Process): Promise<void> {
   }
 }
 
-describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () => {
+describe.skipIf(NO_REDIS)('two processes with their limits on one Redis', () => {
   it('a burst that keeps a process busy for longer than it waits for Redis: ten guesses are looked at, and the owner can sign in', async () => {
     const { one, two } = await start()
     await sharing(one, two)

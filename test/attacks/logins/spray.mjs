@@ -80,10 +80,9 @@ export async function simulate(createThrottle, scenario) {
       const digest = digests.get(password) ?? throttle.digestPassword?.(password)
       if (password.startsWith('common')) digests.set(password, digest)
       try {
-        throttle.check(emailOf(account), ipv4(address), digest)
-        const spent = await throttle.spend(emailOf(account), ipv4(address), () => {}, digest)
-        if (right) spent.giveBack()
-        else await spent.failed?.()
+        const begun = await throttle.consume(emailOf(account), ipv4(address), () => {}, digest)
+        if (right) begun.end('succeeded')
+        else await begun.end('failed')
         return undefined
       } catch (error) {
         if (error.code !== 'too_many_attempts') throw error

@@ -156,7 +156,7 @@ test('a header that no two answers share tells nothing of an account', async () 
 })
 
 test('it makes two failed logins at the account: no budget is spent by it', async () => {
-  const throttle = createThrottle({ budgets: { pair: { points: 3, duration: '1h' } } })
+  const throttle = createThrottle({ limits: { pair: { points: 3, duration: '1h' } } })
   const { url } = await listen(express().use(tokenRouter({ ...routerParts(), throttle })))
   const { counts } = await checkReport([url, '--email', email], { env })
   expect(counts['fails']).toBe(0)

@@ -93,7 +93,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     })
 
     it('429: a spent budget', async () => {
-      const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '15m' } } })
+      const throttle = createThrottle({ limits: { pair: { points: 1, duration: '15m' } } })
       const port = await start({ throttle })
       await login(port, WRONG)
       expect((await login(port, WRONG)).status).toBe(429)

@@ -76,7 +76,7 @@ createTokenVerifier({ issuer, keys: { url: 'https://api.example.com' } })
 // The routers want what issues, the guard what verifies.
 jwksRouter({ tokens })
 tokenRouter({ tokens, accounts: lookup, throttle: false })
-tokenRouter({ tokens, accounts: store, throttle: createThrottle({ limiter: undefined, budgets: undefined }) })
+tokenRouter({ tokens, accounts: store, throttle: createThrottle({ limiter: undefined, limits: undefined }) })
 requireBearer({ tokens })
 requireBearer({ tokens: verifier, accounts: wholeStore, scope: ['a', 'b'] })
 // @ts-expect-error -- a verifier issues nothing

@@ -38,7 +38,7 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
       tokens: createTokenIssuer({ issuer: url, keys: signingKey(await tempDir()), lifetime: '1h', clock }),
       statements: createStatements(db),
       passwords,
-      throttle: createThrottle({ budgets: { pair: { points: guesses, duration: '15m' } } }),
+      throttle: createThrottle({ limits: { pair: { points: guesses, duration: '15m' } } }),
       sessionStore,
       page: { folder: FOLDER, reportingUrl: () => reporting.url },
     }),

@@ -5,7 +5,7 @@ import jsonwebtokenPackage from 'jsonwebtoken'
 import * as lruCachePackage from 'lru-cache'
 import rawBodyPackage from 'raw-body'
 
-/** Stands in for both files `on-first-use.cjs` of `src`, because Vitest replaces `express` only where it is imported. */
+/** Stands in for `on-first-use.cjs` of `src`, because Vitest replaces `express` only where it is imported. */
 export const bytes = () => bytesPackage
 export const contentType = () => contentTypePackage
 export const express = () => expressPackage

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { AuthError, createPasswords, createThrottle, type MemoryAccount } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { createAuthentication, type LoginContext } from '../../../src/login/login.js'
+import { type LoginTask, logIn as logInWith } from '../../../src/login/login.js'
 import { deferred } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../support/fixtures.js'
@@ -21,7 +21,7 @@ function saltingHasher(prefix = 'plain:') {
 }
 
 /** Logs in, with a store whose account a test changes afterwards. */
-async function logIn(hash: string = alice.passwordHash, parts: object = {}, from: Partial<LoginContext> = {}) {
+async function logIn(hash: string = alice.passwordHash, parts: object = {}, from: Partial<LoginTask> = {}) {
   const clock = frozenClock()
   const row: { account: unknown } = { account: { ...alice, passwordHash: hash } }
   const [hasher, old] = [saltingHasher(), saltingHasher('old:')]
@@ -33,12 +33,12 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
     }),
   }
   const passwords = createPasswords({ hashers: [hasher, old], concurrency: 1, queue: 0 })
-  const throttle = createThrottle({ budgets: { account: { points: 1, duration: '1h' } } })
-  const authenticate = createAuthentication({ store, passwords, throttle, timeout: 50, clock, ...parts })
+  const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
   const source = { network: '192.0.2.1', connection: undefined }
   const signal = new AbortController().signal
   const context = { address: '192.0.2.1', source, signal, dependencyFailed: vi.fn(), ...from }
-  const login = () => authenticate(GOOD, context)
+  const dependencies = { accounts: store, passwords, throttle, timeout: 50, clock, ...parts }
+  const login = () => logInWith({ ...dependencies, ...GOOD, ...context })
   const found = await login()
   const asked = [hasher, old].map((one) => one.asked)
   return { ...found, found, login, store, row, clock, passwords, asked }
@@ -60,7 +60,10 @@ describe('the confirmation of a sign-in', () => {
     }
     const hashers = [saltingHasher(), saltingHasher('old:')] as const
     const store = { findByEmail: () => row.account, replacePasswordHash }
-    const { confirm } = await logIn(undefined, { store, passwords: createPasswords({ hashers: [...hashers] }) })
+    const { confirm } = await logIn(undefined, {
+      accounts: store,
+      passwords: createPasswords({ hashers: [...hashers] }),
+    })
     await confirm()
     expect([row.account.passwordHash, ...hashers.map(({ asked }) => asked)]).toEqual([
       `plain:new:${PASSWORD}`,

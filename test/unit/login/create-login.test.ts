@@ -85,8 +85,8 @@ describe('logIn', () => {
   })
 
   it('counts failures by the address: of a request, of the origin, and of all that have none', async () => {
-    const budgets = { address: { points: 2, duration: '1h' } }
-    const logIn = loginWith({ throttle: createThrottle({ budgets }) })
+    const limits = { address: { points: 2, duration: '1h' } }
+    const logIn = loginWith({ throttle: createThrottle({ limits }) })
     const codeOf = async (origin?: Parameters<Login>[1]) =>
       ((await rejectionOf(logIn(WRONG, origin))) as { code: string }).code
     const requestFrom = (ip: string) => ({ ip, headers: {}, socket: undefined }) as never
@@ -200,7 +200,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
   const post = (app: ReturnType<typeof appOf>, body: object = GOOD) => request(app).post(TOKEN_PATH).send(body)
 
   it('shares the limits with the function', async () => {
-    const throttle = createThrottle({ budgets: { account: { points: 2, duration: '1h' } } })
+    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
     const logIn = loginWith({ throttle })
     const app = appOf({ logIn })
     await rejectionOf(logIn(WRONG))
@@ -486,7 +486,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
 
   describe('authErrors', () => {
     it('sends the refusals of routes of the host as the router does', async () => {
-      const logIn = loginWith({ throttle: createThrottle({ budgets: { account: { points: 1, duration: '1h' } } }) })
+      const logIn = loginWith({ throttle: createThrottle({ limits: { account: { points: 1, duration: '1h' } } }) })
       const app = express().use(express.json())
       app.post('/own', (req, res, next) => void logIn(req.body, req).then(({ account }) => res.json(account), next))
       app.get(

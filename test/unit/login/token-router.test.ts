@@ -243,11 +243,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
 
   it.each<[string, number, Partial<Options>]>([
     ['createThrottle() unless given', 10, {}],
-    [
-      'of the host’s own budgets',
-      2,
-      { throttle: createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } }) },
-    ],
+    ['of the host’s own limits', 2, { throttle: createThrottle({ limits: { pair: { points: 2, duration: '1h' } } }) }],
     ['none at all with false', 12, { throttle: false }],
   ])('throttle: %s: of a dozen wrong passwords %i are checked', async (_what, checked, options) => {
     const port = await serve(options)

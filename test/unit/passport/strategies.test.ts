@@ -271,7 +271,7 @@ describe('LoginStrategy', () => {
   })
 
   it('hands a reached limit and a failing store to the error handler, with Retry-After', async () => {
-    const throttle = createThrottle({ budgets: { pair: { points: 1, duration: 60 } } })
+    const throttle = createThrottle({ limits: { pair: { points: 1, duration: 60 } } })
     const app = appOf(new LoginStrategy({ ...options, throttle, onEvent: () => {} }))
     await logIn(app, { email: alice.email, password: 'wrong' })
     const limited = await logIn(app)

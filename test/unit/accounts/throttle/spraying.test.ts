@@ -19,20 +19,22 @@ const silent = () => {}
 const emailOf = (i: number) => `user${i}@example.com`
 const addressOf = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`
 
-const spend = (
+const digestOf = (throttle: Throttle, password: string) => throttle.digestPassword?.(password) as string | undefined
+
+const consume = (
   throttle: Throttle,
   password: string,
   email: string,
   address: string,
   failed: (error: unknown) => void = silent,
-) => throttle.spend(email, address, failed, throttle.digestPassword?.(password))
+) => throttle.consume(email, address, failed, digestOf(throttle, password))
 
-const check = (throttle: Throttle, password: string, email: string, address: string) =>
-  throttle.check(email, address, throttle.digestPassword?.(password))
+const check = async (throttle: Throttle, password: string, email: string, address: string) =>
+  throttle.attempt(email, address, silent, digestOf(throttle, password)).check()
 
 /** A login with a wrong password. */
-async function guess(...login: Parameters<typeof spend>) {
-  await (await spend(...login)).failed?.()
+async function guess(...login: Parameters<typeof consume>) {
+  await (await consume(...login)).end('failed')
 }
 
 /** Guesses a password at accounts `from` to `to`, each time from another network or from the given one. Returns how many passed. */
@@ -70,8 +72,7 @@ describe('without the option', () => {
       expect(throttle.digestPassword).toBeUndefined()
       expect(await spray(throttle, 0, 100)).toBe(100)
       for (let i = 0; i < 100; i++) {
-        throttle.check(emailOf(i), addressOf(i), 'd1ge5')
-        await (await throttle.spend(emailOf(i), addressOf(i), silent, 'd1ge5')).failed?.()
+        await (await throttle.consume(emailOf(i), addressOf(i), silent, 'd1ge5')).end('failed')
       }
     },
   )
@@ -97,40 +98,39 @@ describe('a password that failed at 20 accounts', () => {
 
   it('may fail 3 times also when all guesses come at once', async () => {
     const throttle = await underAttack()
-    const all = Array.from({ length: 90 }, (_, i) => spend(throttle, SPRAYED, emailOf(100 + i), '192.0.2.1'))
+    const all = Array.from({ length: 90 }, (_, i) => consume(throttle, SPRAYED, emailOf(100 + i), '192.0.2.1'))
     const passed = (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled')
     expect(passed).toHaveLength(3)
     // The others are not failures: they may try again in a moment.
-    await expect(spend(throttle, SPRAYED, emailOf(99), '192.0.2.1')).rejects.toMatchObject({ code: 'overloaded' })
+    await expect(consume(throttle, SPRAYED, emailOf(99), '192.0.2.1')).rejects.toMatchObject({ code: 'overloaded' })
   })
 
   it('is counted for logins that had to wait for room in another limit', async () => {
-    const budgets = { ...OFF, pair: { points: 1, duration: '1h' } } as const
-    const throttle = createThrottle({ spraying: true, budgets })
+    const limits = { ...OFF, pair: { points: 1, duration: '1h' } } as const
+    const throttle = createThrottle({ spraying: true, limits })
     for (let i = 0; i < 20; i++) {
-      const under = await spend(throttle, 'other', emailOf(i), addressOf(i))
-      const waiting = throttle.attempt(emailOf(i), addressOf(i), silent, throttle.digestPassword?.(SPRAYED))
+      const under = await consume(throttle, 'other', emailOf(i), addressOf(i))
+      const waiting = throttle.attempt(emailOf(i), addressOf(i), silent, digestOf(throttle, SPRAYED))
       expect(waiting.begin()).toBe(false)
-      under.giveBack()
+      under.end('succeeded')
       expect(waiting.begin()).toBe(true)
-      await waiting.failed?.()
+      await waiting.end('failed')
     }
     expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
   })
 
   it('is known before the queue: check refuses, and counts nothing', async () => {
     const throttle = await underAttack()
-    for (let i = 0; i < 10; i++) check(throttle, SPRAYED, emailOf(100), '192.0.2.1')
+    for (let i = 0; i < 10; i++) await check(throttle, SPRAYED, emailOf(100), '192.0.2.1')
     expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-    expect(() => check(throttle, SPRAYED, emailOf(100), '192.0.2.1')).toThrow(
-      expect.objectContaining({ code: 'too_many_attempts', limit: 'spraying', headers: { 'Retry-After': '86400' } }),
-    )
-    expect(() => check(throttle, 'other', emailOf(100), '192.0.2.1')).not.toThrow()
-    expect(() => check(throttle, SPRAYED, emailOf(100), '192.0.2.2')).not.toThrow()
+    const refusal = { code: 'too_many_attempts', limit: 'spraying', headers: { 'Retry-After': '86400' } }
+    await expect(check(throttle, SPRAYED, emailOf(100), '192.0.2.1')).rejects.toMatchObject(refusal)
+    await check(throttle, 'other', emailOf(100), '192.0.2.1')
+    await check(throttle, SPRAYED, emailOf(100), '192.0.2.2')
   })
 
   it('is refused without counting for any other limit', async () => {
-    const throttle = await underAttack({ budgets: { ...OFF, address: { points: 10, duration: '1h' } } })
+    const throttle = await underAttack({ limits: { ...OFF, address: { points: 10, duration: '1h' } } })
     expect(await spray(throttle, 100, 300, SPRAYED, '192.0.2.1')).toBe(3)
     expect(await spray(throttle, 300, 307, 'other', '192.0.2.1')).toBe(7)
   })
@@ -139,7 +139,7 @@ describe('a password that failed at 20 accounts', () => {
     const throttle = await underAttack({ spraying: { address: { points: 3, duration: '7 days' } } })
     expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
     vi.advanceTimersByTime(DAY - 1)
-    await expect(spend(throttle, SPRAYED, emailOf(500), '192.0.2.1')).rejects.toMatchObject({ limit: 'spraying' })
+    await expect(consume(throttle, SPRAYED, emailOf(500), '192.0.2.1')).rejects.toMatchObject({ limit: 'spraying' })
     vi.advanceTimersByTime(2)
     expect(await spray(throttle, 0, 25)).toBe(25)
     expect(await spray(throttle, 1100, 1110, SPRAYED, '192.0.2.1')).toBe(0)
@@ -153,8 +153,8 @@ describe('a password that failed at 20 accounts', () => {
     vi.advanceTimersByTime(HOUR)
     expect(await spray(throttle, 100, 101, SPRAYED, '192.0.2.1')).toBe(1)
     const headers = { 'Retry-After': duration === '90s' ? '90' : '604800' }
-    await expect(spend(throttle, SPRAYED, emailOf(101), '192.0.2.1')).rejects.toMatchObject({ headers })
-    expect(() => check(throttle, SPRAYED, emailOf(101), '192.0.2.1')).toThrow(expect.objectContaining({ headers }))
+    await expect(consume(throttle, SPRAYED, emailOf(101), '192.0.2.1')).rejects.toMatchObject({ headers })
+    await expect(check(throttle, SPRAYED, emailOf(101), '192.0.2.1')).rejects.toMatchObject({ headers })
   })
 
   it('leaves 40,000 networks their failures in memory, more than the other limits hold', () => {
@@ -170,8 +170,7 @@ describe('a password that failed at 20 accounts', () => {
 it('logins without a digest are limited only by the other limits', async () => {
   const throttle = await underAttack()
   for (let i = 100; i < 150; i++) {
-    throttle.check(emailOf(i), '192.0.2.1')
-    await (await throttle.spend(emailOf(i), '192.0.2.1', silent)).failed?.()
+    await (await throttle.consume(emailOf(i), '192.0.2.1', silent)).end('failed')
   }
 })
 
@@ -218,7 +217,7 @@ it('any order of logins, failures and successes refuses exactly what the rule re
     fc.asyncProperty(fc.array(fc.oneof(login, end), { minLength: 40, maxLength: 80 }), async (steps) => {
       const budget = (points: number) => ({ points, duration: '1d' })
       const spraying = { password: budget(POINTS.password), address: budget(POINTS.address) }
-      const throttle = createThrottle({ budgets: OFF, spraying })
+      const throttle = createThrottle({ limits: OFF, spraying })
       // The rule: a password counts its failures at different accounts. A network counts unfinished and failed logins with sprayed
       // passwords, and failures with passwords that became sprayed ones meanwhile.
       const seen = new Set<string>()
@@ -237,20 +236,22 @@ it('any order of logins, failures and successes refuses exactly what the rule re
         const { password, account, network } = step
         const sprayed = isSprayed(password)
         const refused = sprayed && (networks[network] ?? 0) >= POINTS.address
-        const spent = await spend(throttle, `${password}`, emailOf(account), addressOf(network)).catch(() => undefined)
+        const spent = await consume(throttle, `${password}`, emailOf(account), addressOf(network)).catch(
+          () => undefined,
+        )
         expect(spent === undefined).toBe(refused)
         if (refused) refusals++
         if (!spent) continue
         if (sprayed) add(networks, network, 1)
         pending.push(async (failed) => {
           if (!failed) {
-            spent.giveBack()
+            spent.end('succeeded')
             // It has ended.
-            await spent.failed?.()
+            await spent.end('failed')
             if (sprayed) add(networks, network, -1)
             return
           }
-          await spent.failed?.()
+          await spent.end('failed')
           const guess = `${password} ${account}`
           if (sprayed || seen.has(guess)) return
           seen.add(guess)
@@ -301,14 +302,14 @@ describe('a shared store', () => {
     const [one, two] = [processOn(shared), processOn(shared)]
     for (const password of [SPRAYED, 'qwerty']) await spray(one, 0, 20, password)
     expect(await spray(two, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-    await expect(spend(two, 'qwerty', emailOf(0), '192.0.2.1')).rejects.toMatchObject({ code: 'too_many_attempts' })
+    await expect(consume(two, 'qwerty', emailOf(0), '192.0.2.1')).rejects.toMatchObject({ code: 'too_many_attempts' })
   })
 
   it('lets 3 guesses of a password that only another process knows pass at once', async () => {
     const shared = store()
     await spray(processOn(shared), 0, 20)
     const restarted = processOn(shared)
-    const all = Array.from({ length: 9 }, (_, i) => spend(restarted, SPRAYED, emailOf(100 + i), '192.0.2.1'))
+    const all = Array.from({ length: 9 }, (_, i) => consume(restarted, SPRAYED, emailOf(100 + i), '192.0.2.1'))
     const results = await Promise.allSettled(all)
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
     const reasons = results.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
@@ -332,7 +333,7 @@ describe('a shared store', () => {
     const shared = { limiter: (options: LimiterOptions): Limiter => ({ ...limiter(options), get: undefined as never }) }
     await spray(processOn(shared), 0, 20)
     const [restarted, again, failed] = [processOn(shared), processOn(shared), vi.fn()]
-    await spend(restarted, 'other', emailOf(0), '192.0.2.2', failed)
+    await consume(restarted, 'other', emailOf(0), '192.0.2.2', failed)
     expect(failed).not.toHaveBeenCalled()
     expect(await spray(restarted, 100, 110, SPRAYED, '192.0.2.1')).toBe(3)
     expect(await spray(again, 200, 210, SPRAYED, '192.0.2.1')).toBe(1)
@@ -341,9 +342,9 @@ describe('a shared store', () => {
   it('never sees a password, an e-mail address or a network, nor the digest of a right password', async () => {
     const shared = store()
     const throttle = processOn(shared)
-    for (let i = 0; i < 30; i++) (await spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
+    for (let i = 0; i < 30; i++) (await consume(throttle, SPRAYED, emailOf(i), '192.0.2.1')).end('succeeded')
     expect([...shared.keys].filter((key) => key.startsWith('login-password'))).toEqual([])
-    await (await throttle.spend(emailOf(0), '192.0.2.1', silent)).failed?.()
+    await (await throttle.consume(emailOf(0), '192.0.2.1', silent)).end('failed')
     await spray(throttle, 0, 30)
     await spray(throttle, 100, 110, SPRAYED, '192.0.2.1')
     const keys = [...shared.keys].filter((key) => /password|sprayed/.test(key))
@@ -356,16 +357,16 @@ describe('a shared store', () => {
   it('that fails while it is read is reported once, rests for a second, and the login continues', async () => {
     const get = vi.fn(() => Promise.reject(new Error('connection refused')))
     const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
-    const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
+    const throttle = createThrottle({ limiter, limits: OFF, spraying: { key: KEY } })
     const failed = vi.fn()
-    const login = (i: number) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)
+    const login = (i: number) => consume(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)
     expect(await Promise.all([0, 1].map(login))).toHaveLength(2)
     await login(2)
     expect(get).toHaveBeenCalledTimes(2)
     expect(failed.mock.calls).toEqual([[new Error('connection refused')]])
     vi.advanceTimersByTime(1001)
     // Without a digest, there is nothing to read.
-    await throttle.spend(emailOf(3), '192.0.2.1', failed)
+    await throttle.consume(emailOf(3), '192.0.2.1', failed)
     expect(get).toHaveBeenCalledTimes(2)
     await login(3)
     expect(get).toHaveBeenCalledTimes(3)
@@ -379,7 +380,7 @@ describe('a shared store', () => {
     )
     let passed = 0
     for (let i = 0; i < 80; i++) {
-      await spend(processes[i % 8] as Throttle, `${i}`, emailOf(0), '192.0.2.1').then(() => passed++, silent)
+      await consume(processes[i % 8] as Throttle, `${i}`, emailOf(0), '192.0.2.1').then(() => passed++, silent)
     }
     expect(passed).toBe(10)
   })

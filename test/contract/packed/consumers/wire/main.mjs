@@ -29,7 +29,7 @@ const whoIsThere = (req, res) => {
   res.json({ account: req.auth?.accountId ?? null })
 }
 
-const throttle = createThrottle({ budgets: { pair: { points: 1000, duration: '1m' } } })
+const throttle = createThrottle({ limits: { pair: { points: 1000, duration: '1m' } } })
 
 const app = express()
 app.use(tokenRouter({ tokens, accounts, passwords, onEvent, throttle }))

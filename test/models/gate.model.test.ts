@@ -4,12 +4,13 @@ import type { AuthError } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { Source } from '../../src/waiting/fair-queue.js'
-import { createHostCallLimit } from '../../src/waiting/host-call-limit.js'
+import { createGate, type Leave } from '../../src/waiting/gate.js'
 import { createTurnQueue } from '../../src/waiting/turn-queue.js'
 import { createRounds } from './rounds.js'
 import { commandsOf, itHolds, often, type World } from './world.js'
 
 const LIMITS = { total: 7, perNetwork: 4, perConnection: 3 }
+const QUEUE = { total: 21, perNetwork: 12, perConnection: 6 }
 const PER_TURN = 8
 const CONNECTIONS = [undefined, {}, {}, {}, {}]
 
@@ -31,7 +32,7 @@ interface HostCall {
 
 const limited = (world: World) => ({
   world,
-  limit: createHostCallLimit(LIMITS),
+  limit: createGate(LIMITS).run,
   running: [] as HostCall[],
   responses: [] as string[],
   asked: 0,
@@ -75,7 +76,7 @@ async function end({ running, responses }: LimitKit, at: number, how: 'ends' | '
 
 const inTurns = (world: World) => ({
   world,
-  wait: createTurnQueue({ total: LIMITS.total * 3, perNetwork: 12, perConnection: 6 }),
+  wait: createTurnQueue(QUEUE),
   rounds: createRounds(),
   lanes: createRounds(),
   waiting: [] as Source[],
@@ -108,10 +109,91 @@ async function enqueue(kit: TurnKit, given: Source): Promise<void> {
   kit.waiting = kit.waiting.filter((one) => one !== source)
 }
 
+/** Few may be inside, so that items wait for their connection while others enter. */
+const INSIDE = { total: 4, perConnection: 2 }
+
+const waiting = (world: World) => ({
+  world,
+  gate: createGate(INSIDE, { queue: QUEUE }),
+  inside: [] as { source: Source; leave: Leave }[],
+  waiting: [] as Source[],
+  dropped: new Set<Source>(),
+})
+type GateKit = ReturnType<typeof waiting>
+
+const ofConnection = (list: Source[], { connection }: Source) =>
+  connection ? list.filter((one) => one.connection === connection).length : 0
+const insideOf = (kit: GateKit) => kit.inside.map(({ source }) => source)
+const mayEnter = (kit: GateKit, source: Source) =>
+  kit.inside.length < INSIDE.total && ofConnection(insideOf(kit), source) < INSIDE.perConnection
+
+async function enter(kit: GateKit, given: Source): Promise<void> {
+  const source = { ...given }
+  const { world } = kit
+  kit.waiting.push(source)
+  // A connection that pipelines too many items loses all of them.
+  const isPipelining = ofConnection(kit.waiting, source) > QUEUE.perConnection
+  for (const one of kit.waiting) if (isPipelining && one.connection === source.connection) kit.dropped.add(one)
+  try {
+    const leave = await kit.gate.enter({ source })
+    world.must(mayEnter(kit, source), 'the limits hold, in total and for one connection')
+    kit.inside.push({ source, leave })
+  } catch (error) {
+    const isAllowed = kit.dropped.has(source) || kit.waiting.length > QUEUE.perNetwork
+    world.must((error as AuthError).code === 'overloaded' && isAllowed, 'only an item above a limit is refused')
+  }
+  kit.waiting = kit.waiting.filter((one) => one !== source)
+}
+
+const whenWaiting = commandsOf<GateKit>()
 const whenLimited = commandsOf<LimitKit>()
 const whenInTurns = commandsOf<TurnKit>()
 
-describe('queues of requests', () => {
+describe('the gate', () => {
+  itHolds('an item enters as soon as there is room for it, whatever else waits', {
+    commands: [
+      ...often(
+        2,
+        whenWaiting('item of', sources, async (kit, source) => {
+          void enter(kit, source)
+          await turn()
+        }),
+      ),
+      whenWaiting(
+        'an item leaves',
+        fc.nat(20),
+        async (kit, at) => {
+          const [left] = kit.inside.splice(at % kit.inside.length, 1)
+          left?.leave()
+          left?.leave()
+          await turn()
+        },
+        ({ inside }) => inside.length > 0,
+      ),
+    ],
+    maxCommands: 60,
+    runs: 40,
+    create: (world) => {
+      const kit = waiting(world)
+      return Object.assign(kit, {
+        check() {
+          expect(
+            kit.waiting.filter((one) => mayEnter(kit, one)),
+            'items that wait although there is room',
+          ).toEqual([])
+          expect([kit.gate.inside, kit.gate.waiting]).toEqual([kit.inside.length, kit.waiting.length])
+        },
+      })
+    },
+    async finish(kit) {
+      while (kit.inside.length > 0) {
+        kit.inside.pop()?.leave()
+        await turn()
+      }
+      expect([kit.waiting, kit.gate.inside]).toEqual([[], 0])
+    },
+  })
+
   itHolds(
     'a call of the host counts until it ends, and a connection above its limit loses its waiting requests at once',
     {
@@ -145,7 +227,7 @@ describe('queues of requests', () => {
             for (const source of list) void enqueue(kit, source)
             // The promises of refused requests settle before the next turn.
             for (let i = 0; i < 5; i++) await Promise.resolve()
-            world.must(kit.waiting.length <= LIMITS.total * 3, 'the limit of waiting requests holds')
+            world.must(kit.waiting.length <= QUEUE.total, 'the limit of waiting requests holds')
             for (let i = 0; i < 2; i++) {
               kit.rounds.wait(networksOf(kit.waiting))
               kit.continued = 0

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import * as errors from '../../../src/refusals/auth-error.js'
 import type { Source } from '../../../src/waiting/fair-queue.js'
-import { createHostCallLimit } from '../../../src/waiting/host-call-limit.js'
+import { createGate } from '../../../src/waiting/gate.js'
 import { deferred, settled, withMaps } from '../../support/concurrency.js'
 
 vi.mock('../../../src/refusals/auth-error.js', { spy: true })
@@ -27,7 +27,7 @@ const outcome = (promise: Promise<unknown>) => promise.catch((error) => error.co
 
 describe('a place', () => {
   it('leaves nothing in memory when its task has settled', async () => {
-    const { made: hold, maps } = withMaps(() => createHostCallLimit(LIMITS))
+    const { made: hold, maps } = withMaps(() => createGate(LIMITS).run)
     const { task, end } = tasks()
     const answers = ['a', 'a', 'b'].map((network) => hold(from(network), task))
     expect(maps.map(({ size }) => size)).toEqual([2])
@@ -43,7 +43,7 @@ describe('a place', () => {
     ['requests without a connection', 20, 5, () => WITHOUT_CONNECTION],
     ['a connection, whose requests are then all refused', 10, 11, () => ONE],
   ])('is counted for %s while some tasks settle and others do not', async (_, limit, refused, source) => {
-    const hold = createHostCallLimit(LIMITS)
+    const hold = createGate(LIMITS).run
     const [first, second] = [tasks(), tasks()]
     const ask = (count: number, { task }: typeof first) =>
       Array.from({ length: count }, () => outcome(hold(source(), task)))
@@ -58,7 +58,7 @@ describe('a place', () => {
   })
 
   it('costs one error, however many requests follow on its connection', async () => {
-    const hold = createHostCallLimit(LIMITS)
+    const hold = createGate(LIMITS).run
     const { task } = tasks()
     const greedy = from('a')
     vi.mocked(errors.AuthError).mockClear()
@@ -68,7 +68,7 @@ describe('a place', () => {
   })
 
   it('is free again, whatever the task ends with', async () => {
-    const hold = createHostCallLimit(LIMITS)
+    const hold = createGate(LIMITS).run
     const source = from('a')
     for (let i = 0; i < 50; i++) {
       expect(await hold(source, async () => i)).toBe(i)
@@ -79,7 +79,7 @@ describe('a place', () => {
   })
 
   it('is held until the task has settled, also after its request got a response', async () => {
-    const hold = createHostCallLimit(LIMITS)
+    const hold = createGate(LIMITS).run
     const { task, begun, end } = tasks()
     const greedy = from('a')
     const waiting = Array.from({ length: 10 }, () => outcome(hold(greedy, task)))
@@ -92,7 +92,7 @@ describe('a place', () => {
   })
 
   it('is kept by a task that has asked whether it is wanted, and lost by others of its connection', async () => {
-    const hold = createHostCallLimit(LIMITS)
+    const hold = createGate(LIMITS).run
     const { promise, resolve } = deferred<void>()
     const [greedy, wanted] = [from('a'), [] as unknown[]]
     const asking = (first: boolean) => async (isWanted: () => boolean) => {
@@ -116,7 +116,7 @@ describe('a place', () => {
     ['one network, without connections', 20, (_: number) => WITHOUT_CONNECTION],
     ['all networks', 40, (i: number) => from(`${i}`)],
   ])('is one of a limited number for %s: %i', async (_, limit, of) => {
-    const hold = createHostCallLimit(LIMITS)
+    const hold = createGate(LIMITS).run
     const { task, begun, end } = tasks()
     const codes = Promise.all(Array.from({ length: 100 }, (_, i) => outcome(hold(of(i), task))))
     await settled()
@@ -128,7 +128,7 @@ describe('a place', () => {
   })
 
   it('is free for the next task of a request when its first task has settled', async () => {
-    const hold = createHostCallLimit(LIMITS)
+    const hold = createGate(LIMITS).run
     const { task, end } = tasks()
     const source = from('a')
     const twice = () => hold(source, task).then(() => hold(source, async () => 'second answer'))
@@ -139,7 +139,7 @@ describe('a place', () => {
   })
 
   it('remains for the next network, however many others take all that they get', async () => {
-    const hold = createHostCallLimit(LIMITS)
+    const hold = createGate(LIMITS).run
     const { task, end } = tasks()
     const held = ['a', 'b', 'c', 'd'].map((network) =>
       Promise.all(Array.from({ length: 100 }, () => outcome(hold(from(network), task)))),

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http'
+import { text } from '../options/checks.js'
+import { must, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject, memberOf } from '../options/values.js'
+import { clientNetwork } from '../requests/client-network.js'
+import { disconnectSignal, followerOf, NEVER } from '../requests/disconnect-signal.js'
+import { addressOf, sourceOf, warnOfTrustProxy } from '../requests/source.js'
+import type { Origin } from './login.js'
+
+/** The client that signs in, where there is no request. */
+export interface LoginOrigin {
+  /** The client's address, for the failed-login limits. All logins without an address count as one client network. */
+  address?: string | undefined
+  /** Aborts when the client has disconnected. The login then ends with `client_closed_request`. Default: never. */
+  signal?: AbortSignal | undefined
+}
+
+export interface RequestOrigin extends Origin {
+  req: IncomingMessage
+}
+
+const isSignal = (value: unknown) =>
+  isPlainObject(value) &&
+  typeof memberOf(value, 'aborted') === 'boolean' &&
+  typeof memberOf(value, 'addEventListener') === 'function'
+const signalOption = must<AbortSignal>('an AbortSignal', isSignal)
+
+const originSchema = {
+  address: optional(text('the address of a client')),
+  signal: optional((value) => followerOf(signalOption(value)), NEVER),
+}
+
+/** An object with `headers` and an `address` is neither a request nor an origin, so that its address is not lost. */
+export const isRequest = (origin: object): origin is IncomingMessage =>
+  isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
+
+export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
+  if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
+  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(
+    'logIn',
+    origin as LoginOrigin,
+    originSchema,
+  )
+  return { address, signal, source: { network: clientNetwork(address), connection: undefined } }
+}
+
+/** Read once for a request, because `req.ip` parses headers. */
+export function originOfRequest(req: IncomingMessage): RequestOrigin {
+  warnOfTrustProxy(req)
+  const address = addressOf(req)
+  return { req, address, source: sourceOf(req, address), signal: disconnectSignal(req.socket) }
+}
