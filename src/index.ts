@@ -12,11 +12,12 @@ export { type FirebaseScryptOptions, firebaseScrypt } from './accounts/passwords
 export type { Hasher } from './accounts/passwords/hashers/hasher.js'
 export { pbkdf2 } from './accounts/passwords/hashers/pbkdf2.js'
 export { scrypt } from './accounts/passwords/hashers/scrypt.js'
-export type { CustomPasswords, PasswordsSlot } from './accounts/passwords/host-passwords.js'
+export type { CustomPasswords } from './accounts/passwords/host-passwords.js'
 export {
   createPasswords,
   type Passwords,
   type PasswordsOptions,
+  type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
 export type { Attempt, AttemptOutcome } from './accounts/throttle/attempt.js'
 export type { ConsumedAttempt, CustomThrottle } from './accounts/throttle/host-throttle.js'

@@ -67,7 +67,7 @@ export interface LoginPort {
 export function loginWith({ onEvent, emailInEvents, ...dependencies }: LoginSettings): Login {
   const emitToObserver = onEvent && emitter(onEvent)
 
-  /** Logs in with credentials that were read. Reports nothing but failures that do not end the login. */
+  /** Logs in with credentials that were read. Reports only failures that do not end the login. */
   async function traced(credentials: Credentials, origin: Origin, emit: Emit, subject: EventSubject) {
     if (emailInEvents) subject.email = credentials.email
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>

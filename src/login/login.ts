@@ -1,5 +1,6 @@
 import { type Account, type AccountStore, type FoundAccount, readAccount } from '../accounts/account.js'
-import type { PasswordsPort, PasswordsSlot } from '../accounts/passwords/host-passwords.js'
+import type { PasswordsPort } from '../accounts/passwords/host-passwords.js'
+import type { PasswordsSlot } from '../accounts/passwords/passwords.js'
 import { LONGEST_EMAIL } from '../accounts/throttle/account-key.js'
 import type { Attempt, AttemptOutcome } from '../accounts/throttle/attempt.js'
 import type { Throttle } from '../accounts/throttle/throttle.js'

@@ -4,9 +4,9 @@ import { createFairQueue, type QueueLimits, type Source } from './fair-queue.js'
 /** The most items that may be inside at the same time. */
 export interface GateLimits {
   readonly total: number
-  /** Of one client network. It may have at most as many as are still free. Default: no limit of its own. */
+  /** The most items of one client network. It may have at most as many as are still free. Default: only `total`. */
   readonly perNetwork?: number
-  /** Of one connection. Default: no limit of its own. */
+  /** The most items of one connection. Default: only `total`. */
   readonly perConnection?: number
 }
 
@@ -29,7 +29,7 @@ export interface EnterRequest {
   admit?: (() => boolean) | undefined
 }
 
-/** Leaves the gate. A second call does nothing. */
+/** Leaves. A second call does nothing. */
 export type Leave = () => void
 
 /** An item inside. `refuse` is removed when the item has left, because Node may collect this object much later than the request. */
@@ -145,7 +145,7 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
     tryEnter,
     /**
      * Enters, or waits in the queue.
-     * @throws what `refusal` creates when the queue is full or the wait is too long; AuthError `client_closed_request`; what `admit` throws
+     * @throws the error of `refusal` when the queue is full or the wait is too long; AuthError `client_closed_request`; an error of `admit`
      */
     async enter(request: EnterRequest = {}): Promise<Leave> {
       const { source, signal, timeout = Number.POSITIVE_INFINITY, admit: mayEnter } = request
@@ -158,7 +158,7 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
     /**
      * Runs a task that is inside until it has settled. The task receives a function that returns whether the item still waits for it. From
      * the first call on, the item is not refused any more.
-     * @throws what `refusal` creates when there is no room; what the task rejects with
+     * @throws the error of `refusal` when there is no room; the rejection of the task
      */
     run<T>(source: Source, task: (isWanted: () => boolean) => PromiseLike<T> | T): Promise<T> {
       return new Promise((resolve, reject) => {

@@ -11,8 +11,7 @@ export interface HashQueueLoad {
 }
 
 /**
- * The options for one queue slot: the origin of the login, which the queue serves in turn, the signal of its client, the time limit for the
- * wait until the hash begins, and again for the hash, and whether the login may begin.
+ * The options for one queue slot. `timeout` limits the wait until the hash begins, and again the hash.
  * @inline
  */
 export type SlotRequest = EnterRequest

@@ -7,7 +7,6 @@ import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotReque
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
 import type { Hasher } from './hashers/hasher.js'
-import type { PasswordsSlot } from './host-passwords.js'
 
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
@@ -50,6 +49,32 @@ export interface Passwords {
   reserve(request?: SlotRequest): Promise<PasswordsSlot>
   /** Returns the number of passwords that are being hashed and of logins that wait, for metrics. */
   load(): HashQueueLoad
+}
+
+/** A login's slot: `hash` and `verify` run within the limits of its request. */
+export interface PasswordsSlot {
+  /**
+   * Waits for a hashing thread, so that `verify` begins at once. Called before the failed-login limits count the attempt, for example in a
+   * shared store.
+   * @throws AuthError `overloaded` when no thread is free within the time limit, `client_closed_request` when the client has
+   * disconnected
+   */
+  start(): Promise<void>
+  /**
+   * Makes a hash like `Passwords.hash`.
+   * @throws AuthError `overloaded` when the hash does not begin within the time limit
+   * @throws Error when the hash takes longer than the time limit
+   */
+  hash(password: string): Promise<string>
+  /**
+   * Checks a password like `Passwords.verify`.
+   * @throws AuthError `overloaded` when the check does not begin within the time limit, `client_closed_request` when the client has
+   * disconnected
+   * @throws Error when the check takes longer than the time limit
+   */
+  verify(password: string, hash: string | null | undefined): Promise<boolean>
+  /** Releases the slot. Call it once when the login has ended, also after a failure. */
+  leave(): void
 }
 
 type HasherList = readonly [Hasher & Required<Pick<Hasher, 'hash'>>, ...Hasher[]]

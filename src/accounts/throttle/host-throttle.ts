@@ -8,7 +8,7 @@ export interface ConsumedAttempt {
   end(outcome: AttemptOutcome): void | Promise<void>
 }
 
-/** Failed-login limits of your own, as the smallest object that works. */
+/** Custom failed-login limits: the smallest object that works. */
 export interface CustomThrottle extends Partial<Pick<Throttle, 'checkAddress' | 'digestPassword' | 'reset'>> {
   /**
    * Refuses a login whose limit is known to be reached, before the login waits in the queue. Counts nothing.

@@ -116,7 +116,12 @@ const schema = {
   spraying: sprayingOption,
 }
 
-const aliases = aliasesOf({ limiter: 'store', limits: 'budgets budget pair address account points duration' })
+const aliases = {
+  ...aliasesOf({ limiter: 'store', limits: 'pair address account points duration' }),
+  // The name of the option before 1.0.
+  budgets: 'limits',
+  budget: 'limits',
+}
 
 /**
  * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects

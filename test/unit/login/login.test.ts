@@ -8,11 +8,8 @@ import {
   type Throttle,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import {
-  type CustomPasswords,
-  type PasswordsSlot,
-  passwordsOf,
-} from '../../../src/accounts/passwords/host-passwords.js'
+import { type CustomPasswords, passwordsOf } from '../../../src/accounts/passwords/host-passwords.js'
+import type { PasswordsSlot } from '../../../src/accounts/passwords/passwords.js'
 import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
 import { type CustomThrottle, NO_LIMITS, throttleOf } from '../../../src/accounts/throttle/host-throttle.js'
 import { type LoginDependencies, type LoginTask, logIn, refuseKnownAddress } from '../../../src/login/login.js'
