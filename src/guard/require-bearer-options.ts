@@ -133,7 +133,7 @@ const aliases = aliasesOf({
 })
 
 /** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */
-export type BearerStrategyOptions = Omit<RequireBearerOptions, keyof typeof middlewareSchema>
+export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
 
 export function readBearerOptions(caller: string, options: BearerStrategyOptions): GuardSettings {
   const read = readOptions<BearerStrategyOptions, typeof guardSchema>(caller, options, guardSchema, aliases)
