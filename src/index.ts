@@ -25,7 +25,7 @@ export type { LoginLimit } from './accounts/throttle/limit.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
 export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
-export type { RevocationCheck } from './guard/account-check.js'
+export type { RevocationCheck } from './guard/ask-host.js'
 export { authInfoOf, type McpAuthInfo } from './guard/auth-info.js'
 export {
   type AuthenticatedRequest,

@@ -1,142 +1,89 @@
-import type { IncomingMessage } from 'node:http'
 import { toRequestUser } from '../accounts/request-user.js'
-import { hasBrand } from '../options/brand.js'
-import { isThenable, own } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
-import { emitter, refusalEvent } from '../refusals/events.js'
-import { asRefusal } from '../refusals/send-response.js'
-import { addressOf, sourceOf } from '../requests/source.js'
-import { factsOf, mayBeRefreshed, type VerifiedToken } from '../tokens/verified-token.js'
-import type { Source } from '../waiting/fair-queue.js'
-import { createGate } from '../waiting/gate.js'
-import { callHost } from '../waiting/host-call.js'
-import { GUARDED_REQUESTS } from '../waiting/request-limits.js'
-import { createTurnQueue } from '../waiting/turn-queue.js'
-import { askHost, invalidToken } from './account-check.js'
-import { assertB64Token, readBearer } from './bearer-header.js'
-import type { BearerSettings } from './require-bearer-options.js'
-
-/** The result of the guard's steps. On an optional guard without a token, both members are undefined. */
-export interface Admission {
-  readonly auth: VerifiedToken | undefined
-  /** The account without its password hash, where `accounts` is given. */
-  readonly user: object | undefined
-}
-
-/** A request with a token that is not cached waits here for its verification. */
-const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
-
-/** Limits the requests that wait for the key source, the revocation check and the account store. */
-const { run: limitHostCalls } = createGate(GUARDED_REQUESTS)
-
-/** Refusals of a verifier, which may be the host's own. */
-const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
-
-/** The most that the clock of a custom verifier may be ahead, in milliseconds: as much as the largest `clockTolerance`. */
-const MOST_AHEAD = 60_000
+import { isThenable } from '../options/values.js'
+import { type Emit, emitter } from '../refusals/events.js'
+import type { VerifiedToken } from '../tokens/verified-token.js'
+import { askHost, type HostSettings } from './ask-host.js'
+import {
+  type AuthorizeSettings,
+  assertOptional,
+  requireRecentSignIn,
+  requireScopes,
+  requireVerified,
+} from './authorize.js'
+import { readBearer } from './bearer-header.js'
+import { type Origin, sourceIn } from './origin.js'
+import type { RefusalSettings } from './refuse.js'
+import { assertNotExpired, limitHostCalls, type VerifySettings, verifyBearer } from './verify-bearer.js'
 
 /**
- * Returns the time of the sign-in. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN for an
- * `auth_time` that is not a number, and for a provider's token without it.
+ * The options of a guard, each named by the step that reads it. The table of options must have exactly these, so an option without a step
+ * does not compile.
  */
-function signInOf(auth: VerifiedToken): number {
-  const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
-  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, auth.issuedAt.getTime())
+export interface GuardSettings extends VerifySettings, AuthorizeSettings, HostSettings, RefusalSettings {}
+
+/** A guard: of the middleware, or of the Passport strategy. */
+export interface Guard {
+  readonly settings: GuardSettings
+  readonly emit: Emit
+  /** True when the host has something to say about a verified token. */
+  readonly asksHost: boolean
 }
 
-/** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */
-function isRecent(time: number, span: number, now: number): boolean {
-  return now - time <= span && time - now <= MOST_AHEAD
+/** A request at a guard. */
+export interface GuardContext extends Origin {
+  readonly guard: Guard
+  /** The verified token, after all steps. Undefined on an optional guard without a token. */
+  auth: VerifiedToken | undefined
+  /** The account without its password hash, where `accounts` is given. */
+  user: object | undefined
 }
 
-export type BearerSteps = ReturnType<typeof createBearerSteps>
+/** @throws TypeError when the sessions are not for the tokens of an issuer that the guard accepts */
+export function createGuard(caller: string, settings: GuardSettings): Guard {
+  settings.sessions?.useFor(settings.tokens.issuers, caller)
+  const { isRevoked, sessions, accounts, onEvent } = settings
+  return { settings, emit: emitter(onEvent), asksHost: [isRevoked, sessions, accounts].some(Boolean) }
+}
 
-/** Creates the guard's steps, for the middleware and for the Passport strategy: identify → authorize → ask the host. */
-export function createBearerSteps(settings: BearerSettings) {
-  const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
-  const asksHost = [settings.isRevoked, settings.sessions, settings.accounts].some((check) => check !== undefined)
-  const emit = emitter(settings.onEvent)
+export function contextOf(guard: Guard, req: Origin['req']): GuardContext {
+  return { guard, req, address: undefined, source: undefined, auth: undefined, user: undefined }
+}
 
-  /** Reads the header and returns its token: from the cache, or verified. */
-  function identify(req: IncomingMessage): VerifiedToken | undefined | Promise<VerifiedToken> {
-    const text = readBearer(req)
-    if (text === undefined) return undefined
-    const cached = tokens.fromCache(text)
-    if (cached) return cached
-    assertB64Token(text)
-    let source: Source | undefined
-    // Read before the wait: when a stream of HTTP/2 has ended, it does not know its connection any more.
-    const readSource = () => (source ??= sourceOf(req))
-    return waitForTurn(readSource)?.then(() => verify(readSource, text)) ?? verify(readSource, text)
+/**
+ * Runs the guard's steps for one request. Returns undefined when they are done: for a cached token of a guard that does not ask the host,
+ * and for most new tokens. Otherwise returns a promise.
+ * @throws AuthError for a refusal, also as a rejection
+ */
+export function checkBearer(context: GuardContext): Promise<void> | undefined {
+  const { settings } = context.guard
+  const text = readBearer(context.req)
+  if (text === undefined) {
+    assertOptional(settings)
+    return undefined
   }
+  const auth = settings.tokens.fromCache(text) ?? verifyBearer(settings, context, text)
+  return isThenable(auth) ? checkLater(context, auth) : checkVerified(context, auth)
+}
 
-  /** Verifies a token: at once, unless its key has to be fetched or the verifier is the host's own. */
-  function verify(readSource: () => Source, text: string): VerifiedToken | Promise<VerifiedToken> {
-    const verifier = tokens.select(text)
-    const { issuer } = verifier
-    const options = { timeout, passThrough: VERIFIER_REFUSALS, about: { issuer } }
-    async function verifyLater(): Promise<VerifiedToken> {
-      const auth = await verifier.verify(text)
-      assertNotExpired(auth)
-      return auth
-    }
-    return verifier.verifySync(text) ?? limitHostCalls(readSource(), () => callHost('keys', verifyLater, options))
-  }
+async function checkLater(context: GuardContext, verified: Promise<VerifiedToken>): Promise<void> {
+  await checkVerified(context, await verified)
+}
 
-  /** Refuses a token that has expired: in the host's own verifier, or while the host's functions took their time. */
-  function assertNotExpired(auth: VerifiedToken): void {
-    const { now, tolerance } = tokens.verifierOf(auth)
-    if (!(now() < auth.expiresAt.getTime() + tolerance)) throw invalidToken('expired', auth)
-  }
+/** Runs the steps that follow the verification. */
+function checkVerified(context: GuardContext, auth: VerifiedToken): Promise<void> | undefined {
+  const { settings, asksHost } = context.guard
+  requireVerified(auth)
+  requireScopes(settings, auth)
+  requireRecentSignIn(settings, auth)
+  if (asksHost) return checkByHost(context, auth)
+  context.auth = auth
+  return undefined
+}
 
-  /** Refuses a request without a token, unless the guard is optional. Refuses a token without the scopes or of an old sign-in. */
-  function authorize(auth: VerifiedToken | undefined): void {
-    if (auth === undefined && optional) return
-    if (auth === undefined) throw new AuthError('missing_token')
-    if (!hasBrand('VerifiedToken', auth)) throw new TypeError('requireBearer: only a verified token is admitted')
-    const { scopes } = auth
-    if (!scope.every((required) => scopes.includes(required))) {
-      throw new AuthError('insufficient_scope', { scope, ...factsOf(auth) })
-    }
-    if (anyScope && !anyScope.some((enough) => scopes.includes(enough))) {
-      throw new AuthError('insufficient_scope', { scope: anyScope, ...factsOf(auth) })
-    }
-    if (signedInWithin === undefined) return
-    if (!isRecent(signInOf(auth), signedInWithin, tokens.verifierOf(auth).now())) {
-      const maxAge = Math.floor(signedInWithin / 1000)
-      throw new AuthError('insufficient_user_authentication', { maxAge, ...factsOf(auth) })
-    }
-  }
-
-  async function askHostLater(source: Source, auth: VerifiedToken): Promise<Admission> {
-    const found = await limitHostCalls(source, () => askHost(settings, auth))
-    assertNotExpired(auth)
-    return { auth, user: found && toRequestUser(found) }
-  }
-
-  async function checkLater(req: IncomingMessage, identified: Promise<VerifiedToken>): Promise<Admission> {
-    const source = sourceOf(req)
-    const auth = await identified
-    authorize(auth)
-    return asksHost ? askHostLater(source, auth) : { auth, user: undefined }
-  }
-
-  return {
-    /**
-     * Runs the guard's steps for one request: at once for a cached token without further checks, otherwise with a promise. Throws or
-     * rejects with an `AuthError` for a refusal.
-     */
-    check: function checkBearer(req: IncomingMessage): Admission | Promise<Admission> {
-      const auth = identify(req)
-      if (isThenable(auth)) return checkLater(req, auth)
-      authorize(auth)
-      return auth && asksHost ? askHostLater(sourceOf(req), auth) : { auth, user: undefined }
-    },
-    /** Returns the refusal that was thrown, and reports it to the host's observer. */
-    refuse(thrown: unknown, req: IncomingMessage): AuthError {
-      const error = asRefusal('guard', thrown)
-      emit({ address: addressOf(req) }, refusalEvent('guard', error))
-      return error
-    },
-  }
+async function checkByHost(context: GuardContext, auth: VerifiedToken): Promise<void> {
+  const { settings } = context.guard
+  const found = await limitHostCalls(sourceIn(context), () => askHost(settings, auth))
+  assertNotExpired(settings.tokens, auth)
+  context.auth = auth
+  context.user = found && toRequestUser(found)
 }

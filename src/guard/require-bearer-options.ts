@@ -14,11 +14,13 @@ import {
 import { memberOf } from '../options/values.js'
 import { secureUrl } from '../options/web-url.js'
 import type { Sessions } from '../sessions/sessions.js'
-import { assertOwnIssuers, sessionsOption } from '../sessions/sessions-option.js'
+import { sessionsOption } from '../sessions/sessions-option.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
+import { hostVerifier, type Verifier, verifierOf } from '../tokens/verifier.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
-import type { RevocationCheck } from './account-check.js'
+import type { RevocationCheck } from './ask-host.js'
+import type { GuardSettings } from './bearer-steps.js'
 
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions extends HostOptions {
@@ -73,10 +75,10 @@ export interface RequireBearerOptions extends HostOptions {
 
 const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
 const verifierObject = withMethods<TokenVerifier>(VERIFIER, ['verify'])
-const tokenVerifier: Check<TokenVerifier> = (value) => {
+const tokenVerifier: Check<Verifier> = (value) => {
   const tokens = verifierObject(value)
   if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
-  return tokens
+  return verifierOf(tokens) ?? hostVerifier(tokens)
 }
 
 const MOST_ISSUERS = 32
@@ -100,7 +102,10 @@ const metadataUrl = secureUrl(
 
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
-const schema = {
+/** The options that a step of the guard reads. An option that no step names does not compile. */
+type Table = { readonly [name in keyof GuardSettings]: Check<GuardSettings[name] | undefined> }
+
+const guardSchema = {
   tokens: tokenVerifiers,
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
@@ -111,8 +116,12 @@ const schema = {
   optional: optional(bool, false),
   realm: optional(realmText),
   resourceMetadata: optional((value) => metadataUrl(value).href),
-  ...hostSchema,
-}
+  timeout: hostSchema.timeout,
+  onEvent: hostSchema.onEvent,
+} satisfies Table
+
+/** The options of the middleware that the strategy does not have. */
+const middlewareSchema = { forwardErrors: hostSchema.forwardErrors }
 
 const aliases = aliasesOf({
   tokens: 'issuer verifier secret secretOrKey algorithms audience jwtFromRequest',
@@ -126,22 +135,33 @@ const aliases = aliasesOf({
 /** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */
 export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
 
-const { forwardErrors: _, ...strategySchema } = schema
-
-export function readBearerOptions(caller: string, options: BearerStrategyOptions) {
-  const read = readOptions<BearerStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
-  return completed(caller, options, read)
+export function readBearerOptions(caller: string, options: BearerStrategyOptions): GuardSettings {
+  const read = readOptions<BearerStrategyOptions, typeof guardSchema>(caller, options, guardSchema, aliases)
+  return withRealm(caller, options, read)
 }
-
-export type BearerSettings = ReturnType<typeof readBearerOptions>
 
 export function readRequireBearerOptions(options: RequireBearerOptions) {
   const caller = 'requireBearer'
-  return completed(caller, options, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
+  const schema = { ...guardSchema, ...middlewareSchema }
+  const { forwardErrors, ...read } = readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases)
+  return { settings: withRealm(caller, options, read), forwardErrors }
+}
+
+function withRealm(caller: string, options: object, read: Checked<typeof guardSchema>): GuardSettings {
+  for (const option of ['scope', 'anyScope']) {
+    if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
+      throw misuse(
+        `${caller}: option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`,
+        PAGE.guard,
+      )
+    }
+  }
+  const name = `${caller}: "tokens.issuer", the default of "realm",`
+  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuers[0]) }
 }
 
 /** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
-const NO_EFFECT = [...Object.keys(strategySchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
+const NO_EFFECT = [...Object.keys(guardSchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
 
 /** Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect. */
 export function assertNoBearerOption(options: object): void {
@@ -151,22 +171,4 @@ export function assertNoBearerOption(options: object): void {
     `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,
     PAGE.guard,
   )
-}
-
-type Challenging = Pick<Checked<typeof schema>, 'realm' | 'resourceMetadata' | 'tokens' | 'sessions'>
-
-function completed<T extends Challenging>(caller: string, options: object, read: T) {
-  for (const option of ['scope', 'anyScope']) {
-    if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
-      throw misuse(
-        `${caller}: option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`,
-        PAGE.guard,
-      )
-    }
-  }
-  if (read.sessions) assertOwnIssuers(caller, read.sessions, read.tokens.issuers)
-  const name = `${caller}: "tokens.issuer", the default of "realm",`
-  const { realm: given, resourceMetadata, ...others } = read
-  const realm = named(name, realmText, given ?? read.tokens.issuers[0])
-  return { ...others, challenge: { realm, resourceMetadata } }
 }

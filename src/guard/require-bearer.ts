@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { isThenable, memberOf } from '../options/values.js'
+import { memberOf } from '../options/values.js'
 import type { AuthError } from '../refusals/auth-error.js'
 import { hasToClose } from '../refusals/close-after-response.js'
-import { reportedCopy } from '../refusals/events.js'
-import { allHeaders, refusalAnswer } from '../refusals/responses.js'
 import { sendAnswer } from '../refusals/send-response.js'
 import { assertHeaderLines } from '../requests/header-lines.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
 import { throwLater } from '../waiting/throw-later.js'
-import { type Admission, createBearerSteps } from './bearer-steps.js'
+import { checkBearer, contextOf, createGuard, type GuardContext } from './bearer-steps.js'
+import { errorForHost, refusalOf, responseTo } from './refuse.js'
 import { type RequireBearerOptions, readRequireBearerOptions } from './require-bearer-options.js'
 
 /** A request as the guard uses it. Every request of Express and of Node's servers fits. */
@@ -46,6 +45,8 @@ function isUserOf({ accountId }: VerifiedToken, user: unknown): boolean {
 /** @inline */
 type Next = (error?: unknown) => void
 
+type RequestContext = GuardContext & { readonly req: GuardedRequest }
+
 /**
  * Creates the guard: a middleware that admits a request with a valid bearer token (RFC 6750) and sets `req.auth` to the verified
  * token.
@@ -54,52 +55,31 @@ type Next = (error?: unknown) => void
 export function requireBearer(options: RequireBearerOptions & { optional?: false | undefined }): BearerGuard
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined>
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
-  const settings = readRequireBearerOptions(options)
-  const { challenge, forwardErrors, onEvent, sessions, optional } = settings
-  const steps = createBearerSteps(settings)
+  const { settings, forwardErrors } = readRequireBearerOptions(options)
+  const guard = createGuard('requireBearer', settings)
 
-  function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
-    if (auth) req.auth = auth
-    else if (req.auth !== undefined) req.auth = undefined
-    if (user) req.user = user
-    else if (auth && req.user !== undefined && !isUserOf(auth, req.user)) req.user = undefined
-    return auth
-  }
-
-  function refusalOf(thrown: unknown, req: GuardedRequest): AuthError {
-    const { auth } = req
-    if (auth !== undefined) req.auth = undefined
-    // An earlier guard has set both, and this guard refuses the token.
-    if (isVerifiedToken(auth) && isUserOf(auth, req.user)) req.user = undefined
-    return steps.refuse(thrown, req)
-  }
-
-  function forHost(error: AuthError, req: GuardedRequest): AuthError {
-    // HTTP/2 has no such header, and Node would emit a warning for each response with it.
-    const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
-    return reportedCopy(error, onEvent, allHeaders('guard', error, closes, challenge))
-  }
-
-  function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
-    const error = refusalOf(thrown, req)
+  function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
+    const error = refusalAt(context, thrown)
     const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
-    if (forwards) next(forHost(error, req))
-    else sendAnswer(res, refusalAnswer('guard', error, challenge), hasToClose(req))
+    if (forwards) next(errorForHost(settings, context, error))
+    else sendAnswer(res, responseTo(settings, error), hasToClose(context.req))
   }
 
   async function finishLater(
-    checked: Promise<Admission>,
-    req: GuardedRequest,
+    context: RequestContext,
+    checked: Promise<void>,
     res: ServerResponse,
     next: Next,
   ): Promise<void> {
+    const { req } = context
     // A listener that is already attached would take the body before the route does.
     const isFlowing = req.readableFlowing === true
     if (isFlowing) req.pause()
     try {
-      admit(await checked, req)
+      await checked
+      admit(context)
     } catch (thrown) {
-      refuse(thrown, req, res, next)
+      refuse(context, thrown, res, next)
       return
     } finally {
       if (isFlowing) req.resume()
@@ -109,34 +89,55 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
 
   function requireBearerMiddleware(req: GuardedRequest, res: ServerResponse, next: Next): void {
     assertHeaderLines('requireBearer', req)
-    let checked: Admission | Promise<Admission>
+    const context = contextOf(guard, req)
+    let checked: Promise<void> | undefined
     try {
-      checked = steps.check(req)
+      checked = checkBearer(context)
     } catch (thrown) {
-      refuse(thrown, req, res, next)
+      refuse(context, thrown, res, next)
       return
     }
-    if (isThenable(checked)) {
+    if (checked) {
       // Not `next`, which may admit the request: what the host's code threw is not a refusal.
-      finishLater(checked, req, res, next).catch(throwLater)
+      finishLater(context, checked, res, next).catch(throwLater)
       return
     }
-    admit(checked, req)
+    admit(context)
     next()
   }
 
   async function authenticate(req: GuardedRequest): Promise<VerifiedToken | undefined> {
     assertHeaderLines('authenticate', req)
-    let admission: Admission
+    const context = contextOf(guard, req)
     try {
-      admission = await steps.check(req)
+      await checkBearer(context)
     } catch (thrown) {
-      throw forHost(refusalOf(thrown, req), req)
+      throw errorForHost(settings, context, refusalAt(context, thrown))
     }
-    return admit(admission, req)
+    return admit(context)
   }
 
+  const { sessions, optional } = settings
   return brandWith('Guard', Object.assign(requireBearerMiddleware, { authenticate }), { sessions, optional })
+}
+
+/** Sets `req.auth` and `req.user`. */
+function admit({ req, auth, user }: RequestContext): VerifiedToken | undefined {
+  if (auth) req.auth = auth
+  else if (req.auth !== undefined) req.auth = undefined
+  if (user) req.user = user
+  else if (auth && req.user !== undefined && !isUserOf(auth, req.user)) req.user = undefined
+  return auth
+}
+
+/** Removes what an earlier guard has set, and returns the refusal that was thrown. */
+function refusalAt(context: RequestContext, thrown: unknown): AuthError {
+  const { req, guard } = context
+  const { auth } = req
+  if (auth !== undefined) req.auth = undefined
+  // An earlier guard has set both, and this guard refuses the token.
+  if (isVerifiedToken(auth) && isUserOf(auth, req.user)) req.user = undefined
+  return refusalOf(guard.emit, context, thrown)
 }
 
 /** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */

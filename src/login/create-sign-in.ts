@@ -9,7 +9,7 @@ import { AuthError } from '../refusals/auth-error.js'
 import { headerOf } from '../requests/header-lines.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
-import { assertOwnIssuers, sessionsOption } from '../sessions/sessions-option.js'
+import { sessionsOption } from '../sessions/sessions-option.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { callHost } from '../waiting/host-call.js'
@@ -74,7 +74,7 @@ const aliases = aliasesOf({ tokens: 'issuer tokenIssuer', accounts: 'store users
 export function createSignIn(options: SignInOptions): SignIn {
   const read = readOptions<SignInOptions, typeof schema>('createSignIn', options, schema, aliases)
   const { tokens, sessions, accounts: findById, timeout } = read
-  assertOwnIssuers('createSignIn', sessions, [tokens.issuer])
+  sessions.useFor([tokens.issuer], 'createSignIn')
 
   /** Looks up an account that the host has authenticated. Its hash shows whether the password was changed since. */
   async function subjectById(accountId: string, find: FindById, since: unknown): Promise<TokenSubject> {

@@ -17,7 +17,7 @@ import { emitter, refusalReporter } from '../refusals/events.js'
 import { ENDPOINTS } from '../refusals/responses.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
-import { assertOwnIssuers, sessionsOption } from '../sessions/sessions-option.js'
+import { sessionsOption } from '../sessions/sessions-option.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import { LONGEST_CREDENTIALS } from './body/credentials.js'
@@ -158,7 +158,6 @@ const aliases = aliasesOf({
 export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
   if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
-  if (read.sessions) assertOwnIssuers('tokenRouter', read.sessions, [read.tokens.issuer])
   return { ...read, ...loginIn('tokenRouter', read, () => Number(read.tokens.now())) }
 }
 

@@ -10,7 +10,7 @@ import { asRefusal, sendAnswer } from '../refusals/send-response.js'
 import { headerOf } from '../requests/header-lines.js'
 import { addressOf } from '../requests/source.js'
 import type { IssuedToken } from '../tokens/jwt/issue-token.js'
-import { syncVerifierOf } from '../tokens/sync-verifier.js'
+import { issueNowOf } from '../tokens/verifier.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
@@ -32,10 +32,11 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const settings = readTokenRouterOptions(options)
   const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, sessions, sessionLabel } = settings
   const { login, emit, observer, reportRefusal } = settings
+  sessions?.useFor([tokens.issuer], 'tokenRouter')
   const readCredentials = createCredentialsReader(settings)
   const calls = { timeout, passThrough: CALL_CODES }
 
-  const issueNow = sessions || respond ? undefined : syncVerifierOf(tokens)?.issueNow
+  const issueNow = sessions || respond ? undefined : issueNowOf(tokens)
 
   async function answerOf(req: Request, res: Response, origin: RequestOrigin, subject: EventSubject): Promise<Answer> {
     const credentials = await readCredentials(req, origin)

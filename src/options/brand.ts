@@ -13,8 +13,8 @@ const MARKS = {
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
   Guard: Symbol.for('express-token-endpoint.Guard.1'),
   Login: Symbol.for('express-token-endpoint.Login.1'),
-  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.8'),
-  Sessions: Symbol.for('express-token-endpoint.Sessions.1'),
+  TokenVerifier: Symbol.for('express-token-endpoint.TokenVerifier.1'),
+  TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
   LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.1'),
 } as const
 

@@ -1,15 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
-import { readBearer } from '../guard/bearer-header.js'
-import { type Admission, type BearerSteps, createBearerSteps } from '../guard/bearer-steps.js'
-import {
-  assertNoBearerOption,
-  type BearerSettings,
-  type BearerStrategyOptions,
-  readBearerOptions,
-} from '../guard/require-bearer-options.js'
-import { attempt, bare, isThenable } from '../options/values.js'
-import { refusalAnswer } from '../refusals/responses.js'
+import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
+import { refusalOf, responseTo } from '../guard/refuse.js'
+import { assertNoBearerOption, type BearerStrategyOptions, readBearerOptions } from '../guard/require-bearer-options.js'
+import { bare } from '../options/values.js'
 import { assertHeaderLines } from '../requests/header-lines.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { throwLater } from '../waiting/throw-later.js'
@@ -26,14 +20,18 @@ import {
 /** Changes the user of a verified token, and calls `done` with the new user. */
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
 
-/** The view of a request for the parent: its header, and neither a body nor a query. */
+/** The view of a request for the parent: a header that makes it call its callback, and neither a body nor a query. */
 interface View {
-  headers: { authorization: string | undefined }
+  headers: object
   check(verified: Done): void
 }
 
-interface Parts extends BearerSteps, Pick<BearerSettings, 'challenge' | 'onEvent'> {
-  verify: BearerVerify | undefined
+/** The parent does not read a header as RFC 6750 demands. The guard's steps read the real one. */
+const HEADERS = bare({ authorization: 'Bearer token' })
+
+interface Parts {
+  readonly guard: Guard
+  readonly verify: BearerVerify | undefined
 }
 
 const Bearer = Strategy as unknown as ParentOf<(view: View, token: string, verified: Done) => void>
@@ -61,8 +59,8 @@ export class BearerStrategy extends Bearer {
    */
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
-    const settings = readBearerOptions('BearerStrategy', options)
-    this.#parts = { ...createBearerSteps(settings), challenge: settings.challenge, onEvent: settings.onEvent, verify }
+    const caller = 'BearerStrategy'
+    this.#parts = { guard: createGuard(caller, readBearerOptions(caller, options)), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -78,45 +76,42 @@ export class BearerStrategy extends Bearer {
   ): void {
     assertHeaderLines('BearerStrategy', req)
     assertNoBearerOption(options)
-    const { check, refuse, challenge, onEvent, verify } = BearerStrategy.#of(this)
+    const { guard, verify } = BearerStrategy.#of(this)
+    const context = contextOf(guard, req)
     // Another middleware's value is not a verified token.
     req.auth = undefined
-    let verified: VerifiedToken | undefined
     const outcome = outcomeOf(this, req, () => {
-      req.auth = verified
+      req.auth = context.auth
     })
 
     function refused(thrown: unknown): void {
-      const error = refuse(thrown, req)
-      failOrError(outcome, error, onEvent, refusalAnswer('guard', error, challenge).headers['WWW-Authenticate'])
+      const { settings, emit } = guard
+      const error = refusalOf(emit, context, thrown)
+      failOrError(outcome, error, settings.onEvent, responseTo(settings, error).headers['WWW-Authenticate'])
     }
 
-    function admitted({ auth, user = auth }: Admission, done: Done): void {
-      verified = auth
+    function admitted(done: Done): void {
+      const { auth, user = auth } = context
       // The steps admit a request without a token only when it is optional.
       if (auth && user) callVerify(outcome, done, user, auth, verify && ((end) => verify(user, auth, end)))
       else outcome.pass()
     }
 
-    function run(done: Done): void {
-      let checked: Admission | Promise<Admission>
+    function check(done: Done): void {
+      let checked: Promise<void> | undefined
       try {
-        checked = check(req)
+        checked = checkBearer(context)
       } catch (thrown) {
         refused(thrown)
         return
       }
-      if (isThenable(checked)) checked.then((admission) => admitted(admission, done), refused).catch(throwLater)
-      else admitted(checked, done)
+      if (checked) checked.then(() => admitted(done), refused).catch(throwLater)
+      else admitted(done)
     }
 
-    // The parent does not read a malformed header as RFC 6750 demands, so it receives none.
-    const text = attempt(() => readBearer(req))
-    const view: View = bare({ headers: bare({ authorization: text && `Bearer ${text}` }), check: run })
-    const refuseUser = () => outcome.fail(undefined, 401)
-    // The parent fails without a token, and when the verify callback has refused the user of a token.
-    const fail = () => (verified ? refuseUser() : run(refuseUser))
-    const actions = withActions(this, { ...outcome, fail })
-    super.authenticate.call(actions, view)
+    const view: View = bare({ headers: HEADERS, check })
+    // The parent fails when the verify callback has refused the user of a token.
+    const fail = () => outcome.fail(undefined, 401)
+    super.authenticate.call(withActions(this, { ...outcome, fail }), view)
   }
 }

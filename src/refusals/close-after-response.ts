@@ -22,7 +22,10 @@ export function hasUnreadBody(req: IncomingMessage, limit: number): boolean {
 
 export const hasToClose = (req: IncomingMessage) => hasUnreadBody(req, DRAINED_BODY)
 
-/** Makes `end` of the response work like `endThenClose`, unless the body has been read until then. */
+/**
+ * Makes `end` of the response work like `endThenClose`, unless the body has been read until then. Replaces `end`, because Passport or the
+ * host's error handler ends this response later, and only then it is known whether the body is unread.
+ */
 export function closeAfterEnd(req: IncomingMessage & { res?: ServerResponse }): void {
   const res = own(req, 'res')
   if (!res) return

@@ -1,4 +1,3 @@
-import { brandWith } from '../options/brand.js'
 import { type Clock, clockOption, type Duration, func, integer, text, withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
@@ -25,8 +24,8 @@ export interface SessionsOptions {
   /** Time limit for the store, except in a guard, which has its own. Default 5 s. 1 ms to 1 min. After the limit: `unavailable`. */
   timeout?: Duration | undefined
   /**
-   * Called when a session has started or ended, and when `lastUsedAt` could not be stored. Default: the first failure is a warning of
-   * the process.
+   * Called when a session has started or ended, and when `lastUsedAt` could not be stored. Default: the first failure of these sessions is
+   * a warning of the process.
    */
   onEvent?: AuthObserver | undefined
   /**
@@ -53,6 +52,14 @@ export interface SessionOwner {
 export interface Sessions {
   /** The option `issuers`. */
   readonly issuers: readonly string[] | undefined
+  /**
+   * Requires that tokens of these issuers may have sessions. Each guard, `tokenRouter` and `createSignIn` call it once, when you create them.
+   * Without the option `issuers`, the first call names the issuer of the app.
+   * @param issuers the issuers whose tokens the caller accepts or issues
+   * @param caller the name for the error, for example `requireBearer`
+   * @throws TypeError naming the first issuer that is not one of the app, because its tokens could name a session of yours
+   */
+  useFor(issuers: readonly string[], caller: string): void
   /**
    * Starts the session of a new token. `tokenRouter` calls it, and `createSignIn` for custom routes, which also notices a password change.
    * @param isWanted returns whether the token will be sent, just before the oldest session ends and at the end. Default: true
@@ -132,7 +139,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   named(`${caller}: the store`, storeObject, store, PAGE.sessions)
   const read = readOptions<SessionsOptions, typeof schema>(caller, options, schema, aliases)
   const { maxPerAccount, timeout, clock: now } = read
-  let own = read.issuers
+  let ofApp = read.issuers
   const emit = emitter(read.onEvent)
   const failed = (error: unknown) =>
     emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
@@ -143,7 +150,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   /** A token of another issuer may have the id of a session and of an account. */
   function isForeign(owner: Partial<SessionOwner>): boolean {
     const issuer = memberOf(owner, 'issuer')
-    return issuer !== undefined && own?.includes(issuer as string) === false
+    return issuer !== undefined && ofApp?.includes(issuer as string) === false
   }
 
   async function find(id: string): Promise<FoundSession | undefined> {
@@ -173,26 +180,34 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
 
   async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
     const hasEnded = await call(async () => hasRemoved('removeAll', await store.removeAll(accountId, exceptId)))
-    if (hasEnded) told(address, accountId, reason)
+    if (hasEnded) reportEnd(address, accountId, reason)
   }
 
-  function told(address: string | undefined, accountId: string, reason: SessionEnd, tokenId?: string): void {
+  function reportEnd(address: string | undefined, accountId: string, reason: SessionEnd, tokenId?: string): void {
     emit({ address }, { type: 'session.ended', accountId, reason, ...(tokenId !== undefined && { tokenId }) })
-  }
-
-  const isEnded: Sessions['isEnded'] = async (auth) => {
-    const { id, accountId } = auth
-    const found = isForeign(auth) ? undefined : await find(id)
-    if (!found) return true
-    if (found.accountId !== accountId) throw foreign('find')
-    noteUse(id, found)
-    return false
   }
 
   return Object.freeze({
     issuers: read.issuers,
-    // The function, so that a copy of the object has the same issuers.
-    isEnded: brandWith('Sessions', isEnded, (issuers: readonly string[]) => (own ??= issuers)),
+    useFor(issuers, caller) {
+      const allowed = ofApp ?? issuers.slice(0, 1)
+      const unknown = issuers.find((issuer) => !allowed.includes(issuer))
+      if (unknown !== undefined) {
+        throw misuse(
+          `${caller}: "sessions" are not for the tokens of "${unknown}", which could name a session of yours. If this issuer is your own, pass all issuers of your app as createSessions(store, { issuers })`,
+          PAGE.sessions,
+        )
+      }
+      ofApp = allowed
+    },
+    async isEnded(auth) {
+      const { id, accountId } = auth
+      const found = isForeign(auth) ? undefined : await find(id)
+      if (!found) return true
+      if (found.accountId !== accountId) throw foreign('find')
+      noteUse(id, found)
+      return false
+    },
     async start(given: NewSession, isWanted = () => true) {
       const session = newSession(given, now())
       const { id, accountId, expiresAt, address } = session
@@ -213,7 +228,9 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
           const oldest = (await live(accountId)).slice(maxPerAccount)
           assertWanted()
           await Promise.all(
-            oldest.map(async (one) => (await remove(one.id, accountId)) && told(from, accountId, 'maximum', one.id)),
+            oldest.map(
+              async (one) => (await remove(one.id, accountId)) && reportEnd(from, accountId, 'maximum', one.id),
+            ),
           )
           assertWanted()
         } finally {
@@ -243,7 +260,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         if ((await find(id))?.accountId !== accountId) return false
         return remove(id, accountId)
       })
-      if (hasEnded) told(address, accountId, id === memberOf(owner, 'id') ? 'signed_out' : 'ended', id)
+      if (hasEnded) reportEnd(address, accountId, id === memberOf(owner, 'id') ? 'signed_out' : 'ended', id)
       return hasEnded
     },
     async endOthers(auth: SessionOwner, address?: string) {

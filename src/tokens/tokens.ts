@@ -10,7 +10,6 @@ import { createSigner } from './jwt/signature.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
-import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
 import {
   issuerSchema,
   type JwtVerifierOptions,
@@ -23,6 +22,7 @@ import {
 } from './token-options.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import { factsOf, type PrivateClaims, type VerifiedToken } from './verified-token.js'
+import { type IssueNow, withIssueNow, withVerifier } from './verifier.js'
 
 /** Verifies the tokens of one environment. Returned by `createTokenVerifier`. */
 export interface TokenVerifier {
@@ -106,9 +106,9 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   const keys = holdKeys(caller, readRing, read.keys)
   const currentSigner = () => createSigner(keys.current.first, TYP, read.timeout)
   const issuing = { ...read, audience, clientId, sign: currentSigner() }
-  const issueNow = (subject: TokenSubject) =>
+  const issueNow: IssueNow = (subject) =>
     keys.current.first.sign ? undefined : (issueToken(issuing, subject) as IssuedToken)
-  return withVerifier(read, keys, OWN_FORM, issueNow, {
+  const issuerMembers = {
     issue: async (subject: TokenSubject) => issueToken(issuing, subject),
     replaceKeys(value: unknown) {
       keys.replace(value)
@@ -116,7 +116,8 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
     },
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: keys.current.publicJwks() }),
-  })
+  }
+  return Object.freeze(withIssueNow(verifying(read, keys, OWN_FORM, issuerMembers), issueNow))
 }
 
 /** A verifier whose keys are in this process, or `remoteKeys`. Returned by `createTokenVerifier`. */
@@ -150,7 +151,7 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
     return readKeys(caller, value, held)
   }
   const keys = holdKeys(caller, readSource, read.keys)
-  return withVerifier(read, keys, form, undefined, { replaceKeys: keys.replace })
+  return Object.freeze(verifying(read, keys, form, { replaceKeys: keys.replace }))
 }
 
 function readVerifierOptions(caller: string, options: TokenVerifierOptions | JwtVerifierOptions) {
@@ -168,13 +169,13 @@ const wrongKeys = (caller: string, says: string) => misuse(`${caller}: option "k
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 
-function withVerifier<T extends object>(
+/** Adds a verifier to an object: its public members, and the one that the guard uses. */
+function verifying<T extends object>(
   { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
   keys: KeySource,
   form: TokenForm,
-  issueNow: SyncVerifier['issueNow'],
-  object: T,
-): Readonly<TypedVerifier & T> {
+  members: T,
+): TypedVerifier & T {
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   function verifyNew(text: string): VerifiedToken {
     const expected = { issuer, audience, now: clock(), tolerance }
@@ -191,8 +192,7 @@ function withVerifier<T extends object>(
     return fromCache(text) ?? verifyNew(text)
   }
   const verify = <C>(text: string) => retryUnknownKey(keys, () => verifyHere(text), issuer) as Promise<VerifiedToken<C>>
-  const verifySync = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
-  const verifier = { issuer, audience, verify, ...object }
-  const sync = { fromCache, cacheSize: cache || 0, now: clock, tolerance, verifySync, issueNow }
-  return Object.freeze(withSyncVerifier(verifier, sync))
+  const verifyNow = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
+  const tokens = { issuer, audience, verify, ...members }
+  return withVerifier(tokens, { issuer, cacheSize: cache || 0, tolerance, now: clock, fromCache, verifyNow, verify })
 }

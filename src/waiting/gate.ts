@@ -17,7 +17,10 @@ interface GateOptions {
   refusal?: () => Error
 }
 
-/** An item that asks to enter. */
+/**
+ * An item that asks to enter.
+ * @inline
+ */
 export interface EnterRequest {
   /** The origin of the item. Default: a common one. */
   source?: Source | undefined

@@ -16,7 +16,7 @@ import {
   type TokenVerifier,
 } from 'express-token-endpoint'
 import { PAIRS } from '../../src/tokens/algorithms/algorithms.js'
-import { syncVerifierOf } from '../../src/tokens/sync-verifier.js'
+import { verifierOf } from '../../src/tokens/verifier.js'
 import { ISSUER, SECRET } from './plain-js/token-forger.mjs'
 
 export { decodePayload, forge, goodParts, ISSUER, SECRET } from './plain-js/token-forger.mjs'
@@ -62,7 +62,7 @@ export function makeIssuer(options: Partial<TokenIssuerOptions> = {}): TokenIssu
 }
 
 /** Returns the verified token that a guard finds in the cache. Undefined when the token is not cached. */
-export const cachedOf = (verifier: TokenVerifier, token = '') => syncVerifierOf(verifier)?.fromCache(token)
+export const cachedOf = (verifier: TokenVerifier, token = '') => verifierOf(verifier)?.fromCache(token)
 
 /** Creates a hasher without cost that records the hashes that it checks. */
 export function countingHasher(prefix = 'plain:') {

@@ -9,7 +9,13 @@ export interface ConsumedAttempt {
 }
 
 /** Custom failed-login limits: the smallest object that works. */
-export interface CustomThrottle extends Partial<Pick<Throttle, 'checkAddress' | 'digestPassword' | 'reset'>> {
+export interface CustomThrottle {
+  /** Refuses a client whose address has reached its limit, before the body of the request is read. Default: no check. */
+  checkAddress?: Throttle['checkAddress'] | undefined
+  /** Returns a keyed digest of the password for `check` and `consume`. Default: the throttle receives nothing of the password. */
+  digestPassword?: Throttle['digestPassword']
+  /** Lifts the limits of an account. This package never calls it. */
+  reset?: Throttle['reset'] | undefined
   /**
    * Refuses a login whose limit is known to be reached, before the login waits in the queue. Counts nothing.
    * @throws AuthError `too_many_attempts`

@@ -5,9 +5,17 @@ export interface TabOwner {
   /** The URL of the token endpoint. Tabs with the same URL share their sign-in. */
   readonly tokenUrl: string
   /** Returns the held token. An old one is not shared with other tabs. */
-  held(): { readonly grant: Grant; isOld(): boolean } | undefined
+  held(): SharedToken | undefined
   /** Called with the news of another tab. */
   hear(news: News): void
+}
+
+/** The held token of a tab. */
+export interface SharedToken {
+  /** The token. */
+  readonly grant: Grant
+  /** Returns whether the token must be replaced. */
+  isOld(): boolean
 }
 
 /** A token, or the end of a session, or of the attempts to begin one: the server refused the credentials. */

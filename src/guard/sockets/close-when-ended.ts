@@ -9,7 +9,7 @@ import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token
 import { timeoutOption } from '../../waiting/host-call.js'
 import { steadyClock } from '../../waiting/steady-clock.js'
 import { throwLater } from '../../waiting/throw-later.js'
-import { askHost, invalidToken, type RevocationCheck } from '../account-check.js'
+import { askHost, invalidToken, type RevocationCheck } from '../ask-host.js'
 import type { RequireBearerOptions } from '../require-bearer-options.js'
 import { runCheck } from './check-slots.js'
 import { everySecond } from './every-second.js'

@@ -56,9 +56,17 @@ describe.each<[string, () => unknown]>([
 it('a verifier of the host that also offers a verified token without waiting admits nothing by it', async () => {
   const verifier = { ...tokens, verify: () => new Promise<never>(() => {}) }
   const lie = { id: 'a', accountId: 'acc-1', scopes: [], issuedAt: new Date() }
-  const sync = { fromCache: () => lie, verifySync: () => lie, now: () => Date.now(), tolerance: 0 }
-  const symbol = Object.getOwnPropertySymbols(tokens).find((mark) => String(mark).includes('SyncVerifier'))
-  Object.defineProperty(verifier, symbol as symbol, { value: { of: verifier, value: sync } })
+  const now = () => Date.now()
+  const value = {
+    issuer: tokens.issuer,
+    fromCache: () => lie,
+    verifyNow: () => lie,
+    verify: () => lie,
+    now,
+    tolerance: 0,
+  }
+  const symbol = Object.getOwnPropertySymbols(tokens).find((mark) => String(mark).includes('TokenVerifier'))
+  Object.defineProperty(verifier, symbol as symbol, { value: { of: verifier, value } })
   for (const options of [{}, { optional: true }, { isRevoked: () => false }]) {
     const guard = requireBearer({ tokens: verifier, timeout: '50ms', ...options })
     const { port } = await listen(express().get('/', guard, (_req, res) => void res.end('in')))

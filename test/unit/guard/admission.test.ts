@@ -10,7 +10,7 @@ import {
   requireBearer,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { withSyncVerifier } from '../../../src/tokens/sync-verifier.js'
+import { type Verifier, verifierOf, withVerifier } from '../../../src/tokens/verifier.js'
 import { deferred, settled, until } from '../../support/concurrency.js'
 import { expectMisuse, fatalErrors, refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../support/fixtures.js'
@@ -56,9 +56,9 @@ describe('a cached token', () => {
     const errors: unknown[] = []
     const onEvent = (event: object) => errors.push((event as { error?: Error }).error?.message)
     const forged = { id: 'a', accountId, scopes: [], issuedAt: new Date() } as never
-    const sync = { fromCache: () => forged, verifySync: () => forged, cacheSize: 1, now: Date.now, tolerance: 0 }
+    const verifier: Verifier = { ...(verifierOf(tokens) as Verifier), fromCache: () => forged, verifyNow: () => forged }
     const req = requestOf('a.b.c')
-    expect(await ask({ tokens: withSyncVerifier({ ...tokens }, sync), onEvent }, req)).toBe('unavailable')
+    expect(await ask({ tokens: withVerifier({ ...tokens }, verifier), onEvent }, req)).toBe('unavailable')
     expect(req).not.toHaveProperty('auth')
     expect(errors).toEqual(['requireBearer: only a verified token is admitted'])
   })

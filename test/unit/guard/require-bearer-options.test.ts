@@ -11,7 +11,7 @@ import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 
 const tokens = makeIssuer()
-const read = (options: object) => readRequireBearerOptions({ tokens, ...options } as RequireBearerOptions)
+const read = (options: object) => readRequireBearerOptions({ tokens, ...options } as RequireBearerOptions).settings
 const readForPassport = (options: object) =>
   readBearerOptions('BearerStrategy', { tokens, ...options } as BearerStrategyOptions)
 
@@ -25,13 +25,14 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     isRevoked: undefined,
     sessions: undefined,
     optional: false,
-    challenge: { realm: ISSUER, resourceMetadata: undefined },
+    realm: ISSUER,
+    resourceMetadata: undefined,
     timeout: 5000,
     onEvent: undefined,
   }
-  expect(read({})).toEqual({ ...defaults, forwardErrors: false })
+  expect(readRequireBearerOptions({ tokens })).toEqual({ settings: defaults, forwardErrors: false })
   expect(readForPassport({})).toEqual(defaults)
-  expect(read({ realm: 'reports' }).challenge.realm).toBe('reports')
+  expect(read({ realm: 'reports' }).realm).toBe('reports')
 })
 
 it('takes what createSessions() returned', () => {
@@ -126,6 +127,6 @@ describe('an invalid option is refused with a message that says what it must be'
     const message = '"tokens.issuer", the default of "realm", must be printable ASCII text, but is a string of'
     expectMisuse(() => read({ tokens: custom }), `requireBearer: ${message}`)
     expectMisuse(() => readForPassport({ tokens: custom }), `BearerStrategy: ${message}`)
-    expect(read({ tokens: custom, realm: 'reports' }).challenge.realm).toBe('reports')
+    expect(read({ tokens: custom, realm: 'reports' }).realm).toBe('reports')
   })
 })

@@ -3,7 +3,16 @@ import 'reflect-metadata'
 import { createRequire } from 'node:module'
 import { PassportStrategy } from '@nestjs/passport'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import { AuthError, authOf, createThrottle, tokenRouter, type VerifiedToken } from 'express-token-endpoint'
+import {
+  AuthError,
+  authOf,
+  createSessions,
+  createThrottle,
+  memorySessions,
+  requireBearer,
+  tokenRouter,
+  type VerifiedToken,
+} from 'express-token-endpoint'
 import {
   BearerStrategy,
   type BearerStrategyOptions,
@@ -220,6 +229,46 @@ describe('BearerStrategy', () => {
         expect((await ask(app, authorization)).body).toEqual({ auth: null })
       },
     )
+  })
+
+  describe('decides as requireBearer by each option', () => {
+    const lately = bearerOf()
+    const events: string[] = []
+    const hangs = () => new Promise<boolean>(() => {})
+    type Row = [authorization: string | undefined, options: Partial<BearerStrategyOptions>]
+    /** A request whose result the option changes. The compiler asks for a row of each option. */
+    const ROWS: { [option in keyof Required<BearerStrategyOptions>]: Row } = {
+      tokens: [lately, { tokens: makeIssuer({ issuer: 'https://other.example' }) }],
+      scope: [lately, { scope: 'b' }],
+      anyScope: [lately, { anyScope: 'b c' }],
+      signedInWithin: [
+        `Bearer ${issueNow(tokens, { accountId: alice.id, issuedAt: new Date(Date.now() - 60_000) }).token}`,
+        { signedInWithin: 1 },
+      ],
+      accounts: [lately, { accounts: makeStore([]) }],
+      isRevoked: [lately, { isRevoked: () => true }],
+      sessions: [lately, { sessions: createSessions(memorySessions()) }],
+      optional: [undefined, { optional: true }],
+      realm: [undefined, { realm: 'reports' }],
+      resourceMetadata: [undefined, { resourceMetadata: 'https://api.example.com/metadata' }],
+      timeout: [lately, { isRevoked: hangs, timeout: '1ms' }],
+      onEvent: [undefined, { onEvent: ({ type }) => events.push(type) }],
+    }
+
+    it.each(Object.entries(ROWS))('%s', async (_, [authorization, options]) => {
+      const resultOf = async (app: Express) => {
+        const { status, headers } = await ask(app, authorization)
+        return [status, status === 401 && headers['www-authenticate'], events.splice(0)]
+      }
+      const quiet = { tokens, onEvent() {} }
+      const guarded = (given: object) => {
+        const app = express().use(requireBearer({ ...quiet, ...given, forwardErrors: true }), (_req, res) => res.json())
+        return app.use(onError)
+      }
+      const expected = await resultOf(guarded(options))
+      expect(await resultOf(appOf(new BearerStrategy({ ...quiet, ...options })))).toEqual(expected)
+      expect(await resultOf(guarded({}))).not.toEqual(expected)
+    })
   })
 
   it('takes the options of requireBearer, and names itself in its errors', () => {

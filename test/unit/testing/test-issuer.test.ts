@@ -10,7 +10,7 @@ import { createTestIssuer, type TestIssuer, type TestIssuerOptions } from 'expre
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { testClock } from '../../../src/testing/test-clock.js'
-import { syncVerifierOf } from '../../../src/tokens/sync-verifier.js'
+import { verifierOf } from '../../../src/tokens/verifier.js'
 import { expectInvalidToken, expectMisuse } from '../../support/failures.js'
 import { ALGORITHMS, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 
@@ -152,7 +152,7 @@ describe('refused', () => {
 
 describe('the issuer', () => {
   it('is asked by guards as any other: by its quick path', () => {
-    expect(syncVerifierOf(createTestIssuer().tokens)).toBeDefined()
+    expect(verifierOf(createTestIssuer().tokens)).toBeDefined()
     expect(Object.keys(createTestIssuer().tokens)).toEqual(
       Object.keys(createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })),
     )

@@ -9,11 +9,11 @@ import { startSource } from '../../support/jwks-source.js'
 async function copy() {
   vi.resetModules()
   const library = await import('express-token-endpoint')
-  const { syncVerifierOf } = await import('../../../src/tokens/sync-verifier.js')
+  const { verifierOf } = await import('../../../src/tokens/verifier.js')
   const { isRemoteKeys } = await import('../../../src/tokens/keys/remote-keys.js')
   const { isVerifiedToken } = await import('../../../src/tokens/verified-token.js')
   const { ISSUER, signingKey } = await import('../../support/fixtures.js')
-  return { ...library, isRemoteKeys, isVerifiedToken, ISSUER, syncVerifierOf, signingKey }
+  return { ...library, isRemoteKeys, isVerifiedToken, ISSUER, signingKey, verifierOf }
 }
 
 describe('two copies of the package in one process', async () => {
@@ -36,9 +36,9 @@ describe('two copies of the package in one process', async () => {
 
   it('recognise each other’s verifiers', async () => {
     const { token } = issueNow(issuer, subject)
-    const path = two.syncVerifierOf(issuer)
-    expect(path?.verifySync(token)).toMatchObject({ accountId: 'acc-1' })
-    expect(path?.fromCache(token)).toBe(await issuer.verify(token))
+    const verifier = two.verifierOf(issuer)
+    expect(verifier?.verifyNow(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(verifier?.fromCache(token)).toBe(await issuer.verify(token))
   })
 
   it.each([
@@ -70,7 +70,7 @@ describe('two copies of the package in one process', async () => {
 
 describe('what is not the package’s own', async () => {
   const copied = await copy()
-  const { isVerifiedToken, ISSUER, createTokenIssuer, requireBearer, syncVerifierOf } = copied
+  const { isVerifiedToken, ISSUER, createTokenIssuer, requireBearer, verifierOf } = copied
   const issuer = createTokenIssuer({ issuer: ISSUER, keys: copied.signingKey('ES256') })
   const verified = await issuer.verify(issueNow(issuer, { accountId: 'acc-1' }).token)
   const keys = copied.remoteKeys('https://api.example.com/jwks.json')
@@ -113,9 +113,9 @@ describe('what is not the package’s own', async () => {
     ['an heir', Object.create(issuer, { verify: { value: verify } })],
     ['a proxy', new Proxy({ ...issuer, verify }, {})],
     ['a proxy of the issuer itself', new Proxy(issuer, {})],
-  ])('has no quick path: %s', (_, value) => {
-    expect(syncVerifierOf(issuer)).toBeDefined()
-    expect(syncVerifierOf(value)).toBeUndefined()
+  ])('is used through its own verify: %s', (_, value) => {
+    expect(verifierOf(issuer)).toBeDefined()
+    expect(verifierOf(value)).toBeUndefined()
   })
 
   it('is not shown in a copy or in JSON', () => {

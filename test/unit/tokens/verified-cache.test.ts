@@ -11,8 +11,8 @@ import { OWN_FORM } from '../../../src/tokens/jwt/claims.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
-import { type SyncVerifier, syncVerifierOf, withSyncVerifier } from '../../../src/tokens/sync-verifier.js'
 import { verifiedCache } from '../../../src/tokens/verified-cache.js'
+import { type Verifier, verifierOf, withVerifier } from '../../../src/tokens/verifier.js'
 import { until } from '../../support/concurrency.js'
 import {
   cachedOf,
@@ -215,17 +215,14 @@ describe('a guard that knows the token', () => {
     return request(app).get(path).set('Authorization', `Bearer ${token}`)
   }
 
-  const syncVerifier = () => syncVerifierOf(issuer) as SyncVerifier
-
   beforeEach(async () => void (await issuer.verify(token)))
 
   it('lets it through without verifying it again', async () => {
     verify.mockClear()
-    const verifySync = vi.fn()
-    const { fromCache } = syncVerifier()
-    const tokens = withSyncVerifier({ ...issuer }, { fromCache, verifySync, cacheSize: 1, now: Date.now, tolerance: 0 })
+    const verifyNow = vi.fn()
+    const tokens = withVerifier({ ...issuer }, { ...(verifierOf(issuer) as Verifier), verifyNow })
     await ask({ tokens }).expect(200, { id: 'acc-1' })
-    expect(verifySync).not.toHaveBeenCalled()
+    expect(verifyNow).not.toHaveBeenCalled()
     expect(verify).not.toHaveBeenCalled()
   })
 
@@ -275,16 +272,15 @@ describe('the guard, on a token’s first time', () => {
     expect(next.mock.calls).toEqual([[]])
   })
 
-  it('asks verify when it cannot be told at once', async () => {
+  it('waits for verify when its key has to be fetched', async () => {
     const verifyLater = vi.fn((text: string) => issuer.verify(text))
-    const never: SyncVerifier = {
+    const verifier: Verifier = {
+      ...(verifierOf(issuer) as Verifier),
       fromCache: () => undefined,
-      verifySync: () => undefined,
-      cacheSize: 1,
-      now: Date.now,
-      tolerance: 0,
+      verifyNow: () => undefined,
+      verify: verifyLater,
     }
-    const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
+    const { next, req } = call(withVerifier({ ...issuer }, verifier))
     expect(next).not.toHaveBeenCalled()
     await until(() => expect(next.mock.calls).toEqual([[]]))
     expect(verifyLater).toHaveBeenCalledOnce()

@@ -12,8 +12,8 @@ import {
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { recentMap } from '../../../src/tokens/recent-map.js'
-import { type SyncVerifier, syncVerifierOf } from '../../../src/tokens/sync-verifier.js'
-import { severalVerifiers } from '../../../src/tokens/verifiers.js'
+import { type Verifier, verifierOf } from '../../../src/tokens/verifier.js'
+import * as lists from '../../../src/tokens/verifiers.js'
 import { forge, frozenClock, goodParts, issueNow, makeIssuer, signingKey } from '../../support/fixtures.js'
 import { encode, partsOf, withOtherSignature } from '../../support/tokens.js'
 
@@ -28,6 +28,8 @@ const FAR = 'https://far.example.com'
 const old = makeIssuer({ issuer: OLD })
 // The same key and `kid`: only `iss` tells the tokens apart.
 const renewed = makeIssuer({ issuer: NEW })
+const severalVerifiers = (list: readonly TokenVerifier[]) =>
+  lists.severalVerifiers(list.map((tokens) => verifierOf(tokens) as Verifier))
 const tokenOf = (issuer = old, subject = {}) => issueNow(issuer, { accountId: 'acc-1', ...subject }).token
 
 /** Asks a guard about a token. Returns the issuer of the admitted token, or the refusal, and the events. */
@@ -135,11 +137,11 @@ describe('a guard with several verifiers', () => {
 
   it('looks into the cache of one verifier, and finds it with one look-up', () => {
     const several = Array.from({ length: 5 }, (_, i) => makeIssuer({ issuer: `https://${i}.example` }))
-    const caches = several.map((tokens) => vi.spyOn(syncVerifierOf(tokens) as SyncVerifier, 'fromCache'))
+    const caches = several.map((tokens) => vi.spyOn(verifierOf(tokens) as Verifier, 'fromCache'))
     const verifiers = severalVerifiers(several)
     const text = tokenOf(several[4])
     expect(verifiers.fromCache(text)).toBeUndefined()
-    const auth = verifiers.select(text).verifySync(text)
+    const auth = verifiers.select(text).verifyNow(text)
     for (const cache of caches) cache.mockClear()
     expect(verifiers.fromCache(text)).toBe(auth)
     expect(caches.map((cache) => cache.mock.calls.length)).toEqual([0, 0, 0, 0, 1])
@@ -163,7 +165,7 @@ describe('a guard with several verifiers', () => {
     const one = makeIssuer({ issuer: OLD, cache: 1 })
     const verifiers = severalVerifiers([one, makeIssuer({ issuer: NEW, cache: 1 })])
     const texts = [one, renewed, one].map((tokens) => tokenOf(tokens))
-    const [first] = texts.map((text) => verifiers.select(text).verifySync(text))
+    const [first] = texts.map((text) => verifiers.select(text).verifyNow(text))
     expect(first).toBeDefined()
     expect(verifiers.fromCache(texts[0] as string)).toBe(first)
   })
@@ -172,7 +174,7 @@ describe('a guard with several verifiers', () => {
     const uncached = makeIssuer({ issuer: NEW, cache: false })
     const { select } = severalVerifiers([old, uncached])
     const remembered = vi.mocked(recentMap).mock.results.at(-1)?.value.recent
-    for (const tokens of [uncached, old]) select(tokenOf(tokens)).verifySync(tokenOf(tokens))
+    for (const tokens of [uncached, old]) select(tokenOf(tokens)).verifyNow(tokenOf(tokens))
     expect(remembered.size).toBe(1)
     checked.mockClear()
     const text = tokenOf(uncached)

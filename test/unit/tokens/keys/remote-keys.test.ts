@@ -12,7 +12,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
-import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
+import { verifierOf } from '../../../../src/tokens/verifier.js'
 import { settled, tally, until } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
 import { cachedOf, frozenClock, ISSUER, makeIssuer, signingKey } from '../../../support/fixtures.js'
@@ -77,11 +77,11 @@ describe('remote keys', () => {
 
   it('are not waited for by whoever cannot wait; once held, they verify at once', async () => {
     const { source, verifier, one, two, unknown } = await follow()
-    expect(syncVerifierOf(verifier)?.verifySync(someToken(one))).toBeUndefined()
+    expect(verifierOf(verifier)?.verifyNow(someToken(one))).toBeUndefined()
     await unknown(two)
-    expect(syncVerifierOf(verifier)?.verifySync(someToken(one))).toMatchObject({ accountId: 'acc-1' })
-    expect(syncVerifierOf(verifier)?.verifySync(someToken(two))).toBeUndefined()
-    expect(() => syncVerifierOf(verifier)?.verifySync('garbage')).toThrow('The access token is not valid.')
+    expect(verifierOf(verifier)?.verifyNow(someToken(one))).toMatchObject({ accountId: 'acc-1' })
+    expect(verifierOf(verifier)?.verifyNow(someToken(two))).toBeUndefined()
+    expect(() => verifierOf(verifier)?.verifyNow('garbage')).toThrow('The access token is not valid.')
     expect(source.requests()).toBe(1)
   })
 
@@ -683,6 +683,6 @@ describe('keys that are here', () => {
     const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
     const token = someToken(makeIssuer())
     await expectInvalidToken(verifier.verify(token), 'unknown_key')
-    expect(() => syncVerifierOf(verifier)?.verifySync(token)).toThrow('The access token is not valid.')
+    expect(() => verifierOf(verifier)?.verifyNow(token)).toThrow('The access token is not valid.')
   })
 })

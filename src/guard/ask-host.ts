@@ -1,0 +1,68 @@
+import type { FoundAccount } from '../accounts/account.js'
+import { type FindById, findAccount } from '../accounts/find-account.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { AuthError } from '../refusals/auth-error.js'
+import type { TokenRefusal } from '../refusals/codes.js'
+import type { Sessions } from '../sessions/sessions.js'
+import { factsOf, type VerifiedToken } from '../tokens/verified-token.js'
+import { callHost } from '../waiting/host-call.js'
+
+/** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
+export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
+
+/** The options that these steps read. */
+export interface HostSettings {
+  readonly isRevoked: RevocationCheck | undefined
+  readonly sessions: Pick<Sessions, 'isEnded' | 'useFor'> | undefined
+  readonly accounts: FindById | undefined
+  readonly timeout: number
+}
+
+/**
+ * Asks the host whether a verified token may still be used.
+ * @returns the account, where the host looks accounts up
+ * @throws AuthError `invalid_token`, or `unavailable` when a function of the host fails
+ */
+export async function askHost(settings: HostSettings, auth: VerifiedToken): Promise<FoundAccount | undefined> {
+  if (settings.isRevoked) await requireUnrevoked(settings.isRevoked, auth, settings.timeout)
+  if (settings.sessions) await requireSession(settings.sessions, auth, settings.timeout)
+  return settings.accounts && requireAccount(settings.accounts, auth, settings.timeout)
+}
+
+/** Refuses a token that the host has revoked. */
+async function requireUnrevoked(isRevoked: RevocationCheck, auth: VerifiedToken, timeout: number): Promise<void> {
+  const revoked = await callHost('revocation', async () => readBoolean(await isRevoked(auth)), { timeout })
+  if (revoked) throw invalidToken('revoked', auth)
+}
+
+/** Refuses a token whose session has ended. */
+async function requireSession(
+  sessions: Pick<Sessions, 'isEnded'>,
+  auth: VerifiedToken,
+  timeout: number,
+): Promise<void> {
+  const hasEnded = await callHost('sessions', async () => readBoolean(await sessions.isEnded(auth)), { timeout })
+  if (hasEnded) throw invalidToken('revoked', auth)
+}
+
+/** Refuses a token whose account is gone, is disabled, or has ended its earlier tokens. */
+async function requireAccount(findById: FindById, auth: VerifiedToken, timeout: number): Promise<FoundAccount> {
+  const found = await callHost('accounts', () => findAccount(findById, auth.accountId), { timeout })
+  if (!found) throw invalidToken('unknown_account', auth)
+  const { disabled, tokensValidAfter } = found.account
+  if (disabled) throw invalidToken('account_disabled', auth)
+  // Not `<`: a time that is not a number must not pass.
+  if (tokensValidAfter && !(auth.issuedAt >= tokensValidAfter)) throw invalidToken('superseded', auth)
+  return found
+}
+
+/** Requires a boolean, because `undefined` from a forgotten `return` would let every revoked token through. */
+function readBoolean(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw misuse('isRevoked: must return true or false. Is a "return" missing?', PAGE.revoke)
+}
+
+/** Returns the refusal of a token whose signature is valid. */
+export function invalidToken(reason: TokenRefusal, auth: VerifiedToken): AuthError {
+  return new AuthError('invalid_token', { reason, ...factsOf(auth) })
+}

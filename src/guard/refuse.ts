@@ -1,0 +1,31 @@
+import type { AuthError } from '../refusals/auth-error.js'
+import { hasToClose } from '../refusals/close-after-response.js'
+import { type AuthObserver, type Emit, refusalEvent, reportedCopy } from '../refusals/events.js'
+import { type Answer, allHeaders, refusalAnswer } from '../refusals/responses.js'
+import { asRefusal } from '../refusals/send-response.js'
+import { addressIn, type Origin } from './origin.js'
+
+/** The options that these steps read. */
+export interface RefusalSettings {
+  readonly realm: string
+  readonly resourceMetadata: string | undefined
+  readonly onEvent: AuthObserver | undefined
+}
+
+/** Returns the refusal that was thrown, and reports it to the host's observer. */
+export function refusalOf(emit: Emit, origin: Origin, thrown: unknown): AuthError {
+  const error = asRefusal('guard', thrown)
+  emit({ address: addressIn(origin) }, refusalEvent('guard', error))
+  return error
+}
+
+/** Returns the response for a refusal, with the challenge. */
+export const responseTo = (settings: RefusalSettings, error: AuthError): Answer =>
+  refusalAnswer('guard', error, settings)
+
+/** Returns the error for a host that responds itself: with all headers of the response. */
+export function errorForHost(settings: RefusalSettings, { req }: Origin, error: AuthError): AuthError {
+  // HTTP/2 has no such header, and Node would emit a warning for each response with it.
+  const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
+  return reportedCopy(error, settings.onEvent, allHeaders('guard', error, closes, settings))
+}
