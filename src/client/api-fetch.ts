@@ -42,7 +42,7 @@ export function createApiFetch(settings: ClientSettings, session: () => Session)
 
     let next: HeldToken | undefined
     try {
-      const isInvalid = await until(over, until(signal, readRefusal(response)))
+      const isInvalid = await until(signal, until(over, readRefusal(response)))
       if (isInvalid !== undefined && refuse(token, isInvalid) && !isStream) next = await get({ signal }, token)
     } catch (error) {
       // After a sign-out, nobody repeats the call.

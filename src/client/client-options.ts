@@ -1,4 +1,4 @@
-import { isExposed, withoutEndSlashes } from '../shared/urls.js'
+import { isExposed } from '../shared/urls.js'
 import { bare } from './read.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
@@ -93,7 +93,7 @@ export function readClientOptions({ url, credentials, ...given }: TokenClientOpt
     must(type !== 'undefined', `unknown option "${name}"`)
     if (value === undefined) continue
     must(typeof value === type, `option "${name}" must be of type ${type}`)
-    Object.assign(options, { [name]: value })
+    ;(options as Record<string, unknown>)[name] = value
   }
   const { path, origins, timeout, maxWait } = options
   must(/^\/[^?#\s\\]*$/.test(path), 'option "path" must begin with "/"')
@@ -101,7 +101,7 @@ export function readClientOptions({ url, credentials, ...given }: TokenClientOpt
   must(timeout > 0 && timeout <= 600, 'option "timeout" must be at most 600 seconds')
   must(maxWait >= 0 && maxWait <= 3600, 'option "maxWait" must be at most 3600 seconds')
   const urls = [url, ...origins].map(secureUrl)
-  const base = withoutEndSlashes(String(urls[0]))
+  const base = String(urls[0]).replace(/\/+$/, '')
   return {
     ...options,
     credentials,

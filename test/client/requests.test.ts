@@ -1,9 +1,9 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
+import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bearerError } from '../../src/client/challenge.js'
 import { deferred, settled } from '../support/concurrency.js'
@@ -14,13 +14,17 @@ const grant = () => ({ authenticationToken: 'T', expiration: new Date(Date.now()
 
 type Send = (url: string, init: RequestInit & { cache?: string }) => Response | Promise<Response>
 
+/** Returns a fetch that signs in, and sends the calls of the API to `send`. */
+const signInThen = (send: Send) =>
+  (async (input: string | URL | Request, init: RequestInit = {}) =>
+    String(input).endsWith('/token') ? Response.json(grant()) : send(String(input), init)) as typeof fetch
+
 /** Creates a client that is signed in, and whose calls of the API go to `send`. */
 function clientWith(send: Send, options: Partial<TokenClientOptions> = {}) {
   return createTokenClient({
     url: URL_OF_API,
     credentials,
-    fetch: (async (input: string | URL | Request, init: RequestInit = {}) =>
-      String(input).endsWith('/token') ? Response.json(grant()) : send(String(input), init)) as typeof fetch,
+    fetch: signInThen(send),
     ...options,
   })
 }
@@ -277,4 +281,40 @@ it('20 calls with one signal cause no warning', async () => {
   await Promise.all(calls)
   await settled()
   expect(warnings).toEqual([])
+})
+
+describe('a call leaves no listener on the signal of its caller', () => {
+  const refusal = (status: number, challenge?: string) =>
+    new Response('', { status, headers: challenge ? { 'WWW-Authenticate': challenge } : {} })
+  const never = () => new Promise<never>(() => {})
+  const STEP_UP = 'Bearer error="insufficient_user_authentication"'
+
+  it.each<[string, Partial<TokenClientOptions>, ((abort: () => void, api: TokenClient) => void)?]>([
+    ['gets a response', {}],
+    ['gets a 401 for each token', { fetch: signInThen(() => refusal(401)) }],
+    ['has refused credentials', { fetch: async () => refusal(403) }],
+    ['has to try later', { fetch: async () => refusal(503), maxWait: 0 }],
+    ['cannot reach the server', { fetch: () => Promise.reject(new TypeError('fetch failed')), maxWait: 0 }],
+    ['has no credentials', { credentials: () => Promise.reject(new Error('the vault is down')) }],
+    ['aborts while a form is open', { interactive: true, credentials: never }, (abort) => abort()],
+    ['waits for a form at the sign-out', { interactive: true, credentials: never }, (_, api) => api.signOut()],
+    ['aborts at a step-up', { fetch: signInThen(() => refusal(401, STEP_UP)), onStepUp: never }, (abort) => abort()],
+    [
+      'waits for a step-up at the sign-out',
+      { fetch: signInThen(() => refusal(401, STEP_UP)), onStepUp: never },
+      (_, api) => api.signOut(),
+    ],
+  ])('that %s', async (_, options, act) => {
+    const api = createTokenClient({ url: URL_OF_API, credentials, ...options })
+    const aborter = new AbortController()
+    const { signal } = new AbortController()
+    const both = AbortSignal.any([aborter.signal, signal])
+    const calls = [api.fetch('/x', { signal: both }), api.fetch('/y', { signal: both }), api.token({ signal: both })]
+    const ended = Promise.allSettled(calls)
+    await settled()
+    act?.(() => aborter.abort(), api)
+    await ended
+    await settled()
+    expect(getEventListeners(both, 'abort')).toEqual([])
+  })
 })
