@@ -1,6 +1,7 @@
 import { bearerError } from './challenge.js'
 import type { ClientSettings } from './client-options.js'
 import type { HeldToken } from './held-token.js'
+import { bare } from './read.js'
 import { discard, send } from './send.js'
 import type { Session } from './session.js'
 import { until } from './sign-in/waiting.js'
@@ -19,21 +20,27 @@ export function createApiFetch(settings: ClientSettings, session: () => Session)
   /** Appends a path to the base URL. Text that does not begin with a scheme cannot change the host. */
   const absolute = (text: string) => (/^[a-z][a-z\d+.-]*:/i.test(text) ? text : base + text.replace(/^\/?/, '/'))
 
-  async function fetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  async function fetch(input: string | URL | Request, init?: RequestInit | null): Promise<Response> {
     const { over, get, refuse } = session()
     const request: Request | undefined = Object(input).clone && input
     const url = checkUrl(request ? request.url : absolute(String(input)))
-    // A Request has its members on its prototype, so a copy would lose them.
-    if ('clone' in init) return await fetch(new Request(url, init))
-    const signal = init.signal ?? request?.signal ?? null
-    const { getReader, pipe, [Symbol.asyncIterator]: iterate } = Object(init.body)
-    const isStream = getReader || pipe || iterate
+    const { referrer, referrerPolicy } = Object(request)
+    // A second argument would reset these two members of a Request.
+    init ??= { referrer, referrerPolicy }
+    // The members of a prototype count too, for example those of a Request. A copy would lose them.
+    const prototype = Object.getPrototypeOf(init)
+    if (prototype && Object.getPrototypeOf(prototype)) return await fetch(new Request(request ?? url, init))
+    const own = bare(init)
+    if (own.signal === undefined) own.signal = request?.signal ?? null
+    const { signal, headers: given = request?.headers } = own
+    const headers = new Headers(given)
+    const { getReader, [Symbol.asyncIterator]: iterate } = Object(own.body)
+    const isStream = getReader || iterate
 
     function sendWith({ grant }: HeldToken) {
-      const headers = new Headers(init.headers ?? request?.headers)
       headers.set('Authorization', `Bearer ${grant.token}`)
       // The body of a Request can be read once.
-      return send(settings.fetch, url, request?.clone(), { ...init, signal }, headers)
+      return send(settings.fetch, url, request?.clone(), bare(own), new Headers(headers))
     }
 
     const token = await get({ signal })

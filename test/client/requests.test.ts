@@ -7,6 +7,7 @@ import { createTokenClient, type TokenClient, type TokenClientOptions } from 'ex
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bearerError } from '../../src/client/challenge.js'
 import { deferred, settled } from '../support/concurrency.js'
+import { polluted } from '../support/pollution.js'
 
 const URL_OF_API = 'https://api.example.com'
 const credentials = () => ({ email: 'alice@example.com', password: 'secret' })
@@ -129,6 +130,112 @@ it('a step-up for a call before the sign-out asks nobody', async () => {
   )
   expect((await api.fetch('/x')).status).toBe(401)
   expect(onStepUp).not.toHaveBeenCalled()
+})
+
+describe('the second argument is read as the fetch of Node reads it', () => {
+  const HEADERS = { 'X-App': 'a', 'Content-Type': 'text/x' }
+  /** Has its members on its prototype, and reads them in a private field. */
+  class Settings {
+    #body = 'a=2'
+    get method() {
+      return 'PATCH'
+    }
+    get body() {
+      return this.#body
+    }
+  }
+  const withMembers = (target: object, members: object) => Object.assign(target, members)
+  const aborted = (url: string) => new Request(url, { signal: AbortSignal.abort() })
+  const withBody = (url: string) => new Request(url, { method: 'PUT', body: 'a=1', headers: HEADERS })
+  const cases: [string, unknown, ((url: string) => Request)?][] = [
+    ['null', null],
+    ['null, for a Request with a body', null, withBody],
+    ['undefined, for a Request with a body', undefined, withBody],
+    ['text', 'POST'],
+    ['a number', 5],
+    ['an array', []],
+    ['a function', withMembers(() => {}, { method: 'DELETE' })],
+    ['an object with inherited members', Object.create({ method: 'POST', body: 'a=2' })],
+    ['an object with inherited and own members', withMembers(Object.create({ method: 'PUT' }), { body: 'a=2' })],
+    ['an object without a prototype', withMembers(Object.create(null), { method: 'POST' })],
+    ['an instance', new Settings()],
+    ['an instance, for a Request with a body', new Settings(), withBody],
+    ['a Request, for a Request with a body', new Request('http://localhost', { method: 'DELETE' }), withBody],
+    ['signal: null, for a Request that was aborted', { signal: null }, aborted],
+    ['signal: undefined, for a Request that was aborted', { signal: undefined }, aborted],
+    ['another signal, for a Request that was aborted', { signal: new AbortController().signal }, aborted],
+    ['a signal that is none', { signal: {} }],
+    ['headers: null', { headers: null }],
+    ['headers: undefined, for a Request with headers', { headers: undefined }, withBody],
+    ['no headers, for a Request with headers', { headers: {} }, withBody],
+    ['method: undefined, for a Request with a method', { method: undefined }, withBody],
+    ['a method in small letters', { method: 'post' }],
+    ['body: null, for a Request with a body', { body: null }, withBody],
+    ['another body, for a Request with a body', { body: 'b' }, withBody],
+    ['GET, for a Request with a body', { method: 'GET' }, withBody],
+    ['a stream without duplex', { method: 'POST', body: new Blob(['a']).stream() }],
+    ['redirect: null', { redirect: null }],
+    ['an unknown redirect', { redirect: 'never' }],
+    ['redirect: undefined, for a Request', { redirect: undefined }, (url) => new Request(url, { redirect: 'error' })],
+    [
+      'nothing, for a Request with a referrer',
+      undefined,
+      (url) => new Request(url, { referrer: url, referrerPolicy: 'unsafe-url' }),
+    ],
+  ]
+
+  it.each(cases)('%s', async (_, init, make) => {
+    const seen: unknown[] = []
+    const server = createServer(async (req, res) => {
+      const { 'x-app': app, 'content-type': type, referer } = req.headers
+      seen.push([req.method, app, type, referer?.replace(/^.*\d/, ''), await text(req)])
+      res.end()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`
+    const send = async (input: string | URL | Request, init?: RequestInit) =>
+      String(input).endsWith('/token') ? Response.json(grant()) : fetch(input, init)
+    const api = createTokenClient({ url, credentials, fetch: send as typeof fetch })
+    const results: unknown[] = []
+    for (const call of [fetch, api.fetch]) {
+      const result = await call(make?.(url) ?? url, init as RequestInit).then(
+        ({ status }) => status,
+        ({ name }) => name,
+      )
+      results.push([result, seen.splice(0)])
+    }
+    expect(results[1]).toEqual(results[0])
+  })
+
+  it('at once, so that a later change and a second try do not matter', async () => {
+    const sent: unknown[] = []
+    const api = clientWith((_, { method, headers }) => {
+      sent.push([method, new Headers(headers).get('X-App')])
+      return new Response('', { status: sent.length === 1 ? 401 : 200 })
+    })
+    const headers = new Headers(HEADERS)
+    const init = { method: 'PUT', headers: headers.entries() as unknown as Headers }
+    const call = api.fetch('/x', init)
+    headers.set('X-App', 'b')
+    init.method = 'DELETE'
+    expect((await call).status).toBe(200)
+    expect(sent).toEqual([
+      ['PUT', 'a'],
+      ['PUT', 'a'],
+    ])
+  })
+
+  it('without the members that another package added to all objects', async () => {
+    const sent: unknown[] = []
+    const api = clientWith((_, { method, credentials }) => {
+      sent.push([method, credentials])
+      return new Response()
+    })
+    await polluted({ method: 'DELETE', credentials: 'include', signal: AbortSignal.abort() }, () => api.fetch('/x', {}))
+    expect(sent).toEqual([[undefined, undefined]])
+  })
 })
 
 describe('redirects outside of browsers', () => {
