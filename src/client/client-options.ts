@@ -38,8 +38,9 @@ export interface TokenClientOptions {
   /** The longest time that a call waits because the token endpoint asks to try later. In seconds. Default 30, at most 3600. */
   maxWait?: number | undefined
   /**
-   * Called with a 401 that demands a more recent or a stronger sign-in (RFC 9470 section 3). Return true to sign in again and to
-   * repeat the request once. By default the caller gets the response.
+   * Called with a copy of a 401 that demands a more recent or a stronger sign-in (RFC 9470 section 3), once for all calls with the same
+   * demand. Return true to sign in again and to repeat the request once. Otherwise, and by default, the caller gets the response.
+   * The function must not wait for a call that gets the same demand.
    */
   onStepUp?: ((response: Response) => boolean | PromiseLike<boolean>) | undefined
   /**

@@ -118,18 +118,156 @@ describe('in a browser', () => {
   })
 })
 
-it('a step-up for a call before the sign-out asks nobody', async () => {
-  const onStepUp = vi.fn(() => true)
-  const headers = { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication"' }
-  const api = clientWith(
-    () => {
+describe('a step-up', () => {
+  const challengeOf = (age: number) => `Bearer error="insufficient_user_authentication", max_age="${age}"`
+  const demand = (age = 300) => new Response('why', { status: 401, headers: { 'WWW-Authenticate': challengeOf(age) } })
+
+  /** Creates an API that demands a step-up until the second sign-in. Returns the client and the tokens that the API received. */
+  function stepUpWith(onStepUp: TokenClientOptions['onStepUp'], respond: (path: string) => unknown = () => demand()) {
+    const tokens: string[] = []
+    let signIns = 0
+    const api = createTokenClient({
+      url: URL_OF_API,
+      credentials,
+      onStepUp,
+      fetch: (async (input: string | URL, init: RequestInit) => {
+        if (String(input).endsWith('/token')) return Response.json({ ...grant(), authenticationToken: `T${++signIns}` })
+        const token = new Headers(init.headers).get('Authorization')?.slice(7) ?? ''
+        tokens.push(token)
+        return token === 'T1' ? respond(new URL(input).pathname) : new Response('done')
+      }) as typeof fetch,
+    })
+    return { api, tokens }
+  }
+
+  it('asks nobody for a call before the sign-out', async () => {
+    const onStepUp = vi.fn(() => true)
+    const { api } = stepUpWith(onStepUp, () => {
       api.signOut()
-      return new Response('', { status: 401, headers })
+      return demand()
+    })
+    expect((await api.fetch('/x')).status).toBe(401)
+    expect(onStepUp).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['at once', () => true],
+    ['later', () => settled().then(() => true)],
+  ])(
+    'asks once for five calls, also when their 401 comes after the sign-in, when the owner consents %s',
+    async (_, consent) => {
+      const { promise: late, resolve: send } = deferred<void>()
+      const onStepUp = vi.fn(consent)
+      const { api, tokens } = stepUpWith(onStepUp, (path) => {
+        // Five calls whose responses come in one turn of the event loop, but not in one microtask.
+        let response: Promise<unknown> = path === '/late' ? late : Promise.resolve()
+        for (let turns = Number(path.slice(1)) || 0; turns > 0; turns--) response = response.then(() => {})
+        return response.then(() => demand())
+      })
+      const calls = ['/0', '/3', '/6', '/9', '/late'].map((path) => api.fetch(path))
+      await Promise.all(calls.slice(0, -1))
+      send()
+      for (const call of calls) expect(await (await call).text()).toBe('done')
+      expect(onStepUp).toHaveBeenCalledOnce()
+      expect(tokens.sort()).toEqual([...Array(5).fill('T1'), ...Array(5).fill('T2')])
     },
-    { onStepUp },
   )
-  expect((await api.fetch('/x')).status).toBe(401)
-  expect(onStepUp).not.toHaveBeenCalled()
+
+  it('asks for each demand', async () => {
+    const onStepUp = vi.fn(() => settled().then(() => true))
+    const { api } = stepUpWith(onStepUp, (path) => demand(Number(path.slice(1))))
+    for (const response of await Promise.all(['/1', '/2', '/1', '/2'].map((path) => api.fetch(path))))
+      expect(response.status).toBe(200)
+    expect(onStepUp).toHaveBeenCalledTimes(2)
+  })
+
+  it.each<[string, TokenClientOptions['onStepUp'], unknown?]>([
+    ['declines', () => false],
+    ['reads the response', async (response) => (await response.text()) === ''],
+    ['cancels the response', async (response) => !!(await response.body?.cancel())],
+    ['keeps the response locked', (response) => !response.body?.getReader()],
+    ['throws', () => Promise.reject(new Error('a fault of the app')), new Error('a fault of the app')],
+    ['throws at once', () => expect.fail('a fault of the app'), expect.any(Error)],
+    [
+      'reads the response and throws',
+      async (response) => Promise.reject(new Error(await response.text())),
+      new Error('why'),
+    ],
+  ])(
+    'leaves each caller a readable 401 when the owner %s, and asks again for the next call',
+    async (_, owner, error) => {
+      const onStepUp = vi.fn(owner)
+      const { api, tokens } = stepUpWith(onStepUp)
+      for (const times of [1, 2]) {
+        for (const response of await Promise.all([api.fetch('/x'), api.fetch('/y')]))
+          expect([response.status, await response.text().catch(String)]).toEqual([401, 'why'])
+        expect(onStepUp).toHaveBeenCalledTimes(times)
+      }
+      expect(tokens).toEqual(Array(4).fill('T1'))
+      expect(api.state.error).toEqual(error)
+    },
+  )
+
+  it('asks again after a sign-in that failed', async () => {
+    const onStepUp = vi.fn(() => true)
+    const cancelled = new Error('cancelled')
+    let asked = 0
+    const api = clientWith(() => demand(), {
+      onStepUp,
+      credentials: () => (asked++ ? Promise.reject(cancelled) : Promise.resolve(credentials())),
+    })
+    for (let call = 0; call < 2; call++) await expect(api.fetch('/x')).rejects.toBe(cancelled)
+    expect(onStepUp).toHaveBeenCalledTimes(2)
+  })
+
+  it('asks the next person again, and lets a caller leave without an effect on the others', async () => {
+    const consents: ((consent: boolean) => void)[] = []
+    const onStepUp = vi.fn(() => new Promise<boolean>((resolve) => consents.push(resolve)))
+    const api = clientWith(() => demand(), { onStepUp })
+    const first = api.fetch('/x')
+    await settled()
+    api.signOut()
+    expect((await first).status).toBe(401)
+    const aborter = new AbortController()
+    const leaves = expect(api.fetch('/x', { signal: aborter.signal })).rejects.toThrow('aborted')
+    await settled()
+    aborter.abort()
+    await leaves
+    const patient = api.fetch('/x')
+    await settled()
+    expect(onStepUp).toHaveBeenCalledTimes(2)
+    consents[1]?.(false)
+    expect(await (await patient).text()).toBe('why')
+  })
+
+  it('tells the owner the URL, and frees the connection before the request is repeated', async () => {
+    const urls: string[] = []
+    const { promise: freed, resolve: free } = deferred<void>()
+    const { api } = stepUpWith(
+      ({ url }) => !!urls.push(url),
+      () => {
+        const end = new TransformStream({ flush: () => free() })
+        const response = new Response(new Blob(['why']).stream().pipeThrough(end), demand())
+        return Object.defineProperty(response, 'url', { value: `${URL_OF_API}/x` })
+      },
+    )
+    expect((await api.fetch('/x')).status).toBe(200)
+    await freed
+    expect(urls).toEqual([`${URL_OF_API}/x`])
+  })
+
+  it('asks nobody for a response whose body does not arrive within the time limit', async () => {
+    const onStepUp = vi.fn(() => true)
+    const { api } = stepUpWith(onStepUp, () => new Response(new ReadableStream(), demand()))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const call = api.fetch('/x')
+    await settled()
+    vi.advanceTimersByTime(10_000)
+    expect((await call).status).toBe(401)
+    expect(onStepUp).not.toHaveBeenCalled()
+    expect(api.state.error).toMatchObject({ code: 'unreachable' })
+  })
 })
 
 describe('the second argument is read as the fetch of Node reads it', () => {
