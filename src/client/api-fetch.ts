@@ -1,13 +1,15 @@
 import { bearerError } from './challenge.js'
 import type { ClientSettings } from './client-options.js'
 import type { HeldToken } from './held-token.js'
+import { bare } from './read.js'
 import { discard, send } from './send.js'
 import type { Session } from './session.js'
-import { until } from './sign-in/waiting.js'
+import { until, within } from './sign-in/waiting.js'
+import { TokenClientError } from './token-client-error.js'
 
 /** @param session returns the session in which a call begins */
 export function createApiFetch(settings: ClientSettings, session: () => Session) {
-  const { base, origins, onStepUp } = settings
+  const { base, origins, timeout, onStepUp } = settings
 
   /** @throws TypeError for a URL of an origin that must not get the token, and for a relative URL */
   function checkUrl(url: string | URL): URL {
@@ -19,50 +21,84 @@ export function createApiFetch(settings: ClientSettings, session: () => Session)
   /** Appends a path to the base URL. Text that does not begin with a scheme cannot change the host. */
   const absolute = (text: string) => (/^[a-z][a-z\d+.-]*:/i.test(text) ? text : base + text.replace(/^\/?/, '/'))
 
-  async function fetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-    const { over, get, refuse } = session()
+  async function fetch(input: string | URL | Request, init?: RequestInit | null): Promise<Response> {
+    const current = session()
     const request: Request | undefined = Object(input).clone && input
     const url = checkUrl(request ? request.url : absolute(String(input)))
-    // A Request has its members on its prototype, so a copy would lose them.
-    if ('clone' in init) return await fetch(new Request(url, init))
-    const signal = init.signal ?? request?.signal ?? null
-    const { getReader, pipe, [Symbol.asyncIterator]: iterate } = Object(init.body)
-    const isStream = getReader || pipe || iterate
+    const { referrer, referrerPolicy } = Object(request)
+    // A second argument would reset these two members of a Request.
+    init ??= { referrer, referrerPolicy }
+    // The members of a prototype count too, for example those of a Request. A copy would lose them.
+    const prototype = Object.getPrototypeOf(init)
+    if (prototype && Object.getPrototypeOf(prototype)) return await fetch(new Request(request ?? url, init))
+    const own = bare(init)
+    if (own.signal === undefined) own.signal = request?.signal ?? null
+    const { signal, headers: given = request?.headers } = own
+    const headers = new Headers(given)
+    const { getReader, [Symbol.asyncIterator]: iterate } = Object(own.body)
+    const isStream = getReader || iterate
 
     function sendWith({ grant }: HeldToken) {
-      const headers = new Headers(init.headers ?? request?.headers)
       headers.set('Authorization', `Bearer ${grant.token}`)
       // The body of a Request can be read once.
-      return send(settings.fetch, url, request?.clone(), { ...init, signal }, headers)
+      return send(settings.fetch, url, request?.clone(), bare(own), new Headers(headers))
     }
 
-    const token = await get({ signal })
+    const token = await current.get({ signal })
     const [response, isRefusal] = await sendWith(token)
-    if (!isRefusal || over.aborted) return response
+    if (!isRefusal || current.over.aborted) return response
 
     let next: HeldToken | undefined
     try {
-      const isInvalid = await until(over, until(signal, readRefusal(response)))
-      if (isInvalid !== undefined && refuse(token, isInvalid) && !isStream) next = await get({ signal }, token)
+      if ((await until(signal, mayReplace(current, token, response))) && !isStream) {
+        // The consent to a step-up ends with the sign-in, also when it fails.
+        next = await current.get({ signal }, token).finally(() => token.stepUps.clear())
+      }
     } catch (error) {
       // After a sign-out, nobody repeats the call.
-      if (!over.aborted || signal?.aborted) throw error
+      if (!current.over.aborted || signal?.aborted) throw error
     }
     if (!next) return response
     discard(response)
     return (await sendWith(next))[0]
   }
 
-  /**
-   * Returns whether a 401 says that the token is invalid. False when the token is valid, but the owner consents to a step-up. Undefined
-   * when a new token would not help.
-   */
-  async function readRefusal(response: Response): Promise<boolean | undefined> {
+  /** Returns whether a 401 is a reason to get another token. For a valid token, the owner has to consent to a step-up. */
+  async function mayReplace(current: Session, token: HeldToken, response: Response): Promise<boolean> {
     const challenge = response.headers.get('WWW-Authenticate')
     // The specification has no challenge, and a page cannot read the header unless the API exposes it.
     const error = challenge === null ? 'invalid_token' : bearerError(challenge)
-    if (error === 'invalid_token') return true
-    return error === 'insufficient_user_authentication' && (await onStepUp(response)) === true ? false : undefined
+    const isInvalid = error === 'invalid_token'
+    if (!isInvalid) {
+      if (error !== 'insufficient_user_authentication') return false
+      // A call that was sent before a sign-in tries the new token first.
+      if (token === current.held) {
+        const { stepUps } = token
+        const consent = stepUps.get(challenge) ?? askOwner(current, response)
+        stepUps.set(challenge, consent)
+        if (!(await consent)) {
+          stepUps.delete(challenge)
+          return false
+        }
+      }
+    }
+    return current.refuse(token, isInvalid)
+  }
+
+  /**
+   * Returns whether the owner consents to a step-up. The owner gets a copy in memory, because the caller may read the response too, and
+   * the `cancel()` of a clone waits for the caller.
+   */
+  async function askOwner({ over, fail }: Session, response: Response): Promise<boolean> {
+    try {
+      const late = new TokenClientError('unreachable')
+      const body = await within(timeout, over, late, () => response.clone().arrayBuffer())
+      const copy = Object.defineProperty(new Response(body, response), 'url', { value: response.url })
+      return (await until(over, Promise.resolve(onStepUp(copy)))) === true
+    } catch (failure) {
+      fail(failure as Error)
+      return false
+    }
   }
 
   return { fetch, checkUrl }

@@ -1,4 +1,4 @@
-import { isExposed, withoutEndSlashes } from '../options/urls.js'
+import { isExposed } from '../options/urls.js'
 import { bare } from './read.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
@@ -38,8 +38,9 @@ export interface TokenClientOptions {
   /** The longest time that a call waits because the token endpoint asks to try later. In seconds. Default 30, at most 3600. */
   maxWait?: number | undefined
   /**
-   * Called with a 401 that demands a more recent or a stronger sign-in (RFC 9470 section 3). Return true to sign in again and to
-   * repeat the request once. By default the caller gets the response.
+   * Called with a copy of a 401 that demands a more recent or a stronger sign-in (RFC 9470 section 3), once for all calls with the same
+   * demand. Return true to sign in again and to repeat the request once. Otherwise, and by default, the caller gets the response.
+   * The function must not wait for a call that gets the same demand.
    */
   onStepUp?: ((response: Response) => boolean | PromiseLike<boolean>) | undefined
   /**
@@ -93,7 +94,7 @@ export function readClientOptions({ url, credentials, ...given }: TokenClientOpt
     must(type !== 'undefined', `unknown option "${name}"`)
     if (value === undefined) continue
     must(typeof value === type, `option "${name}" must be of type ${type}`)
-    Object.assign(options, { [name]: value })
+    ;(options as Record<string, unknown>)[name] = value
   }
   const { path, origins, timeout, maxWait } = options
   must(/^\/[^?#\s\\]*$/.test(path), 'option "path" must begin with "/"')
@@ -101,7 +102,7 @@ export function readClientOptions({ url, credentials, ...given }: TokenClientOpt
   must(timeout > 0 && timeout <= 600, 'option "timeout" must be at most 600 seconds')
   must(maxWait >= 0 && maxWait <= 3600, 'option "maxWait" must be at most 3600 seconds')
   const urls = [url, ...origins].map(secureUrl)
-  const base = withoutEndSlashes(String(urls[0]))
+  const base = String(urls[0]).replace(/\/+$/, '')
   return {
     ...options,
     credentials,

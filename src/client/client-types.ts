@@ -24,7 +24,7 @@ export interface HeadersRequest extends TokenRequest {
   url?: string | URL | undefined
 }
 
-/** A `TokenClientError`, or the error of `credentials`. */
+/** A `TokenClientError`, or the error of `credentials` or `onStepUp`. */
 export interface SignInError extends Error {
   /** The code of a `TokenClientError`. Otherwise of any type. */
   readonly code?: unknown

@@ -29,6 +29,8 @@ export function holdToken(grant: Grant, isReplacement: boolean, interactive: boo
     isRefused: false,
     /** True when the token is invalid. */
     isInvalid: false,
+    /** The decisions of the owner about step-ups, by their challenge. Calls with the same challenge ask once. */
+    stepUps: new Map<string | null, Promise<boolean>>(),
     /** Returns the milliseconds since this client got the token. */
     age: () => most - rest(),
     /** Returns the milliseconds until the expiration, and 0 for an invalid token. */

@@ -15,6 +15,7 @@ const OF_BODY = /^content-/
  * Browsers remove the token at a redirect to another origin, and hide redirects from scripts. Some other runtimes and packages send
  * the token to the target of the redirect. There, this function follows the redirects (Fetch standard, section "HTTP-redirect fetch").
  * @param request undefined when the request consists of the other parameters
+ * @param init changed by this function
  * @returns the response, and whether it is a 401 of the origin that received the token
  */
 export async function send(
@@ -25,13 +26,15 @@ export async function send(
   headers: Headers,
 ): Promise<[response: Response, isRefusal: boolean]> {
   const isBrowser = (globalThis as { location?: unknown }).location
-  const follows = !isBrowser && (init.redirect ?? request?.redirect ?? 'follow') === 'follow'
-  if (follows) init = { ...init, redirect: 'manual' }
+  const { redirect = request?.redirect ?? 'follow', cache = request?.cache ?? 'default' } = init
+  const follows = !isBrowser && redirect === 'follow'
+  init.headers = headers
+  if (follows) init.redirect = 'manual'
   // Otherwise a browser may give one person the `private` pages of another.
-  if (isBrowser && (request?.cache ?? 'default') === 'default') init = { ...init, cache: init.cache ?? 'no-store' }
+  if (isBrowser && init.cache === undefined && cache === 'default') init.cache = 'no-store'
   let at = url
   for (let left = MOST_REDIRECTS; ; left--) {
-    const response = await fetch((follows ? request?.clone() : request) ?? at, { ...init, headers })
+    const response = await fetch((follows ? request?.clone() : request) ?? at, init)
     const { status } = response
     const location = follows && REDIRECT.test(`${status}`) ? response.headers.get('Location') : null
     if (location == null) {
@@ -50,7 +53,7 @@ export async function send(
       body = null
       remove(headers, OF_BODY)
     } else if (request?.body) body ??= await request.arrayBuffer()
-    init = { ...init, method, body }
+    Object.assign(init, { method, body })
     request = undefined
   }
 }

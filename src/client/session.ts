@@ -81,12 +81,7 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
     const stop = new AbortController()
     const result = until(stop.signal, signInNow(stop.signal))
     result
-      .catch((failure) => {
-        // Each call gets the refusal of the first.
-        if (stop.signal.aborted || failure === session.error) return
-        session.error = failure
-        changed()
-      })
+      .catch((failure) => stop.signal.aborted || session.fail(failure))
       .then(() => {
         running = undefined
       })
@@ -139,6 +134,13 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
     error: undefined as SignInError | undefined,
     get,
     refuse,
+    /** Notes the failure of a sign-in. */
+    fail(failure: SignInError): void {
+      // Each call gets the refusal of the first.
+      if (over.signal.aborted || failure === session.error) return
+      session.error = failure
+      changed()
+    },
     /** Takes a token in place of the held one and of a running sign-in. */
     take(grant: Grant): void {
       hold(grant)

@@ -12,7 +12,7 @@ export type TokenClientErrorCode =
  * The error of the client. It holds no token, no password and no other error, because other errors can hold a request.
  *
  * - `refused`: the server refused the credentials with 403. Call `signOut()` before you use new credentials.
- * - `try_later`: the server asked with 429 or 503 to wait longer than `maxWait`.
+ * - `try_later`: the server asked with 429 or 503 to wait longer than `maxWait`. After a 429, another e-mail address need not wait.
  * - `unreachable`: there was no complete response within `timeout`.
  * - `unexpected`: the response has another status, or no valid token.
  * - `expired`: the token for `adopt()` has expired by the clock of this machine.
@@ -26,7 +26,7 @@ export class TokenClientError extends Error {
   declare readonly code: TokenClientErrorCode
   /** The status of the token endpoint's response. Undefined without a response. */
   declare readonly status: number | undefined
-  /** The time before which the client does not call the token endpoint again. Undefined when there is none. */
+  /** The time before which the client does not call the token endpoint again, after a 429 for this account. Undefined when there is none. */
   declare retryAt: Date | undefined
 
   /**

@@ -1,12 +1,13 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
+import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bearerError } from '../../src/client/challenge.js'
 import { deferred, settled } from '../support/concurrency.js'
+import { polluted } from '../support/pollution.js'
 
 const URL_OF_API = 'https://api.example.com'
 const credentials = () => ({ email: 'alice@example.com', password: 'secret' })
@@ -14,13 +15,17 @@ const grant = () => ({ authenticationToken: 'T', expiration: new Date(Date.now()
 
 type Send = (url: string, init: RequestInit & { cache?: string }) => Response | Promise<Response>
 
+/** Returns a fetch that signs in, and sends the calls of the API to `send`. */
+const signInThen = (send: Send) =>
+  (async (input: string | URL | Request, init: RequestInit = {}) =>
+    String(input).endsWith('/token') ? Response.json(grant()) : send(String(input), init)) as typeof fetch
+
 /** Creates a client that is signed in, and whose calls of the API go to `send`. */
 function clientWith(send: Send, options: Partial<TokenClientOptions> = {}) {
   return createTokenClient({
     url: URL_OF_API,
     credentials,
-    fetch: (async (input: string | URL | Request, init: RequestInit = {}) =>
-      String(input).endsWith('/token') ? Response.json(grant()) : send(String(input), init)) as typeof fetch,
+    fetch: signInThen(send),
     ...options,
   })
 }
@@ -113,18 +118,262 @@ describe('in a browser', () => {
   })
 })
 
-it('a step-up for a call before the sign-out asks nobody', async () => {
-  const onStepUp = vi.fn(() => true)
-  const headers = { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication"' }
-  const api = clientWith(
-    () => {
+describe('a step-up', () => {
+  const challengeOf = (age: number) => `Bearer error="insufficient_user_authentication", max_age="${age}"`
+  const demand = (age = 300) => new Response('why', { status: 401, headers: { 'WWW-Authenticate': challengeOf(age) } })
+
+  /** Creates an API that demands a step-up until the second sign-in. Returns the client and the tokens that the API received. */
+  function stepUpWith(onStepUp: TokenClientOptions['onStepUp'], respond: (path: string) => unknown = () => demand()) {
+    const tokens: string[] = []
+    let signIns = 0
+    const api = createTokenClient({
+      url: URL_OF_API,
+      credentials,
+      onStepUp,
+      fetch: (async (input: string | URL, init: RequestInit) => {
+        if (String(input).endsWith('/token')) return Response.json({ ...grant(), authenticationToken: `T${++signIns}` })
+        const token = new Headers(init.headers).get('Authorization')?.slice(7) ?? ''
+        tokens.push(token)
+        return token === 'T1' ? respond(new URL(input).pathname) : new Response('done')
+      }) as typeof fetch,
+    })
+    return { api, tokens }
+  }
+
+  it('asks nobody for a call before the sign-out', async () => {
+    const onStepUp = vi.fn(() => true)
+    const { api } = stepUpWith(onStepUp, () => {
       api.signOut()
-      return new Response('', { status: 401, headers })
+      return demand()
+    })
+    expect((await api.fetch('/x')).status).toBe(401)
+    expect(onStepUp).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['at once', () => true],
+    ['later', () => settled().then(() => true)],
+  ])(
+    'asks once for five calls, also when their 401 comes after the sign-in, when the owner consents %s',
+    async (_, consent) => {
+      const { promise: late, resolve: send } = deferred<void>()
+      const onStepUp = vi.fn(consent)
+      const { api, tokens } = stepUpWith(onStepUp, (path) => {
+        // Five calls whose responses come in one turn of the event loop, but not in one microtask.
+        let response: Promise<unknown> = path === '/late' ? late : Promise.resolve()
+        for (let turns = Number(path.slice(1)) || 0; turns > 0; turns--) response = response.then(() => {})
+        return response.then(() => demand())
+      })
+      const calls = ['/0', '/3', '/6', '/9', '/late'].map((path) => api.fetch(path))
+      await Promise.all(calls.slice(0, -1))
+      send()
+      for (const call of calls) expect(await (await call).text()).toBe('done')
+      expect(onStepUp).toHaveBeenCalledOnce()
+      expect(tokens.sort()).toEqual([...Array(5).fill('T1'), ...Array(5).fill('T2')])
     },
-    { onStepUp },
   )
-  expect((await api.fetch('/x')).status).toBe(401)
-  expect(onStepUp).not.toHaveBeenCalled()
+
+  it('asks for each demand', async () => {
+    const onStepUp = vi.fn(() => settled().then(() => true))
+    const { api } = stepUpWith(onStepUp, (path) => demand(Number(path.slice(1))))
+    for (const response of await Promise.all(['/1', '/2', '/1', '/2'].map((path) => api.fetch(path))))
+      expect(response.status).toBe(200)
+    expect(onStepUp).toHaveBeenCalledTimes(2)
+  })
+
+  it.each<[string, TokenClientOptions['onStepUp'], unknown?]>([
+    ['declines', () => false],
+    ['reads the response', async (response) => (await response.text()) === ''],
+    ['cancels the response', async (response) => !!(await response.body?.cancel())],
+    ['keeps the response locked', (response) => !response.body?.getReader()],
+    ['throws', () => Promise.reject(new Error('a fault of the app')), new Error('a fault of the app')],
+    ['throws at once', () => expect.fail('a fault of the app'), expect.any(Error)],
+    [
+      'reads the response and throws',
+      async (response) => Promise.reject(new Error(await response.text())),
+      new Error('why'),
+    ],
+  ])(
+    'leaves each caller a readable 401 when the owner %s, and asks again for the next call',
+    async (_, owner, error) => {
+      const onStepUp = vi.fn(owner)
+      const { api, tokens } = stepUpWith(onStepUp)
+      for (const times of [1, 2]) {
+        for (const response of await Promise.all([api.fetch('/x'), api.fetch('/y')]))
+          expect([response.status, await response.text().catch(String)]).toEqual([401, 'why'])
+        expect(onStepUp).toHaveBeenCalledTimes(times)
+      }
+      expect(tokens).toEqual(Array(4).fill('T1'))
+      expect(api.state.error).toEqual(error)
+    },
+  )
+
+  it('asks again after a sign-in that failed', async () => {
+    const onStepUp = vi.fn(() => true)
+    const cancelled = new Error('cancelled')
+    let asked = 0
+    const api = clientWith(() => demand(), {
+      onStepUp,
+      credentials: () => (asked++ ? Promise.reject(cancelled) : Promise.resolve(credentials())),
+    })
+    for (let call = 0; call < 2; call++) await expect(api.fetch('/x')).rejects.toBe(cancelled)
+    expect(onStepUp).toHaveBeenCalledTimes(2)
+  })
+
+  it('asks the next person again, and lets a caller leave without an effect on the others', async () => {
+    const consents: ((consent: boolean) => void)[] = []
+    const onStepUp = vi.fn(() => new Promise<boolean>((resolve) => consents.push(resolve)))
+    const api = clientWith(() => demand(), { onStepUp })
+    const first = api.fetch('/x')
+    await settled()
+    api.signOut()
+    expect((await first).status).toBe(401)
+    const aborter = new AbortController()
+    const leaves = expect(api.fetch('/x', { signal: aborter.signal })).rejects.toThrow('aborted')
+    await settled()
+    aborter.abort()
+    await leaves
+    const patient = api.fetch('/x')
+    await settled()
+    expect(onStepUp).toHaveBeenCalledTimes(2)
+    consents[1]?.(false)
+    expect(await (await patient).text()).toBe('why')
+  })
+
+  it('tells the owner the URL, and frees the connection before the request is repeated', async () => {
+    const urls: string[] = []
+    const { promise: freed, resolve: free } = deferred<void>()
+    const { api } = stepUpWith(
+      ({ url }) => !!urls.push(url),
+      () => {
+        const end = new TransformStream({ flush: () => free() })
+        const response = new Response(new Blob(['why']).stream().pipeThrough(end), demand())
+        return Object.defineProperty(response, 'url', { value: `${URL_OF_API}/x` })
+      },
+    )
+    expect((await api.fetch('/x')).status).toBe(200)
+    await freed
+    expect(urls).toEqual([`${URL_OF_API}/x`])
+  })
+
+  it('asks nobody for a response whose body does not arrive within the time limit', async () => {
+    const onStepUp = vi.fn(() => true)
+    const { api } = stepUpWith(onStepUp, () => new Response(new ReadableStream(), demand()))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const call = api.fetch('/x')
+    await settled()
+    vi.advanceTimersByTime(10_000)
+    expect((await call).status).toBe(401)
+    expect(onStepUp).not.toHaveBeenCalled()
+    expect(api.state.error).toMatchObject({ code: 'unreachable' })
+  })
+})
+
+describe('the second argument is read as the fetch of Node reads it', () => {
+  const HEADERS = { 'X-App': 'a', 'Content-Type': 'text/x' }
+  /** Has its members on its prototype, and reads them in a private field. */
+  class Settings {
+    #body = 'a=2'
+    get method() {
+      return 'PATCH'
+    }
+    get body() {
+      return this.#body
+    }
+  }
+  const withMembers = (target: object, members: object) => Object.assign(target, members)
+  const aborted = (url: string) => new Request(url, { signal: AbortSignal.abort() })
+  const withBody = (url: string) => new Request(url, { method: 'PUT', body: 'a=1', headers: HEADERS })
+  const cases: [string, unknown, ((url: string) => Request)?][] = [
+    ['null', null],
+    ['null, for a Request with a body', null, withBody],
+    ['undefined, for a Request with a body', undefined, withBody],
+    ['text', 'POST'],
+    ['a number', 5],
+    ['an array', []],
+    ['a function', withMembers(() => {}, { method: 'DELETE' })],
+    ['an object with inherited members', Object.create({ method: 'POST', body: 'a=2' })],
+    ['an object with inherited and own members', withMembers(Object.create({ method: 'PUT' }), { body: 'a=2' })],
+    ['an object without a prototype', withMembers(Object.create(null), { method: 'POST' })],
+    ['an instance', new Settings()],
+    ['an instance, for a Request with a body', new Settings(), withBody],
+    ['a Request, for a Request with a body', new Request('http://localhost', { method: 'DELETE' }), withBody],
+    ['signal: null, for a Request that was aborted', { signal: null }, aborted],
+    ['signal: undefined, for a Request that was aborted', { signal: undefined }, aborted],
+    ['another signal, for a Request that was aborted', { signal: new AbortController().signal }, aborted],
+    ['a signal that is none', { signal: {} }],
+    ['headers: null', { headers: null }],
+    ['headers: undefined, for a Request with headers', { headers: undefined }, withBody],
+    ['no headers, for a Request with headers', { headers: {} }, withBody],
+    ['method: undefined, for a Request with a method', { method: undefined }, withBody],
+    ['a method in small letters', { method: 'post' }],
+    ['body: null, for a Request with a body', { body: null }, withBody],
+    ['another body, for a Request with a body', { body: 'b' }, withBody],
+    ['GET, for a Request with a body', { method: 'GET' }, withBody],
+    ['a stream without duplex', { method: 'POST', body: new Blob(['a']).stream() }],
+    ['redirect: null', { redirect: null }],
+    ['an unknown redirect', { redirect: 'never' }],
+    ['redirect: undefined, for a Request', { redirect: undefined }, (url) => new Request(url, { redirect: 'error' })],
+    [
+      'nothing, for a Request with a referrer',
+      undefined,
+      (url) => new Request(url, { referrer: url, referrerPolicy: 'unsafe-url' }),
+    ],
+  ]
+
+  it.each(cases)('%s', async (_, init, make) => {
+    const seen: unknown[] = []
+    const server = createServer(async (req, res) => {
+      const { 'x-app': app, 'content-type': type, referer } = req.headers
+      seen.push([req.method, app, type, referer?.replace(/^.*\d/, ''), await text(req)])
+      res.end()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`
+    const send = async (input: string | URL | Request, init?: RequestInit) =>
+      String(input).endsWith('/token') ? Response.json(grant()) : fetch(input, init)
+    const api = createTokenClient({ url, credentials, fetch: send as typeof fetch })
+    const results: unknown[] = []
+    for (const call of [fetch, api.fetch]) {
+      const result = await call(make?.(url) ?? url, init as RequestInit).then(
+        ({ status }) => status,
+        ({ name }) => name,
+      )
+      results.push([result, seen.splice(0)])
+    }
+    expect(results[1]).toEqual(results[0])
+  })
+
+  it('at once, so that a later change and a second try do not matter', async () => {
+    const sent: unknown[] = []
+    const api = clientWith((_, { method, headers }) => {
+      sent.push([method, new Headers(headers).get('X-App')])
+      return new Response('', { status: sent.length === 1 ? 401 : 200 })
+    })
+    const headers = new Headers(HEADERS)
+    const init = { method: 'PUT', headers: headers.entries() as unknown as Headers }
+    const call = api.fetch('/x', init)
+    headers.set('X-App', 'b')
+    init.method = 'DELETE'
+    expect((await call).status).toBe(200)
+    expect(sent).toEqual([
+      ['PUT', 'a'],
+      ['PUT', 'a'],
+    ])
+  })
+
+  it('without the members that another package added to all objects', async () => {
+    const sent: unknown[] = []
+    const api = clientWith((_, { method, credentials }) => {
+      sent.push([method, credentials])
+      return new Response()
+    })
+    await polluted({ method: 'DELETE', credentials: 'include', signal: AbortSignal.abort() }, () => api.fetch('/x', {}))
+    expect(sent).toEqual([[undefined, undefined]])
+  })
 })
 
 describe('redirects outside of browsers', () => {
@@ -277,4 +526,40 @@ it('20 calls with one signal cause no warning', async () => {
   await Promise.all(calls)
   await settled()
   expect(warnings).toEqual([])
+})
+
+describe('a call leaves no listener on the signal of its caller', () => {
+  const refusal = (status: number, challenge?: string) =>
+    new Response('', { status, headers: challenge ? { 'WWW-Authenticate': challenge } : {} })
+  const never = () => new Promise<never>(() => {})
+  const STEP_UP = 'Bearer error="insufficient_user_authentication"'
+
+  it.each<[string, Partial<TokenClientOptions>, ((abort: () => void, api: TokenClient) => void)?]>([
+    ['gets a response', {}],
+    ['gets a 401 for each token', { fetch: signInThen(() => refusal(401)) }],
+    ['has refused credentials', { fetch: async () => refusal(403) }],
+    ['has to try later', { fetch: async () => refusal(503), maxWait: 0 }],
+    ['cannot reach the server', { fetch: () => Promise.reject(new TypeError('fetch failed')), maxWait: 0 }],
+    ['has no credentials', { credentials: () => Promise.reject(new Error('the vault is down')) }],
+    ['aborts while a form is open', { interactive: true, credentials: never }, (abort) => abort()],
+    ['waits for a form at the sign-out', { interactive: true, credentials: never }, (_, api) => api.signOut()],
+    ['aborts at a step-up', { fetch: signInThen(() => refusal(401, STEP_UP)), onStepUp: never }, (abort) => abort()],
+    [
+      'waits for a step-up at the sign-out',
+      { fetch: signInThen(() => refusal(401, STEP_UP)), onStepUp: never },
+      (_, api) => api.signOut(),
+    ],
+  ])('that %s', async (_, options, act) => {
+    const api = createTokenClient({ url: URL_OF_API, credentials, ...options })
+    const aborter = new AbortController()
+    const { signal } = new AbortController()
+    const both = AbortSignal.any([aborter.signal, signal])
+    const calls = [api.fetch('/x', { signal: both }), api.fetch('/y', { signal: both }), api.token({ signal: both })]
+    const ended = Promise.allSettled(calls)
+    await settled()
+    act?.(() => aborter.abort(), api)
+    await ended
+    await settled()
+    expect(getEventListeners(both, 'abort')).toEqual([])
+  })
 })

@@ -67,8 +67,8 @@ function create(world: World, respond: Respond) {
     return one
   }
 
-  /** Returns a response of the token endpoint, and notes what the client learns from it. */
-  function tokenResponse(generation: number): Response | Promise<never> {
+  /** Returns a response of the token endpoint to an account, and notes what the client learns from it. */
+  function tokenResponse(generation: number, email: string): Response | Promise<never> {
     const behaviour = kit.server.token
     const isCurrent = generation === kit.generation
     const dateOf = (ms: number) => new Date(EPOCH + ms)
@@ -90,7 +90,8 @@ function create(world: World, respond: Respond) {
         const { status, retryAfter } = behaviour
         if (isCurrent && status === 403) kit.isRefused = true
         const seconds = Number(retryAfter)
-        if (seconds > 0 && [429, 503].includes(status)) kit.notBefore = kit.now() + Math.min(seconds, 3600) * SECOND
+        if (seconds > 0 && [429, 503].includes(status))
+          kit.notBefore.set(status === 429 ? email : 'all', kit.now() + Math.min(seconds, 3600) * SECOND)
         const headers: Record<string, string> = { Location: 'https://evil.example.net/', Date: httpDate(kit.now()) }
         if (retryAfter !== undefined) headers['Retry-After'] = retryAfter
         return new Response(null, { status, headers })
@@ -107,7 +108,7 @@ function create(world: World, respond: Respond) {
   }
 
   /** Expects that a sign-in is necessary and allowed now. */
-  function mustMaySignIn(): void {
+  function mustMaySignIn(email: string): void {
     const { must } = world
     const { held, jumps } = kit
     must(
@@ -117,7 +118,7 @@ function create(world: World, respond: Respond) {
     must(kit.open > 0 || kit.hasNewCall, 'no sign-in is repeated while nobody waits')
     kit.hasNewCall = false
     must(!kit.isRefused, 'no sign-in after a 403 until the sign-out')
-    must(kit.now() >= kit.notBefore || jumps > 0, 'no sign-in before the time of Retry-After')
+    must(kit.now() >= kit.opensAt(email) || jumps > 0, 'no sign-in before the time of Retry-After')
     const isOld = held && kit.now() >= held.token.expiresAt - held.token.lifetime * 0.05 - SECOND
     const isNeeded = !held || held.isRefused || isOld || !held.token.isDated || jumps > 0
     must(isNeeded, 'no sign-in while the token works')
@@ -128,14 +129,15 @@ function create(world: World, respond: Respond) {
   async function callTokenEndpoint(init: RequestInit): Promise<Response> {
     const { generation } = kit
     const signal = init.signal as AbortSignal
-    world.must(init.redirect === 'manual' && String(init.body).includes(PASSWORD), 'the password goes to no redirect')
-    mustMaySignIn()
+    const { email, password } = JSON.parse(String(init.body))
+    world.must(init.redirect === 'manual' && password === PASSWORD, 'the password goes to no redirect')
+    mustMaySignIn(email)
     tokenCalls.add(signal)
     const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     aborted.catch(() => {})
     try {
       await Promise.race([respond('token endpoint'), aborted])
-      return await Promise.race([tokenResponse(generation), aborted])
+      return await Promise.race([tokenResponse(generation, email), aborted])
     } finally {
       tokenCalls.delete(signal)
     }
@@ -172,7 +174,7 @@ function create(world: World, respond: Respond) {
 
   const client = createTokenClient({
     url: URL_OF_API,
-    credentials: () => ({ email: 'alice@example.com', password: PASSWORD }),
+    credentials: () => ({ email: kit.email, password: PASSWORD }),
     timeout: TIMEOUT / SECOND,
     maxWait: MAX_WAIT / SECOND,
     async onStepUp() {
@@ -195,8 +197,11 @@ function create(world: World, respond: Respond) {
     held: undefined as { readonly token: Issued; isRefused: boolean } | undefined,
     /** True after a 403, until the sign-out. */
     isRefused: false,
-    /** The server asked for no call before this time. */
-    notBefore: 0,
+    /** The account that signs in. */
+    email: 'alice@example.com',
+    /** The server asked for no call of an account, or of all, before these times. */
+    notBefore: new Map<string, number>(),
+    opensAt: (email: string): number => Math.max(...[email, 'all'].map((name) => kit.notBefore.get(name) ?? 0)),
     /** The last time at which a server did not behave, or a clock moved. */
     troubledAt: Number.NEGATIVE_INFINITY,
     generation: 0,
@@ -246,7 +251,7 @@ function create(world: World, respond: Respond) {
         world.must(isKnown, `an error has a code: ${inspect(error)}`)
         const text = inspect(error, { depth: 9, showHidden: true })
         world.must(!text.includes(PASSWORD) && !text.includes('.xxxxxxxxxxxxxxxx'), 'no error shows a secret')
-        const isFree = !rejected && !isRefused && start >= kit.notBefore + SECOND && signal?.aborted !== true
+        const isFree = !rejected && !isRefused && start >= kit.opensAt(kit.email) + SECOND && signal?.aborted !== true
         const isQuick = kit.now() - start < SECOND
         world.must(
           !(isCalm() && isFree && isQuick) || kit.isBlind(),
@@ -346,6 +351,15 @@ const commands = [
     await settle()
     signOut(kit)
   }),
+  whenChanged(
+    'sign out, and sign in as',
+    ['alice@example.com', 'bob@example.com', 'carol@example.com'],
+    (kit, email) => {
+      signOut(kit)
+      kit.email = email
+      void kit.call('token')
+    },
+  ),
   whenChanged('a caller that gives up while the token endpoint asks to wait', ['1'], (kit, retryAfter) => {
     signOut(kit)
     kit.server.token = { kind: 'status', status: 503, retryAfter }

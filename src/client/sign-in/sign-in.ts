@@ -1,5 +1,5 @@
 import { type ClientSettings, type Credentials, must } from '../client-options.js'
-import { LONGEST_TIMER, startCountdown } from '../countdown.js'
+import { type Countdown, LONGEST_TIMER, startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
 import { bare } from '../read.js'
 import type { TabLink } from '../tabs/tab-link.js'
@@ -14,17 +14,24 @@ export interface Refusals {
   final?: TokenClientError
   /** True after the server refused what a person typed first. */
   isSecond?: boolean
+  /** The account of a service, by its digest. A person may type another address. */
+  account?: number
 }
+
+/** A failure, and the time after it for which nobody calls the endpoint again. */
+type Pause = readonly [failure: TokenClientError, left: Countdown]
+
+/** The number of accounts that wait. After more of them, each may ask the server again. */
+const MOST_PAUSES = 16
 
 export type SignIn = ReturnType<typeof createSignIn>
 
 /** Creates the sign-in of one client. It waits as long as the server asked, also after a sign-out. */
 export function createSignIn(settings: ClientSettings, link: TabLink) {
   const { credentials, interactive, timeout, maxWait } = settings
-  /** The last failure, and the time for which nobody calls the endpoint again. */
-  let failure: TokenClientError | undefined
+  /** A 429 is about the account that it refused, by its digest. Other failures are about all: the key is undefined. */
+  const pauses = new Map<number | undefined, Pause>()
   let failures = 0
-  let pause = startCountdown(0)
   let wake = () => {}
 
   /**
@@ -34,19 +41,29 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
   async function run(refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean): Promise<Grant> {
     /** Kept while the client waits, so that a person types once. */
     let given: Credentials | undefined
+    let { account } = refusals
     let waited = 0
     let isRepeated = false
     for (;;) {
       if (refusals.final) throw refusals.final
-      const wait = pause()
-      if (wait > 0) {
-        waited += wait
-        const mayWait = () => isAwaited() && waited <= maxWait
-        if (mayWait()) await within(wait, signal, failure, woken).catch(() => {})
-        if (!mayWait()) throw failure
+      for (const key of [undefined, account]) {
+        const [failure, left] = pauses.get(key) ?? []
+        const wait = left?.() ?? 0
+        if (wait > 0) {
+          waited += wait
+          const mayWait = () => isAwaited() && waited <= maxWait
+          if (mayWait()) await within(wait, signal, failure, woken).catch(() => {})
+          if (!mayWait()) throw failure
+        }
       }
       signal.throwIfAborted()
-      given ??= await ask(refusals.isSecond ?? false, signal)
+      if (!given) {
+        given = await ask(refusals.isSecond ?? false, signal)
+        account = digest(given.email)
+        if (!interactive) refusals.account = account
+        // This account may have to wait.
+        continue
+      }
       const late = new TokenClientError('unreachable')
       const call = (limited: AbortSignal): Promise<Grant> =>
         link.alone(async () => {
@@ -71,9 +88,10 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
           refusals.final = error
           throw error
         }
-        failure = error
         error.retryAt ??= new Date(Date.now() + backoff(failures++))
-        pause = startCountdown(Number(error.retryAt) - Date.now())
+        if (pauses.size > MOST_PAUSES) pauses.clear()
+        const left = startCountdown(Number(error.retryAt) - Date.now())
+        pauses.set(status === 429 ? account : undefined, [error, left])
         // A server or a proxy that is just starting.
         const isBrief = status === 502 || (code === 'unreachable' && error !== late)
         if (code !== 'try_later' && (isRepeated || !isBrief)) throw error
@@ -108,12 +126,16 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
     isAsking: false,
     /** Ends the wait after a failure of the network, because the machine is online again. */
     goOnline(): void {
-      if (failure?.code !== 'unreachable') return
-      pause = startCountdown(0)
+      if (pauses.get(undefined)?.[0].code !== 'unreachable') return
+      pauses.delete(undefined)
       wake()
     },
   }
   return signIn
 }
+
+/** Returns a number for an e-mail address, so that the client keeps no address. */
+const digest = (email: string): number =>
+  [...email].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 2 ** 48, 0)
 
 const isText = (value: unknown) => typeof value === 'string' && value

@@ -35,7 +35,9 @@ export async function callTokenEndpoint(
     if (response.status === 200 || response.status === 403) text = await readText(response)
     else discard(response)
   } catch (error) {
-    throw new TokenClientError('unreachable', systemCode(error))
+    // For example ECONNREFUSED. The rest of the error may hold the request.
+    const { code } = Object(Object(error).cause)
+    throw new TokenClientError('unreachable', /^[A-Z\d_]+$/.test(code) ? code : undefined)
   }
   const { status, headers } = response
   const now = Date.now()
@@ -69,10 +71,4 @@ async function readText(response: Response): Promise<string> {
     }
     text += decoder.decode(value, { stream: true })
   }
-}
-
-/** Returns the code of a system error, for example ECONNREFUSED. The rest of the error may hold the request. */
-function systemCode(error: unknown): string | undefined {
-  const { code } = Object(Object(error).cause)
-  return /^[A-Z\d_]+$/.test(code) ? code : undefined
 }

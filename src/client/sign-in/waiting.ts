@@ -1,5 +1,15 @@
-/** The functions to call when a signal aborts. Each signal has one listener, because Node warns about more than ten. */
-const stops = new WeakMap<AbortSignal, Set<() => void>>()
+/** The functions to call when a signal aborts. The set is the signal's listener. */
+class Stops extends Set<() => void> {
+  handleEvent(): void {
+    for (const stop of this) stop()
+  }
+}
+
+/**
+ * The functions of each signal. They share one listener, because Node warns about more than ten. The last function removes it, because
+ * Node keeps a signal of `AbortSignal.any()` in memory for as long as it has a listener.
+ */
+const allStops = new WeakMap<AbortSignal, Stops>()
 
 /**
  * Calls a function when a signal aborts, at once when it has aborted already.
@@ -7,11 +17,14 @@ const stops = new WeakMap<AbortSignal, Set<() => void>>()
  */
 function onAbort(signal: AbortSignal, stop: () => void): () => void {
   if (signal.aborted) stop()
-  const known = stops.get(signal)
-  const all = known ?? new Set()
-  if (!known) signal.addEventListener('abort', () => all.forEach((each) => void each()))
-  stops.set(signal, all.add(stop))
-  return () => all.delete(stop)
+  const stops = allStops.get(signal) ?? new Stops()
+  allStops.set(signal, stops.add(stop))
+  // A signal that has this listener does not add it again.
+  signal.addEventListener('abort', stops)
+  return () => {
+    stops.delete(stop)
+    if (!stops.size) signal.removeEventListener('abort', stops)
+  }
 }
 
 /**
@@ -20,10 +33,11 @@ function onAbort(signal: AbortSignal, stop: () => void): () => void {
  */
 export function until<T>(signal: AbortSignal | null | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work
+  let forget = () => {}
   return new Promise<T>((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(signal.reason))
-    work.then(resolve, reject).then(forget)
-  })
+    forget = onAbort(signal, () => reject(signal.reason))
+    work.then(resolve, reject)
+  }).finally(forget)
 }
 
 /**

@@ -131,6 +131,31 @@ export const api: Fault[] = [
     mustGet(await client.call('/x'), 200)
     mustSignIn(server, 2)
   }),
+  fault('401 for a step-up, five concurrent calls', async ({ server, start }) => {
+    let asked = 0
+    const client = start({
+      async onStepUp(response) {
+        asked++
+        return (await response.text()) === 'sign in again'
+      },
+    })
+    await client.call('/x')
+    const old = server.seen.api[0]?.authorization
+    server.always.api = (res, seen) =>
+      seen.authorization === old
+        ? res.writeHead(401, { 'WWW-Authenticate': STEP_UP }).end('sign in again')
+        : server.answerApi(res, seen)
+    for (const response of await all(5, () => client.call('/x'))) mustGet(response, 200)
+    must(asked === 1, `asks the owner ${asked} times`)
+    mustSignIn(server, 2)
+  }),
+  fault('401 for a step-up, with an owner who reads the response and declines', async ({ server, start }) => {
+    const client = start({ onStepUp: async (response) => (await response.text()) === '' })
+    await client.call('/x')
+    server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }, 'sign in again'))
+    const response = await client.call('/x')
+    must(response.status === 401 && response.body === 'sign in again', 'leaves the caller a body that was read')
+  }),
   fault('a 401 for the POST of one person, after another person has signed in', async ({ server, signedIn }) => {
     const client = await signedIn()
     const open = holdRefusal(server)

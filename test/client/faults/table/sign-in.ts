@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { all, deferred, until } from '../../../support/concurrency.js'
 import { type Fault, fault, holdSignIns, must, mustGet, mustSignIn, mustSignInAtMost, waitingFault } from '../fault.js'
-import { EMAIL, type Handler, PASSWORD, sends } from '../server.js'
+import { EMAIL, type FaultServer, type Handler, PASSWORD, sends } from '../server.js'
 
 const HOUR = 3_600_000
 
@@ -141,6 +141,106 @@ export const retries: Fault[] = [
     client.signOut()
     await fails(client.call('/x'), 'try_later')
     mustSignIn(server, 1)
+  }),
+]
+
+/** Makes the server refuse all accounts but one with 429. */
+function limitOthers(server: FaultServer): void {
+  server.always.token = (res, seen) =>
+    (JSON.parse(seen.body).email === EMAIL ? server.answerToken : asksToWait(429, '900'))(res, seen)
+}
+
+/** Returns options with an account that a fault changes, and the number of times that the client asked for it. */
+function changing(interactive: boolean) {
+  const account = { email: 'alcie@example.com', password: PASSWORD, asked: 0 }
+  return { account, options: { interactive, credentials: async () => ({ ...account, asked: ++account.asked }) } }
+}
+
+/** Failed-login limits of accounts. */
+export const limits: Fault[] = [
+  fault('a person who mistypes the address, and then types the right one', async ({ server, start, fails }) => {
+    limitOthers(server)
+    const { account, options } = changing(true)
+    const client = start(options)
+    await fails(client.call('/x'), 'try_later')
+    account.email = EMAIL
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+  }),
+  fault('another password for an address that has to wait', async ({ server, start, fails, pass }) => {
+    limitOthers(server)
+    const { account, options } = changing(true)
+    const client = start(options)
+    await fails(client.call('/x'), 'try_later')
+    account.password = 'another'
+    for (const end of [() => {}, client.signOut]) {
+      end()
+      await fails(client.call('/x'), 'try_later')
+    }
+    mustSignIn(server, 1)
+    must(account.asked === 3, `shows the form ${account.asked} times`)
+    pass(902_000)
+    await fails(client.call('/x'), 'try_later')
+    mustSignIn(server, 2)
+  }),
+  fault('a limit of the whole network, and three accounts in turn', async ({ server, start, fails, pass }) => {
+    const { account, options } = changing(true)
+    const client = start(options)
+    for (const minutes of [15, 10, 5]) {
+      server.next.token.push(asksToWait(429, `${60 * minutes}`))
+      account.email = `person-${minutes}@example.com`
+      await fails(client.call('/x'), 'try_later')
+    }
+    mustSignIn(server, 3)
+    pass(400_000)
+    for (const minutes of [15, 10]) {
+      account.email = `person-${minutes}@example.com`
+      await fails(client.call('/x'), 'try_later')
+    }
+    mustSignIn(server, 3)
+    account.email = 'person-5@example.com'
+    await fails(client.call('/x'), 'refused')
+  }),
+  fault(
+    'a service whose account has to wait, and a sign-out with another account',
+    async ({ server, start, fails }) => {
+      limitOthers(server)
+      const { account, options } = changing(false)
+      const client = start(options)
+      for (let call = 0; call < 20; call++) await fails(client.call('/x'), 'try_later')
+      must(account.asked === 1, `asks ${account.asked} times for credentials`)
+      client.signOut()
+      for (let call = 0; call < 20; call++) await fails(client.call('/x'), 'try_later')
+      must(account.asked === 2, `asks ${account.asked} times for credentials`)
+      mustSignIn(server, 1)
+      client.signOut()
+      account.email = EMAIL
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 2)
+    },
+  ),
+  fault('503 for one account, and then another account', async ({ server, start, fails }) => {
+    server.always.token = asksToWait(503, '900')
+    const { account, options } = changing(true)
+    const client = start(options)
+    await fails(client.call('/x'), 'try_later')
+    account.email = EMAIL
+    client.signOut()
+    await fails(client.call('/x'), 'try_later')
+    mustSignIn(server, 1)
+    must(account.asked === 1, 'shows the form while nobody may sign in')
+  }),
+  fault('more than 16 accounts that have to wait', async ({ server, start, fails }) => {
+    server.always.token = asksToWait(429, '900')
+    const { account, options } = changing(true)
+    const client = start(options)
+    for (let round = 0; round < 2; round++) {
+      for (let person = 0; person < 40; person++) {
+        account.email = `person-${person}@example.com`
+        await fails(client.call('/x'), 'try_later')
+      }
+    }
+    must(server.seen.token.length > 40, 'keeps the times of any number of accounts')
   }),
 ]
 
