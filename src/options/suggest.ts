@@ -35,7 +35,7 @@ export function suggestion(word: string, names: readonly string[], words: Sugges
   const { known = 'Known', prefix = '', aliases = {} } = words
   const alias = own(aliases, word)
   if (alias?.includes(' ')) return alias
-  const likely = alias !== undefined && names.includes(alias) ? alias : suggest(word, names)
+  const likely = alias ?? suggest(word, names)
   return likely ? `Did you mean "${prefix}${likely}"?` : `${known}: ${names.map((name) => prefix + name).join(', ')}`
 }
 

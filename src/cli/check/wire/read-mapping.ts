@@ -81,13 +81,14 @@ function objectOf<R extends Record<string, Check<unknown>>>(
   example?: string,
   separator = '.',
 ): Check<Checked<R>> {
+  const aliases = Object.fromEntries(Object.entries(ALIASES).filter(([, meant]) => Object.hasOwn(table, meant)))
   return (value, at) => {
     if (!isPlainObject(value)) throw new InvalidOption(example ? `an object like ${example}` : 'an object')
     return readTable(value, table, {
       error: (message) => new UsageError(message),
       option: (name) => `${at}${separator}${name}`,
       unknown: (name) => `${at}: unknown member ${JSON.stringify(name)}`,
-      aliases: ALIASES,
+      aliases,
     })
   }
 }
