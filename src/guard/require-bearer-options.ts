@@ -1,7 +1,7 @@
 import type { AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
 import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
-import { misuse, PAGE } from '../options/misuse.js'
+import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
   aliasesOf,
   type Check,
@@ -128,7 +128,7 @@ export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
 
 const { forwardErrors: _, ...strategySchema } = schema
 
-export function readBearerOptions(caller: string, options: BearerStrategyOptions) {
+export function readBearerOptions(caller: Subject, options: BearerStrategyOptions) {
   const read = readOptions<BearerStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
   return completed(caller, options, read)
 }
@@ -155,7 +155,7 @@ export function assertNoBearerOption(options: object): void {
 
 type Challenging = Pick<Checked<typeof schema>, 'realm' | 'resourceMetadata' | 'tokens' | 'sessions'>
 
-function completed<T extends Challenging>(caller: string, options: object, read: T) {
+function completed<T extends Challenging>(caller: Subject, options: object, read: T) {
   for (const option of ['scope', 'anyScope']) {
     if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
       throw misuse(
@@ -165,7 +165,7 @@ function completed<T extends Challenging>(caller: string, options: object, read:
     }
   }
   if (read.sessions) assertOwnIssuers(caller, read.sessions, read.tokens.issuers)
-  const name = `${caller}: "tokens.issuer", the default of "realm",`
+  const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
   const { realm: given, resourceMetadata, ...others } = read
   const realm = named(name, realmText, given ?? read.tokens.issuers[0])
   return { ...others, challenge: { realm, resourceMetadata } }

@@ -1,4 +1,4 @@
-import { misuse, type Page } from './misuse.js'
+import { type Message, misuse, type Page, type Subject } from './misuse.js'
 import { type Aliases, suggestion } from './suggest.js'
 import { isThenable, memberOf } from './values.js'
 
@@ -81,7 +81,7 @@ export function checkValue<T>(
  * @throws TypeError that names the option, the expected value and the likely mistake, but never the value itself
  */
 export function readOptions<O extends object, R extends Record<keyof O, Check<unknown>>>(
-  caller: string,
+  caller: Subject | Message,
   options: O | undefined,
   schema: R & Record<Exclude<keyof R, keyof O>, never>,
   aliases: Aliases = {},
@@ -96,7 +96,7 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
     )
   }
   return readTable<R>(given, schema, {
-    error: misuse,
+    error: (message) => misuse(message as Message),
     option: (name) => `${caller}: option "${name}"`,
     unknown: (name) => `${caller}: unknown option "${name}"`,
     known: 'Known options',
@@ -104,9 +104,12 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
   })
 }
 
-/** Runs a check. Its error is a TypeError that names a page. */
+/** Runs a check. Its error is a TypeError that names a page, by default the one of the subject. */
+export function named<T>(name: Message, check: Check<T>, value: unknown): T
+export function named<T>(name: string, check: Check<T>, value: unknown, page: Page, describeValue?: typeof describe): T
 export function named<T>(name: string, check: Check<T>, value: unknown, page?: Page, describeValue = describe): T {
-  return checkValue(name, check, value, (message) => misuse(message, page), describeValue)
+  const error = (message: string) => (page ? misuse(message, page) : misuse(message as Message))
+  return checkValue(name, check, value, error, describeValue)
 }
 
 /** Describes a value without showing text, because text may be a secret. */
