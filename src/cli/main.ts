@@ -57,12 +57,10 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
   }
   const command = COMMANDS.find(({ name }) => name === first)
   if (!command) throw new UsageError(unknownCommand(first))
-  const { help, values, operand } = readArguments(command, rest)
-  if (help) {
-    say(io, helpOf(command))
-    return EXIT.holds
-  }
-  return command.run(values, operand, io)
+  const given = readArguments(command, rest)
+  if (given) return command.run(given.values, given.operand, io)
+  say(io, helpOf(command))
+  return EXIT.holds
 }
 
 const help = () => HELP

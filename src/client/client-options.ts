@@ -85,7 +85,10 @@ function secureUrl(value: string | URL, index: number): URL {
 /** Checked options. Times are in milliseconds. */
 export type ClientSettings = ReturnType<typeof readClientOptions>
 
-/** @throws TypeError that names the option and the expected value, but not the value itself */
+/**
+ * Reads the options. The server's table of checks would be too large for browsers.
+ * @throws TypeError that names the option and the expected value, but not the value itself
+ */
 export function readClientOptions({ url, credentials, ...given }: TokenClientOptions) {
   must(typeof credentials === 'function', 'option "credentials" must be a function')
   const options = bare(DEFAULTS)

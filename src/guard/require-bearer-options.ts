@@ -1,7 +1,7 @@
 import type { AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
 import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
-import { misuse, PAGE } from '../options/misuse.js'
+import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
   aliasesOf,
   type Check,
@@ -135,7 +135,7 @@ const aliases = aliasesOf({
 /** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */
 export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
 
-export function readBearerOptions(caller: string, options: BearerStrategyOptions): GuardSettings {
+export function readBearerOptions(caller: Subject, options: BearerStrategyOptions): GuardSettings {
   const read = readOptions<BearerStrategyOptions, typeof guardSchema>(caller, options, guardSchema, aliases)
   return withRealm(caller, options, read)
 }
@@ -147,7 +147,7 @@ export function readRequireBearerOptions(options: RequireBearerOptions) {
   return { settings: withRealm(caller, options, read), forwardErrors }
 }
 
-function withRealm(caller: string, options: object, read: Checked<typeof guardSchema>): GuardSettings {
+function withRealm(caller: Subject, options: object, read: Checked<typeof guardSchema>): GuardSettings {
   for (const option of ['scope', 'anyScope']) {
     if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
       throw misuse(
@@ -156,7 +156,7 @@ function withRealm(caller: string, options: object, read: Checked<typeof guardSc
       )
     }
   }
-  const name = `${caller}: "tokens.issuer", the default of "realm",`
+  const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
   return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuers[0]) }
 }
 

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import { func, withMethods } from '../options/checks.js'
-import { misuse } from '../options/misuse.js'
+import { misuse, type Subject } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
 import {
   aliasesOf,
@@ -171,7 +171,7 @@ export function readLoginStrategyOptions(options: LoginStrategyOptions) {
 }
 
 /** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
-function loginIn(caller: string, read: Checked<typeof strategySchema>, clock: () => number) {
+function loginIn(caller: Subject, read: Checked<typeof strategySchema>, clock: () => number) {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
   if (misplaced)

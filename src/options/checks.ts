@@ -1,5 +1,5 @@
 import ms from 'ms'
-import { misuse } from './misuse.js'
+import { misuse, PAGE } from './misuse.js'
 import { type Check, InvalidOption, must, optional } from './read-options.js'
 import { isPlainObject, isValidDate, memberOf } from './values.js'
 
@@ -74,7 +74,7 @@ export function clock(value: unknown): () => number {
     const now: unknown = read()
     const ms = isValidDate(now) ? now.getTime() : now
     if (typeof ms !== 'number' || !(ms >= 0 && ms <= LAST_MOMENT)) {
-      throw misuse('option "clock" must return a Date or milliseconds since the epoch')
+      throw misuse('option "clock" must return a Date or milliseconds since the epoch', PAGE.options)
     }
     return ms
   }

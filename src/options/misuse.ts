@@ -22,20 +22,59 @@ export const PAGE = {
 
 export type Page = (typeof PAGE)[keyof typeof PAGE]
 
-/** The functions whose options are on another page than most. Their messages begin with their name. */
-const PAGES_OF_FUNCTIONS: readonly [names: RegExp, page: Page][] = [
-  [/^(tokenRouter|createLogin|logIn|createSignIn|signIn|LoginStrategy|authErrors)\b/, PAGE.login],
-  [/^(createSessions|sessionRouter|sessionStoreContract)\b/, PAGE.sessionOptions],
-  [/^(createPasswords|passwords|argon2id|bcrypt|pbkdf2|scrypt|firebaseScrypt)\b/, PAGE.passwords],
-  [/^discoverKeys\b/, PAGE.issuers],
-  [/^(protectedResourceRouter|authInfoOf)\b/, PAGE.mcp],
-]
+/** The page of each function or object whose messages begin with its name. */
+const PAGES = {
+  tokenRouter: PAGE.login,
+  createLogin: PAGE.login,
+  logIn: PAGE.login,
+  createSignIn: PAGE.login,
+  signIn: PAGE.login,
+  LoginStrategy: PAGE.login,
+  authErrors: PAGE.login,
+  createSessions: PAGE.sessionOptions,
+  sessionRouter: PAGE.sessionOptions,
+  sessionStoreContract: PAGE.sessionOptions,
+  createPasswords: PAGE.passwords,
+  passwords: PAGE.passwords,
+  argon2id: PAGE.passwords,
+  bcrypt: PAGE.passwords,
+  pbkdf2: PAGE.passwords,
+  scrypt: PAGE.passwords,
+  firebaseScrypt: PAGE.passwords,
+  discoverKeys: PAGE.issuers,
+  protectedResourceRouter: PAGE.mcp,
+  authInfoOf: PAGE.mcp,
+  createTokenIssuer: PAGE.options,
+  createTokenVerifier: PAGE.options,
+  issue: PAGE.options,
+  tokens: PAGE.options,
+  replaceKeys: PAGE.options,
+  keygen: PAGE.options,
+  requireBearer: PAGE.options,
+  BearerStrategy: PAGE.options,
+  closeWhenEnded: PAGE.options,
+  jwksRouter: PAGE.options,
+  remoteKeys: PAGE.options,
+  createThrottle: PAGE.options,
+  'throttle.reset': PAGE.options,
+  openApiDocument: PAGE.options,
+  guardedOperation: PAGE.options,
+  createTestIssuer: PAGE.options,
+  fastPasswords: PAGE.options,
+  accountStoreContract: PAGE.options,
+} as const satisfies Record<string, Page>
 
-const pageOf = (message: string): Page => PAGES_OF_FUNCTIONS.find(([names]) => names.test(message))?.[1] ?? PAGE.options
+/** A function or an object that a message begins with. */
+export type Subject = keyof typeof PAGES
+/** A message that begins with its subject, for example `tokenRouter: option "path" must …`. */
+export type Message = `${Subject}: ${string}`
 
-/** Creates the error for a mistake of the programmer. It names the page that helps, by default the one with the options. */
-export function misuse(message: string, page: Page = pageOf(message)): TypeError {
-  return withoutSecrets(new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${page}`))
+/** Creates the error for a mistake of the programmer. It names the page that helps, by default the one of the subject. */
+export function misuse(message: string, page: Page): TypeError
+export function misuse(message: Message, page?: Page): TypeError
+export function misuse(message: string, page?: Page): TypeError {
+  const see = page ?? PAGES[message.slice(0, message.indexOf(':')) as Subject]
+  return withoutSecrets(new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${see}`))
 }
 
 const ownErrors = new WeakSet<Error>()

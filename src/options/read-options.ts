@@ -1,9 +1,12 @@
-import { misuse, type Page } from './misuse.js'
-import { suggest } from './suggest.js'
+import { type Message, misuse, type Page, type Subject } from './misuse.js'
+import { type Aliases, suggestion } from './suggest.js'
 import { isThenable, memberOf } from './values.js'
 
-/** Reads one option. Treats `undefined` as absent. Throws {@link InvalidOption} for an invalid value. */
-export type Check<T> = (value: unknown) => T
+/**
+ * Reads one option. Treats `undefined` as absent. Throws {@link InvalidOption} for an invalid value.
+ * @param name the option's name in errors, or its index in a list. Only a check with its own errors reads it
+ */
+export type Check<T> = (value: unknown, name?: string | number) => T
 
 /** The error for an invalid option: the expected value and the likely mistake. Never holds the value itself. */
 export class InvalidOption extends Error {
@@ -17,9 +20,6 @@ export class InvalidOption extends Error {
 /** The values that the checks of a table return. */
 export type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
 
-/** Option names of other packages, each with this package's name for the option. */
-type Aliases = Readonly<Record<string, string>>
-
 /** Creates aliases from a table: each option of this package, with its names in other packages. */
 export function aliasesOf(names: Readonly<Record<string, string>>): Aliases {
   return Object.fromEntries(
@@ -27,12 +27,61 @@ export function aliasesOf(names: Readonly<Record<string, string>>): Aliases {
   )
 }
 
+/** How the errors of a reader name options, and how it throws them. */
+export interface Wording {
+  /** Creates the error from its message. */
+  error(message: string): Error
+  /** Returns the name of an option, for the error about its value. */
+  option(name: string): string
+  /** Returns the beginning of the error for an unknown option. */
+  unknown(name: string): string
+  /** The words before the list of all options. Default "Known". */
+  known?: string
+  /** The characters before an option in a hint. */
+  prefix?: string
+  aliases?: Aliases
+}
+
+/** Reads an object of options, of arguments or of a file with a table of checks. */
+export function readTable<R extends Record<string, Check<unknown>>>(given: object, table: R, wording: Wording) {
+  const { error, option } = wording
+  const known = Object.keys(table)
+  for (const name of Object.keys(given)) if (!known.includes(name)) throw unknownOption(name, known, wording)
+  const read = Object.entries(table).map(([name, check]) => {
+    return [name, checkValue(option(name), check, memberOf(given, name), error)]
+  })
+  return Object.fromEntries(read) as Checked<R>
+}
+
+/** Returns the error for an option that does not exist. */
+export function unknownOption(name: string, options: readonly string[], wording: Wording): Error {
+  const { error, unknown, known, prefix, aliases } = wording
+  return error(`${unknown(name)}. ${suggestion(name, options, { known, prefix, aliases })}`)
+}
+
+/** Runs a check. Adds the option's name and a description of the value to its error. */
+export function checkValue<T>(
+  name: string,
+  check: Check<T>,
+  value: unknown,
+  error: Wording['error'],
+  describeValue = describe,
+): T {
+  try {
+    return check(value, name)
+  } catch (cause) {
+    if (!(cause instanceof InvalidOption)) throw cause
+    const { message, hint } = cause
+    throw error(`${name} must be ${message}, but is ${describeValue(value)}${hint && `. ${hint}`}`)
+  }
+}
+
 /**
  * Reads an options object with a table of checks. The compiler ensures that the table has a row for every option.
  * @throws TypeError that names the option, the expected value and the likely mistake, but never the value itself
  */
 export function readOptions<O extends object, R extends Record<keyof O, Check<unknown>>>(
-  caller: string,
+  caller: Subject | Message,
   options: O | undefined,
   schema: R & Record<Exclude<keyof R, keyof O>, never>,
   aliases: Aliases = {},
@@ -46,34 +95,21 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
       `${caller}: expected an options object, got a request. Pass Express the return value of ${caller}({ … })`,
     )
   }
-  const known = Object.keys(schema)
-  for (const name of Object.keys(given)) {
-    if (!known.includes(name)) throw misuse(`${caller}: unknown option "${name}"${didYouMean(name, known, aliases)}`)
-  }
-  const read = known.map((name) => {
-    const check = (schema as Record<string, Check<unknown>>)[name]
-    return [name, named(`${caller}: option "${name}"`, check, memberOf(given, name))]
+  return readTable<R>(given, schema, {
+    error: (message) => misuse(message as Message),
+    option: (name) => `${caller}: option "${name}"`,
+    unknown: (name) => `${caller}: unknown option "${name}"`,
+    known: 'Known options',
+    aliases,
   })
-  return Object.fromEntries(read)
 }
 
-export const mustBe = (name: string, { message, hint }: InvalidOption, value: unknown, tell = describe) =>
-  `${name} must be ${message}, but is ${tell(value)}${hint && `. ${hint}`}`
-
-/** Runs a check and adds the option's name to its error. */
-export function named<T>(name: string, check: Check<T> | undefined, value: unknown, page?: Page, tell = describe): T {
-  try {
-    return (check as Check<T>)(value)
-  } catch (error) {
-    throw error instanceof InvalidOption ? misuse(mustBe(name, error, value, tell), page) : error
-  }
-}
-
-function didYouMean(name: string, known: readonly string[], aliases: Aliases): string {
-  const plain = (text: string) => text.toLowerCase().replace(/[^a-z]|s$/g, '')
-  const likely = () => known.find((k) => plain(k) === plain(name)) ?? suggest(name, known)
-  const meant = Object.hasOwn(aliases, name) ? aliases[name] : likely()
-  return meant ? `. Did you mean "${meant}"?` : `. Known options: ${known.join(', ')}`
+/** Runs a check. Its error is a TypeError that names a page, by default the one of the subject. */
+export function named<T>(name: Message, check: Check<T>, value: unknown): T
+export function named<T>(name: string, check: Check<T>, value: unknown, page: Page, describeValue?: typeof describe): T
+export function named<T>(name: string, check: Check<T>, value: unknown, page?: Page, describeValue = describe): T {
+  const error = (message: string) => (page ? misuse(message, page) : misuse(message as Message))
+  return checkValue(name, check, value, error, describeValue)
 }
 
 /** Describes a value without showing text, because text may be a secret. */
@@ -94,7 +130,7 @@ export function describeSecret(value: unknown): string {
 
 /** Creates a check for an optional option. Returns `fallback` when the option is absent. */
 export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check<T | F> {
-  return (value) => (value === undefined ? (fallback as F) : check(value))
+  return (value, name) => (value === undefined ? (fallback as F) : check(value, name))
 }
 
 export function must<T>(what: string, fits: (value: unknown) => boolean, hint?: (value: unknown) => string): Check<T> {

@@ -1,5 +1,15 @@
-/** Returns the known word that a mistyped word probably means: one contains the other, or at most two letters differ, in any case. */
+import { own } from './values.js'
+
+/** Words of other packages and tools, each with the known word that it means, or with a sentence. */
+export type Aliases = Readonly<Record<string, string>>
+
+/**
+ * Returns the known word that a mistyped word probably means: the letters are the same except for a plural, one contains the other, or
+ * at most two letters differ. Ignores the case.
+ */
 export function suggest(word: string, known: readonly string[]): string | undefined {
+  const same = known.find((name) => lettersOf(name) === lettersOf(word))
+  if (same) return same
   const plain = word.toLowerCase()
   const isPart = (name: string) => name.includes(plain) || plain.startsWith(name)
   const part = known.find((name) => plain.length > 2 && isPart(name.toLowerCase()))
@@ -10,10 +20,23 @@ export function suggest(word: string, known: readonly string[]): string | undefi
   return best && best.distance <= Math.min(2, best.name.length - 1) ? best.name : undefined
 }
 
-/** Returns "Did you mean …?" with the closest name, or the list of all names. */
-export function suggestion(word: string, known: readonly string[], prefix = ''): string {
-  const likely = suggest(word, known)
-  return likely ? `Did you mean "${prefix}${likely}"?` : `Known: ${known.map((name) => prefix + name).join(', ')}`
+const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]|s$/g, '')
+
+interface SuggestionWords {
+  /** The words before the list of all names. */
+  known?: string | undefined
+  /** The characters before each name. */
+  prefix?: string | undefined
+  aliases?: Aliases | undefined
+}
+
+/** Returns "Did you mean …?" with the closest name, the sentence of an alias, or the list of all names. */
+export function suggestion(word: string, names: readonly string[], words: SuggestionWords = {}): string {
+  const { known = 'Known', prefix = '', aliases = {} } = words
+  const alias = own(aliases, word)
+  if (alias?.includes(' ')) return alias
+  const likely = alias ?? suggest(word, names)
+  return likely ? `Did you mean "${prefix}${likely}"?` : `${known}: ${names.map((name) => prefix + name).join(', ')}`
 }
 
 /** Counts the letters to insert, delete or replace (Levenshtein distance). */

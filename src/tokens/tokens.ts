@@ -1,4 +1,4 @@
-import { misuse, PAGE } from '../options/misuse.js'
+import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
@@ -86,9 +86,9 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
 export type IssuerSettings = Checked<typeof issuerSchema>
 
 /** @throws TypeError naming the key that is not valid */
-export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
+export function issuerOf(caller: Subject, read: IssuerSettings): TokenIssuer {
   const { issuer, audience = issuer, clientId = issuer } = read
-  function readRing(caller: string, value: unknown, held?: KeyRing): KeyRing {
+  function readRing(caller: Subject, value: unknown, held?: KeyRing): KeyRing {
     if (hasRemoteKeys(value)) {
       const mistake = 'but remoteKeys() has only public keys. Pass a key pair. To verify only, use createTokenVerifier'
       throw wrongKeys(caller, `hold a key that signs, ${mistake}`)
@@ -137,7 +137,7 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
   const caller = 'createTokenVerifier'
   const { form, ...read } = readVerifierOptions(caller, options)
   const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
-  function readSource(caller: string, value: unknown, held?: KeySource): KeySource {
+  function readSource(caller: Subject, value: unknown, held?: KeySource): KeySource {
     if (isRemoteKeys(value)) return value
     if (hasRemoteKeys(value))
       throw wrongKeys(caller, 'be remoteKeys() without other keys, or a list of keys without it')
@@ -154,7 +154,7 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
   return Object.freeze(verifying(read, keys, form, { replaceKeys: keys.replace }))
 }
 
-function readVerifierOptions(caller: string, options: TokenVerifierOptions | JwtVerifierOptions) {
+function readVerifierOptions(caller: Subject, options: TokenVerifierOptions | JwtVerifierOptions) {
   if (isPlainObject(options) && memberOf(options, 'accept') !== undefined) {
     const given = options as JwtVerifierOptions
     const read = readOptions<JwtVerifierOptions, typeof jwtSchema>(caller, given, jwtSchema, tokenAliases)
@@ -165,7 +165,7 @@ function readVerifierOptions(caller: string, options: TokenVerifierOptions | Jwt
   return { ...read, form: OWN_FORM }
 }
 
-const wrongKeys = (caller: string, says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
+const wrongKeys = (caller: Subject, says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 

@@ -1,4 +1,5 @@
 import { type Duration, duration as durationOption, integer } from '../../options/checks.js'
+import type { Message } from '../../options/misuse.js'
 import { type Check, InvalidOption, readOptions } from '../../options/read-options.js'
 import { bare, isPlainObject } from '../../options/values.js'
 import { lruCache } from '../../packages/on-first-use.cjs'
@@ -21,7 +22,7 @@ const schema = {
 }
 
 /** Creates a check for a limit. `name` is the caller and the option, for messages. */
-export function limitOption(name: string, what = '{ points, duration }'): Check<Size> {
+export function limitOption(name: Message, what = '{ points, duration }'): Check<Size> {
   return (value) => {
     if (!isPlainObject(value)) throw new InvalidOption(what)
     const { points, duration } = readOptions<LoginLimit, typeof schema>(name, value as unknown as LoginLimit, schema)

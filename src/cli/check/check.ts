@@ -44,9 +44,9 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     password: IN_ENVIRONMENT,
     p: IN_ENVIRONMENT,
     url: 'Pass the URL without an option: check https://api.example.com',
-    user: 'Did you mean "--email"?',
-    username: 'Did you mean "--email"?',
-    route: 'Did you mean "--guarded"?',
+    user: 'email',
+    username: 'email',
+    route: 'guarded',
     insecure: 'For a private certificate authority, set NODE_EXTRA_CA_CERTS. For http, pass --plain-http',
   },
   async run(values, url, io) {

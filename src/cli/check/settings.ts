@@ -1,6 +1,7 @@
 import { duration, integer } from '../../options/checks.js'
+import type { Check } from '../../options/read-options.js'
 import { suggestion } from '../../options/suggest.js'
-import { checked, oneOf, type Values } from '../command.js'
+import { number, oneOf, type Values } from '../command.js'
 import { UsageError } from '../command-error.js'
 import { readPassword } from '../hash/password-input.js'
 import type { Io } from '../io.js'
@@ -11,41 +12,50 @@ import type { Environment, Guarded, Target } from './target.js'
 import { type Mapping, readMapping } from './wire/read-mapping.js'
 import { OWN_WIRE, type Wire } from './wire/wire.js'
 
+const FORMAT_NAMES = Object.keys(FORMATS) as Format[]
+
+const knownRows: Check<readonly string[]> = (value) => {
+  const given = (value ?? []) as string[]
+  const ids = ROWS.map(({ id }) => id)
+  const strange = given.find((id) => !ids.includes(id))
+  if (strange !== undefined) throw new UsageError(`There is no row ${strange} to skip. ${suggestion(strange, ids)}`)
+  return given
+}
+
+/** Creates a check for a time. A number without a unit means seconds. */
+function time(usual: string, most: number): Check<number> {
+  const check = duration(1, most)
+  return (value = usual) => check(/^\d+$/.test(String(value)) ? Number(value) : value)
+}
+
 export const options = {
-  email: { type: 'string', value: 'EMAIL', help: 'address of an account that may use the guarded paths' },
+  email: { value: 'EMAIL', help: 'address of an account that may use the guarded paths' },
   guarded: {
-    type: 'string',
     value: 'PATH',
     multiple: true,
     help: 'a path or a URL that needs a token, for GET requests; repeatable',
   },
-  recent: { type: 'string', value: 'PATH', help: 'a guarded path that needs a recent sign-in (RFC 9470)' },
-  path: { type: 'string', value: 'PATH', help: `path of the token endpoint; default ${TOKEN_PATH}` },
-  jwks: { type: 'string', value: 'PATH', help: `path of the public keys; default ${JWKS_PATH}` },
+  recent: { value: 'PATH', help: 'a guarded path that needs a recent sign-in (RFC 9470)' },
+  path: { value: 'PATH', help: `path of the token endpoint; default ${TOKEN_PATH}` },
+  jwks: { value: 'PATH', help: `path of the public keys; default ${JWKS_PATH}` },
   other: {
-    type: 'string',
     value: 'URL',
     help: 'another environment with the same paths, whose tokens must not be valid here',
   },
-  'other-email': { type: 'string', value: 'EMAIL', help: 'address of an account there; default: the same' },
-  skip: {
-    type: 'string',
-    value: 'ROW',
-    multiple: true,
-    help: 'name of a row to skip; repeatable',
-  },
+  'other-email': { value: 'EMAIL', help: 'address of an account there; default: the same' },
+  skip: { value: 'ROW', multiple: true, help: 'name of a row to skip; repeatable', check: knownRows },
   guesses: {
-    type: 'string',
     value: 'N',
     help: 'sends up to N wrong passwords for one unknown address, until a limit holds',
+    check: number(integer(2, 1000, 'a number'), undefined),
   },
-  mapping: { type: 'string', value: 'FILE', help: 'describes the wire format of another API, as JSON' },
-  format: { type: 'string', value: 'FORMAT', help: `${Object.keys(FORMATS).join(', ')}; default text` },
-  output: { type: 'string', value: 'FILE', help: 'writes the report to a file, and prints one line' },
-  timeout: { type: 'string', value: 'TIME', help: 'limit for each response, like 500ms; default 10s' },
-  'max-time': { type: 'string', value: 'TIME', help: 'limit for the whole check; default 5m' },
-  'plain-http': { type: 'boolean', help: 'allows sending the password and tokens unencrypted' },
-  json: { type: 'boolean', help: 'short for --format json' },
+  mapping: { value: 'FILE', help: 'describes the wire format of another API, as JSON' },
+  format: { value: 'FORMAT', help: `${FORMAT_NAMES.join(', ')}; default text`, check: oneOf(FORMAT_NAMES) },
+  output: { value: 'FILE', help: 'writes the report to a file, and prints one line' },
+  timeout: { value: 'TIME', help: 'limit for each response, like 500ms; default 10s', check: time('10s', 60_000) },
+  'max-time': { value: 'TIME', help: 'limit for the whole check; default 5m', check: time('5m', 3_600_000) },
+  'plain-http': { help: 'allows sending the password and tokens unencrypted' },
+  json: { help: 'short for --format json' },
 } as const
 
 type Place = Omit<Environment, 'credentials'> & { email: string }
@@ -66,7 +76,7 @@ export interface Settings extends Place {
 /** Reads all settings except the password and tokens, so that errors appear before the prompt for a password. */
 export function readSettings(values: Values<typeof options>, url: string | undefined, env: Io['env']): Settings {
   const plainHttp = values['plain-http'] ?? false
-  const { email, skip = [], timeout = '10s', 'max-time': maxTime = '5m' } = values
+  const { email, skip, timeout, 'max-time': maxTime, guesses } = values
   if (url === undefined)
     throw new UsageError('Pass the base URL of the app: check https://api.example.com --email EMAIL')
   if (email === undefined) throw new UsageError('Pass the e-mail address of an account: --email EMAIL')
@@ -79,9 +89,6 @@ export function readSettings(values: Values<typeof options>, url: string | undef
     token: readPath('--path', base, mapping?.path ?? values.path ?? TOKEN_PATH),
     guarded: readGuardedList(base, paths, plainHttp),
   })
-  const ids = ROWS.map(({ id }) => id)
-  const strange = skip.find((id) => !ids.includes(id))
-  if (strange !== undefined) throw new UsageError(`There is no row ${strange} to skip. ${suggestion(strange, ids)}`)
   if (values['other-email'] !== undefined && values.other === undefined) {
     throw new UsageError('--other-email is for an account at another environment. Pass --other URL too')
   }
@@ -102,19 +109,11 @@ export function readSettings(values: Values<typeof options>, url: string | undef
             guarded.filter((name) => name.startsWith('/')),
           ),
     skip,
-    timeout: readTime('--timeout', timeout, 60_000),
-    maxTime: readTime('--max-time', maxTime, 3_600_000),
-    guesses:
-      values.guesses === undefined
-        ? undefined
-        : checked('--guesses', integer(2, 1000, 'a number'), Number(values.guesses)),
+    timeout,
+    maxTime,
+    guesses,
     format,
   }
-}
-
-/** Reads a time. A number without a unit means seconds. */
-function readTime(option: string, value: string, most: number): number {
-  return checked(option, duration(1, most), /^\d+$/.test(value) ? Number(value) : value)
 }
 
 function mappingOf({ mapping, path }: Values<typeof options>, env: Io['env']): Mapping | undefined {
@@ -125,9 +124,8 @@ function mappingOf({ mapping, path }: Values<typeof options>, env: Io['env']): M
 }
 
 function formatOf({ format, json }: Values<typeof options>): Format {
-  if (format === undefined) return json ? 'json' : 'text'
-  if (json) throw new UsageError('Pass either --json or --format')
-  return oneOf('format', Object.keys(FORMATS) as Format[], format)
+  if (format && json) throw new UsageError('Pass either --json or --format')
+  return format ?? (json ? 'json' : 'text')
 }
 
 /** Adds the secrets of the environment, or asks for the password. */

@@ -2,23 +2,25 @@ import { argon2id } from '../../accounts/passwords/hashers/argon2id.js'
 import { bcrypt } from '../../accounts/passwords/hashers/bcrypt.js'
 import { createPasswords } from '../../accounts/passwords/passwords.js'
 import { integer } from '../../options/checks.js'
-import { checked, command, PASSWORD_AS_ARGUMENT } from '../command.js'
+import { command, number, PASSWORD_AS_ARGUMENT } from '../command.js'
 import { CommandError, EXIT } from '../command-error.js'
 import { say } from '../io.js'
 import { readNewPassword } from './password-input.js'
+
+const options = {
+  bcrypt: { help: 'uses bcrypt, for systems that support only bcrypt; at most 72 bytes' },
+  'min-length': {
+    value: 'N',
+    help: 'minimum number of characters, default 1 (OWASP ASVS 5, 6.2.1: 8)',
+    check: number(integer(1, 1000, 'a number of characters'), 1),
+  },
+} as const
 
 export const hash = command({
   name: 'hash',
   summary: "hashes a password, for an account's passwordHash",
   usage: ' [options] [< FILE]',
-  options: {
-    bcrypt: { type: 'boolean', help: 'uses bcrypt, for systems that support only bcrypt; at most 72 bytes' },
-    'min-length': {
-      type: 'string',
-      value: 'N',
-      help: 'minimum number of characters, default 1 (OWASP ASVS 5, 6.2.1: 8)',
-    },
-  },
+  options,
   details: `Enter the password twice at the prompt, which does not show it, or send it to standard input as one line. Every character
 counts, including spaces. Never pass it as an argument.
 
@@ -31,7 +33,7 @@ You get the hash that createPasswords() makes: argon2id with OWASP's parameters,
     argon2: 'argon2id is the default',
   },
   async run(values, _operand, io) {
-    const least = checked('--min-length', integer(1, 1000, 'a number of characters'), Number(values['min-length'] ?? 1))
+    const least = values['min-length']
     const password = await readNewPassword(io.stdin, io.stderr)
     const length = [...password].length
     if (length < least) throw new CommandError(`The password must have at least ${least} characters, but has ${length}`)

@@ -6,7 +6,7 @@ import {
   isKeyPairAlgorithm,
   PAIRS,
 } from '../../tokens/algorithms/algorithms.js'
-import { checked, command, oneOf } from '../command.js'
+import { command, number, oneOf } from '../command.js'
 import { EXIT, UsageError } from '../command-error.js'
 import { type Io, isSharedFile, remark } from '../io.js'
 import { type KeyFile, publicPath, writeKeyFiles } from './key-files.js'
@@ -14,33 +14,41 @@ import { type KeyText, newPair, newSecret, RSA_BITS } from './new-key.js'
 
 const NAMES = Object.keys(ALGORITHMS) as Algorithm[]
 
+const options = {
+  alg: {
+    value: 'ALG',
+    help: `${NAMES.join(', ')}; default ES256`,
+    check: oneOf(NAMES, algorithmHint),
+  },
+  format: {
+    value: 'FORMAT',
+    help: 'of a key pair: pem (PKCS #8, SPKI) or jwk; default pem',
+    check: oneOf(['pem', 'jwk']),
+  },
+  out: { value: 'FILE', help: 'file for the key; only its owner can read it (0600)' },
+  public: { value: 'FILE', help: 'file for the public key; default key.pub.pem next to key.pem' },
+  bits: {
+    value: 'N',
+    help: `size of an RSA key, from ${RSA_BITS.least}; default ${RSA_BITS.usual}`,
+    check: number(integer(RSA_BITS.least, RSA_BITS.most, 'a number of bits'), undefined),
+  },
+} as const
+
 export const keygen = command({
   name: 'keygen',
   summary: 'makes a key for createTokenIssuer',
   usage: ' [--alg ES256] [--format pem|jwk] --out FILE [options]',
-  options: {
-    alg: { type: 'string', value: 'ALG', help: `${NAMES.join(', ')}; default ES256` },
-    format: { type: 'string', value: 'FORMAT', help: 'of a key pair: pem (PKCS #8, SPKI) or jwk; default pem' },
-    out: { type: 'string', value: 'FILE', help: 'file for the key; only its owner can read it (0600)' },
-    public: { type: 'string', value: 'FILE', help: 'file for the public key; default key.pub.pem next to key.pem' },
-    bits: { type: 'string', value: 'N', help: `size of an RSA key, from ${RSA_BITS.least}; default ${RSA_BITS.usual}` },
-  },
+  options,
   details: `Keep the key secret, and publish only the public key. No file is overwritten. If you omit --out, send the key to a pipe
 or a variable, because a terminal stores what it shows. A file that others can access gets no key.
 
 For HS256, HS384 and HS512, you get a secret: text without a line end, and without a public key.`,
   wordTooMany: 'Pass the algorithm as an option: --alg ES256',
-  aliases: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
+  aliases: { output: 'out', o: 'out' },
   async run(values, _operand, io) {
-    const alg = oneOf('alg', NAMES, values.alg ?? 'ES256', algorithmHint(values.alg))
-    if (!isKeyPairAlgorithm(alg)) refuseFor(alg, { format: values.format, public: values.public, bits: values.bits })
-    else if (!PAIRS[alg].hasBits) refuseFor(alg, { bits: values.bits })
-    const format = oneOf('format', ['pem', 'jwk'], values.format ?? 'pem')
-    const bits = checked(
-      '--bits',
-      integer(RSA_BITS.least, RSA_BITS.most, 'a number of bits'),
-      Number(values.bits ?? RSA_BITS.usual),
-    )
+    const { alg = 'ES256', format, public: publicFile, bits } = values
+    if (!isKeyPairAlgorithm(alg)) refuseFor(alg, { format, public: publicFile, bits })
+    else if (!PAIRS[alg].hasBits) refuseFor(alg, { bits })
     if (!values.out && io.stdout.isTTY) {
       throw new UsageError(
         'A key is not shown on a terminal, because terminals store what they show. Pass --out FILE, or use a pipe',
@@ -51,14 +59,14 @@ For HS256, HS384 and HS512, you get a secret: text without a line end, and witho
         'Other users can access the file that standard output goes to. Pass --out with a new file, or run chmod 600 on the file first',
       )
     }
-    const key = isKeyPairAlgorithm(alg) ? newPair(alg, format, bits) : newSecret(alg)
+    const key = isKeyPairAlgorithm(alg) ? newPair(alg, format ?? 'pem', bits) : newSecret(alg)
     deliver(key, values, io)
     remark(io, `${alg}, kid ${key.kid}`)
     return EXIT.holds
   },
 })
 
-function refuseFor(alg: Algorithm, options: Readonly<Record<string, string | undefined>>): void {
+function refuseFor(alg: Algorithm, options: Readonly<Record<string, unknown>>): void {
   const [given] = Object.entries(options).find(([, value]) => value !== undefined) ?? []
   if (given) throw new UsageError(`--${given} is not for ${alg}`)
 }

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isKeyObject } from 'node:util/types'
 import { func, text } from '../../options/checks.js'
-import { misuse, PAGE } from '../../options/misuse.js'
+import { type Message, misuse, PAGE, type Subject } from '../../options/misuse.js'
 import { describe, describeSecret, must, named, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
 import {
@@ -123,8 +123,8 @@ const wrong = (name: string, says: string) => misuse(`${name} ${says}`, PAGE.key
  * @param held the previous keys. An unchanged key remains the same object, so that cached tokens of the key remain valid
  * @throws TypeError that names the key by its index in the list, and never shows key material
  */
-export function readKeys(caller: string, value: unknown, held?: KeySource): KeyRing {
-  const name = `${caller}: option "keys"`
+export function readKeys(caller: Subject, value: unknown, held?: KeySource): KeyRing {
+  const name: Message = `${caller}: option "keys"`
   const keys = Array.isArray(value)
     ? value.map((entry, i) => readKey(`${caller}: option "keys[${i}]"`, entry))
     : [readKey(name, value)]
@@ -158,8 +158,8 @@ function unchanged(key: VerificationKey, known: VerificationKey | undefined): Ve
  * its caller and the previous keys too. When it throws, the previous keys stay.
  */
 export function holdKeys<T extends KeySource>(
-  caller: string,
-  read: (caller: string, value: unknown, held?: T) => T,
+  caller: Subject,
+  read: (caller: Subject, value: unknown, held?: T) => T,
   value: unknown,
 ) {
   // The source's own functions, because each request calls them.
@@ -188,7 +188,7 @@ const schema = {
 
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
-function readKey(name: string, entry: unknown): SigningKey {
+function readKey(name: Message, entry: unknown): SigningKey {
   if (!isPlainObject(entry) || isKeyObject(entry)) {
     const forms = '{ alg, secret }, { alg, privateKey } or { alg, publicKey }'
     throw wrong(name, `must be ${forms}, but is ${describe(entry)}`)

@@ -1,5 +1,5 @@
 import { type Clock, clockOption, type Duration, duration, func, integer } from '../../options/checks.js'
-import { misuse, PAGE } from '../../options/misuse.js'
+import { misuse, PAGE, type Subject } from '../../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../options/read-options.js'
 import { secureExactUrl, secureUrl } from '../../options/web-url.js'
 import { timeoutOption } from '../../waiting/host-call.js'
@@ -108,7 +108,7 @@ export function readDiscoverKeysOptions(issuer: unknown, options: RemoteKeysOpti
 /** The options of a source of keys. `location` names the source in messages. */
 export type RemoteKeysSettings = ReturnType<typeof readFetchOptions> & { location: string }
 
-function readFetchOptions(caller: string, options: RemoteKeysOptions) {
+function readFetchOptions(caller: Subject, options: RemoteKeysOptions) {
   const read = readOptions<RemoteKeysOptions, typeof schema>(caller, options, schema, aliases)
   const { cooldown, maxAge, keepFor } = read
   if (cooldown > maxAge / 2) {

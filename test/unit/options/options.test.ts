@@ -29,7 +29,7 @@ import { expectMisuse, thrownBy } from '../../support/failures.js'
 const rows = { size: optional(integer(1, 9, 'a size'), 3), name: text('a name'), strict: optional(bool, false) }
 type Options = { size?: number; name: string; strict?: boolean }
 const read = (options: unknown) =>
-  readOptions<Options, typeof rows>('make', options as Options, rows, { length: 'size', title: 'name' })
+  readOptions<Options, typeof rows>('jwksRouter', options as Options, rows, { length: 'size', title: 'name' })
 
 describe('readOptions', () => {
   it('reads by the table, with the fallbacks', () => {
@@ -38,18 +38,22 @@ describe('readOptions', () => {
   })
 
   it.each([
-    ['a wrong type', { name: 7 }, 'make: option "name" must be a name, but is 7'],
-    ['a missing one', {}, 'make: option "name" must be a name, but is missing'],
+    ['a wrong type', { name: 7 }, 'jwksRouter: option "name" must be a name, but is 7'],
+    ['a missing one', {}, 'jwksRouter: option "name" must be a name, but is missing'],
     ['out of range', { name: 'x', size: 10 }, '"size" must be a size, a whole number from 1 to 9, but is 10'],
     ['null', { name: 'x', size: null }, '"size" must be a size, a whole number from 1 to 9, but is null'],
-    ['no boolean', { name: 'x', strict: 'yes' }, 'make: option "strict" must be true or false, but is a string of 3'],
-    ['another word for it', { title: 'x' }, 'make: unknown option "title". Did you mean "name"?'],
-    ['a plural', { names: 'x' }, 'make: unknown option "names". Did you mean "name"?'],
-    ['a letter too many', { strrict: true }, 'make: unknown option "strrict". Did you mean "strict"?'],
-    ['a strange word', { colour: 'x' }, 'make: unknown option "colour". Known options: size, name, strict'],
-    ['an array', [], 'make: expected an options object, got an empty array'],
-    ['a string', 'x', 'make: expected an options object, got a string of 1 characters'],
-    ['a function', () => {}, 'make: expected an options object, got a function'],
+    [
+      'no boolean',
+      { name: 'x', strict: 'yes' },
+      'jwksRouter: option "strict" must be true or false, but is a string of 3',
+    ],
+    ['another word for it', { title: 'x' }, 'jwksRouter: unknown option "title". Did you mean "name"?'],
+    ['a plural', { names: 'x' }, 'jwksRouter: unknown option "names". Did you mean "name"?'],
+    ['a letter too many', { strrict: true }, 'jwksRouter: unknown option "strrict". Did you mean "strict"?'],
+    ['a strange word', { colour: 'x' }, 'jwksRouter: unknown option "colour". Known options: size, name, strict'],
+    ['an array', [], 'jwksRouter: expected an options object, got an empty array'],
+    ['a string', 'x', 'jwksRouter: expected an options object, got a string of 1 characters'],
+    ['a function', () => {}, 'jwksRouter: expected an options object, got a function'],
     ['a request of Express', new IncomingMessage(new Socket()), 'got a request. Pass Express the return value of'],
     ['letters of a known word', { ssssize: 1 }, /unknown option "ssssize"\. Known options: size, name, strict$/],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
@@ -60,8 +64,8 @@ describe('readOptions', () => {
   it.each(['SCOPE', 'Scopes', 's-c-o-p-e'])('means scope by %s, not a longer name that contains it', (name) => {
     const names = { anyScope: optional(bool), scope: optional(bool) }
     const given: { anyScope?: boolean; scope?: boolean } = { [name]: true }
-    const says = `make: unknown option "${name}". Did you mean "scope"?`
-    expectMisuse(() => readOptions<typeof given, typeof names>('make', given, names), says)
+    const says = `jwksRouter: unknown option "${name}". Did you mean "scope"?`
+    expectMisuse(() => readOptions<typeof given, typeof names>('jwksRouter', given, names), says)
   })
 })
 
@@ -71,10 +75,14 @@ describe('named', () => {
   }
 
   it('adds the name, the kind of the value, the hint and a page', () => {
-    const messageOf = (...args: Parameters<typeof named>) => (thrownBy(() => named(...args)) as Error).message
+    const messageOf = (run: () => unknown) => (thrownBy(run) as Error).message
     const hinted = 'x: option "a" must be a fruit, but is a string of 4 characters. Is it ripe?'
-    expect(messageOf('x: option "a"', fail(), 7)).toBe(`x: option "a" must be a fruit, but is 7. See ${PAGE.options}`)
-    expect(messageOf('x: option "a"', fail('Is it ripe?'), 'pear', PAGE.keys)).toBe(`${hinted} See ${PAGE.keys}`)
+    expect(messageOf(() => named('jwksRouter: option "a"', fail(), 7))).toBe(
+      `jwksRouter: option "a" must be a fruit, but is 7. See ${PAGE.options}`,
+    )
+    expect(messageOf(() => named('x: option "a"', fail('Is it ripe?'), 'pear', PAGE.keys))).toBe(
+      `${hinted} See ${PAGE.keys}`,
+    )
   })
 
   it('tells of a value as the caller wishes', () => {
@@ -281,11 +289,10 @@ it.each([
   ['Is a list missing?', 'Is a list missing?'],
   ['Pass 1.5 or "a?"', 'Pass 1.5 or "a?".'],
 ])('the error for a mistake is a TypeError that names a page after one full stop: %s', (message, ended) => {
-  const error = misuse(message)
+  const error = misuse(message, PAGE.options)
   expect(error).toBeInstanceOf(TypeError)
   expect(error.message).toBe(`${ended} See express-token-endpoint/docs/reference/options.md`)
-  const others = ['authErrors', 'createSessions', 'bcrypt', 'discoverKeys', 'authInfoOf']
-  for (const name of others) expect(misuse(`x ${name}: ${message}`).message).toMatch(/\/reference\/options\.md$/)
+  expect(misuse(`jwksRouter: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/options\.md$/)
   expect(misuse(`authErrors: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/login\.md$/)
   expect(misuse(message, PAGE.keys).message).toBe(`${ended} See express-token-endpoint/docs/guides/keys.md`)
 })

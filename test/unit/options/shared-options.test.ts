@@ -4,7 +4,7 @@ import { readOptions } from '../../../src/options/read-options.js'
 import { type HostOptions, hostSchema } from '../../../src/waiting/host-options.js'
 import { expectMisuse } from '../../support/failures.js'
 
-const read = (options: object) => readOptions<HostOptions, typeof hostSchema>('part', options, hostSchema)
+const read = (options: object) => readOptions<HostOptions, typeof hostSchema>('tokenRouter', options, hostSchema)
 
 describe('the options of the router and the guard', () => {
   it('have defaults: 5 s for each dependency, and own responses', () => {

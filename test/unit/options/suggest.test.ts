@@ -17,7 +17,7 @@ describe('suggest finds the word that a mistyped word means', () => {
     ['letters that changed places', 'colck', 'clock'],
   ])('%s: %s', (_, word, meant) => {
     expect(suggest(word, KNOWN)).toBe(meant)
-    expect(suggestion(word, KNOWN, '--')).toBe(`Did you mean "--${meant}"?`)
+    expect(suggestion(word, KNOWN, { prefix: '--' })).toBe(`Did you mean "--${meant}"?`)
   })
 
   it.each([
@@ -30,7 +30,7 @@ describe('suggest finds the word that a mistyped word means', () => {
     ['no letters', ''],
   ])('and none for %s: %j', (_, word) => {
     expect(suggest(word, KNOWN)).toBeUndefined()
-    expect(suggestion(word, KNOWN, '--')).toBe('Known: --clock, --tokenPath, --keys')
+    expect(suggestion(word, KNOWN, { prefix: '--' })).toBe('Known: --clock, --tokenPath, --keys')
   })
 
   it('finds the closest word, and the first of two that are as close', () => {

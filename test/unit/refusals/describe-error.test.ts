@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { misuse } from '../../../src/options/misuse.js'
+import { misuse, PAGE } from '../../../src/options/misuse.js'
 import { describeError } from '../../../src/refusals/describe-error.js'
 import { callHost } from '../../../src/waiting/host-call.js'
 
@@ -49,7 +49,7 @@ it('shows the line inside Node of a refused connection', async () => {
 })
 
 it('shows the message of an error of this package, which holds no secret', async () => {
-  expect(describeError(misuse('isRevoked: must be true or false'))).toContain('must be true or false')
+  expect(describeError(misuse('isRevoked: must be true or false', PAGE.revoke))).toContain('must be true or false')
   const late = await callHost('accounts', () => new Promise(() => {}), { timeout: 1 }).catch(({ cause }) => cause)
   expect(describeError(late)).toBe('no result within 1 ms')
 })

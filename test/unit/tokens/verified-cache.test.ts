@@ -98,7 +98,7 @@ describe('the cache of verified tokens', () => {
 
   /** Creates a cache, and a function that adds a verification under any text. */
   function cacheOf(size: number) {
-    const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
+    const ring = readKeys('createTokenIssuer', { alg: 'HS256', secret: SECRET, kid: 'k1' })
     const { header, payload } = goodParts()
     const expected = { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }
     return {

@@ -108,7 +108,7 @@ function expectThrow(what: unknown): never {
 }
 
 describe('the timeout option', () => {
-  const read = (value: unknown) => named('x: option "timeout"', timeoutOption, value)
+  const read = (value: unknown) => named('tokenRouter: option "timeout"', timeoutOption, value)
 
   it.each([
     [undefined, 5000],
@@ -117,6 +117,6 @@ describe('the timeout option', () => {
   ])('%j is %i ms', (value, ms) => expect(read(value)).toBe(ms))
 
   it.each([0, 61])('refuses %j', (value) => {
-    expectMisuse(() => read(value), 'x: option "timeout" must be a number of seconds or a string')
+    expectMisuse(() => read(value), 'tokenRouter: option "timeout" must be a number of seconds or a string')
   })
 })

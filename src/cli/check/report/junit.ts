@@ -1,25 +1,19 @@
-import { type Io, say } from '../../io.js'
 import type { Result } from '../run.js'
-import { atEnd, countsOf, type Report } from './report.js'
+import { countsOf } from './report.js'
 
-/** Creates a report that prints JUnit XML, which CI systems read. A row is a test case. */
-export function junit(io: Io): Report {
-  return atEnd(io.stderr, (url, results) => {
-    const { fails, skipped } = countsOf(results)
-    const counts = `tests="${results.length}" failures="${fails}" errors="0" skipped="${skipped}"`
-    const name = `name="${escaped(`express-token-endpoint check ${url}`)}"`
-    say(
-      io,
-      [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        `<testsuites ${counts}>`,
-        `  <testsuite ${name} ${counts}>`,
-        ...results.map(caseOf),
-        '  </testsuite>',
-        '</testsuites>',
-      ].join('\n'),
-    )
-  })
+/** Returns JUnit XML, which CI systems read. A row is a test case. */
+export function junit(url: string, results: readonly Result[]): string {
+  const { fails, skipped } = countsOf(results)
+  const counts = `tests="${results.length}" failures="${fails}" errors="0" skipped="${skipped}"`
+  const name = `name="${escaped(`express-token-endpoint check ${url}`)}"`
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts}>`,
+    `  <testsuite ${name} ${counts}>`,
+    ...results.map(caseOf),
+    '  </testsuite>',
+    '</testsuites>',
+  ].join('\n')
 }
 
 function caseOf({ id, title, source, verdict, detail = '' }: Result): string {

@@ -1,4 +1,4 @@
-import type { Output } from '../../io.js'
+import { type Io, type Output, say } from '../../io.js'
 import type { Result, Verdict } from '../run.js'
 
 /** Prints the results of a check. */
@@ -8,15 +8,17 @@ export interface Report {
   done(url: string, results: readonly Result[]): void
 }
 
-/** Creates a report that prints one text at the end. */
-export function atEnd(stderr: Output, print: (url: string, results: readonly Result[]) => void): Report {
-  const { progress, clear } = progressOn(stderr)
-  return {
-    began: (title, index, count) => progress(`${index + 1}/${count} ${title}`),
-    ended: clear,
-    done: print,
+/** Creates a report that writes one text at the end. */
+export const atEnd =
+  (write: (url: string, results: readonly Result[]) => string) =>
+  (io: Io): Report => {
+    const { progress, clear } = progressOn(io.stderr)
+    return {
+      began: (title, index, count) => progress(`${index + 1}/${count} ${title}`),
+      ended: clear,
+      done: (url, results) => say(io, write(url, results)),
+    }
   }
-}
 
 /** Shows the current row on one line of a terminal. Shows nothing on other streams. */
 export function progressOn(stream: Output) {

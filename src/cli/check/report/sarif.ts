@@ -1,6 +1,4 @@
-import { type Io, say } from '../../io.js'
 import type { Result, Verdict } from '../run.js'
-import { atEnd, type Report } from './report.js'
 
 const KINDS = {
   holds: { kind: 'pass', level: 'none' },
@@ -8,25 +6,20 @@ const KINDS = {
   skipped: { kind: 'notApplicable', level: 'none' },
 } as const satisfies Record<Verdict, object>
 
-/** Creates a report that prints SARIF 2.1.0, which code scanners read. A row is a rule with one result. */
-export function sarif(io: Io, version: string): Report {
-  return atEnd(io.stderr, (url, results) => {
-    const failed = results.some(({ verdict }) => verdict === 'fails')
-    const driver = { name: 'express-token-endpoint check', semanticVersion: version, rules: results.map(ruleOf) }
-    const log = {
-      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-      version: '2.1.0',
-      runs: [
-        {
-          tool: { driver },
-          invocations: [{ executionSuccessful: true, exitCode: failed ? 1 : 0 }],
-          results: results.map((result, ruleIndex) => resultOf(result, ruleIndex, url)),
-        },
+/** Returns a log in SARIF 2.1.0, which code scanners read. A row is a rule with one result. */
+export const sarif = (url: string, results: readonly Result[], semanticVersion: string) => ({
+  $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+  version: '2.1.0',
+  runs: [
+    {
+      tool: { driver: { name: 'express-token-endpoint check', semanticVersion, rules: results.map(ruleOf) } },
+      invocations: [
+        { executionSuccessful: true, exitCode: results.some(({ verdict }) => verdict === 'fails') ? 1 : 0 },
       ],
-    }
-    say(io, JSON.stringify(log, null, 2))
-  })
-}
+      results: results.map((result, ruleIndex) => resultOf(result, ruleIndex, url)),
+    },
+  ],
+})
 
 const ruleOf = ({ id, title, source }: Result) => ({
   id,

@@ -3,6 +3,7 @@ import { cookieLine } from '../probe/read-response.js'
 import { isSuccess } from '../probe/responses.js'
 import type { Received } from '../probe/send.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
+import { onEach } from './each-path.js'
 import { loginOf } from './token-answer.js'
 
 /** Headers that made servers skip a guard, or believe that a proxy has checked. */
@@ -40,26 +41,22 @@ export const bypassRows: readonly Row<Probe>[] = [
     id: 'trusted-header',
     title: 'no header of a proxy replaces the token',
     source: 'OWASP ASVS 5, 4.1.3; OWASP ASVS 5, 8.3.1',
-    async run({ opened, ask }) {
-      await mustAll(await opened(), async (path) => {
-        for (const [name, value] of Object.entries(TRUSTED)) {
-          must(!isSuccess(await ask(path, { [name]: value })), `${name} opens it without a token`)
-        }
-      })
-    },
+    run: onEach('opened', async ({ ask }, path) => {
+      for (const [name, value] of Object.entries(TRUSTED)) {
+        must(!isSuccess(await ask(path, { [name]: value })), `${name} opens it without a token`)
+      }
+    }),
   },
   {
     id: 'other-method',
     title: 'another method does not open a guarded path',
     source: 'OWASP ASVS 5, 8.3.1',
-    async run({ opened, send }) {
-      await mustAll(await opened(), async ({ url }) => {
-        const mustRefuse = (method: string, open: boolean) => must(!open, `${method} is open without a token`)
-        // Some servers send a body after HEAD, and Node then reports an error.
-        mustRefuse('HEAD', await send(url, { method: 'HEAD' }).then(isSuccess, () => false))
-        for (const method of ['POST', 'PUT', 'PATCH']) mustRefuse(method, isSuccess(await send(url, { method })))
-      })
-    },
+    run: onEach('opened', async ({ send }, { url }) => {
+      const mustRefuse = (method: string, open: boolean) => must(!open, `${method} is open without a token`)
+      // Some servers send a body after HEAD, and Node then reports an error.
+      mustRefuse('HEAD', await send(url, { method: 'HEAD' }).then(isSuccess, () => false))
+      for (const method of ['POST', 'PUT', 'PATCH']) mustRefuse(method, isSuccess(await send(url, { method })))
+    }),
   },
   {
     id: 'cookie-flags',

@@ -2,6 +2,7 @@ import { looksOf, type Probe } from '../probe/probe.js'
 import { challengeIn, isSuccess, mustBe, mustBeProblem, mustTellNothing } from '../probe/responses.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 import { orOf, schemeOf, type Wire } from '../wire/wire.js'
+import { onEach } from './each-path.js'
 
 /** Rows about guarded paths. */
 export const guardRows: readonly Row<Probe>[] = [
@@ -41,22 +42,16 @@ export const guardRows: readonly Row<Probe>[] = [
     title: 'a guard refuses with problem details',
     source: 'RFC 9457',
     ownOnly: 'no standard demands problem details',
-    async run({ closed, ask }) {
-      await mustAll(await closed(), async (path) => {
-        mustBeProblem(await ask(path), 'a request without a token')
-      })
-    },
+    run: onEach('closed', async ({ ask }, path) => mustBeProblem(await ask(path), 'a request without a token')),
   },
   {
     id: 'guard-no-echo',
     title: 'a guard shows no stack trace and does not repeat the token',
     source: 'OWASP ASVS 5, 16.5.1',
-    async run({ closed, ask, askWith, mark }) {
-      await mustAll(await closed(), async (path) => {
-        mustTellNothing(await ask(path), mark, 'a request without a token')
-        mustTellNothing(await askWith(path, mark), mark, 'an invalid token')
-      })
-    },
+    run: onEach('closed', async ({ ask, askWith, mark }, path) => {
+      mustTellNothing(await ask(path), mark, 'a request without a token')
+      mustTellNothing(await askWith(path, mark), mark, 'an invalid token')
+    }),
   },
   {
     id: 'token-accepted',
@@ -91,17 +86,15 @@ export const guardRows: readonly Row<Probe>[] = [
     id: 'bad-token',
     title: ({ statuses }) => `an invalid token gets ${orOf(statuses.refusedToken)}`,
     source: 'docs/reference/http.md section 7; OWASP ASVS 5, 9.1.1',
-    async run({ closed, askWith, mark, wire }) {
-      await mustAll(await closed(), async (path) => {
-        for (const [what, text] of Object.entries({
-          'an invalid token': mark,
-          'a token of three words': `${mark}.${mark}.${mark}`,
-          'a long token': mark.repeat(500),
-        })) {
-          mustBe(wire.statuses.refusedToken, await askWith(path, text), what)
-        }
-      })
-    },
+    run: onEach('closed', async ({ askWith, mark, wire }, path) => {
+      for (const [what, text] of Object.entries({
+        'an invalid token': mark,
+        'a token of three words': `${mark}.${mark}.${mark}`,
+        'a long token': mark.repeat(500),
+      })) {
+        mustBe(wire.statuses.refusedToken, await askWith(path, text), what)
+      }
+    }),
   },
   {
     id: 'bad-token-code',
@@ -154,17 +147,15 @@ export const guardRows: readonly Row<Probe>[] = [
     id: 'query-token',
     title: 'a token in the query is ignored',
     source: 'RFC 6750 sections 2.3 and 5.3; OWASP ASVS 5, 14.2.1',
-    async run({ telling, ask, mark, wire }) {
-      await mustAll(await telling(), async (path) => {
-        for (const name of ['access_token', ...(wire.own ? [] : ['token', 'auth_token', 'jwt'])]) {
-          // Compared with a name that nobody reads, because a challenge may repeat the URL.
-          const unread = looksOf(await ask(path, {}, { [mark]: mark })).replaceAll(`${mark}=`, `${name}=`)
-          const answer = await ask(path, {}, { [name]: mark })
-          mustBe(wire.statuses.missingToken, answer, 'a token in the query')
-          must(looksOf(answer) === unread, 'it is read: an invalid token in the query changes the response')
-        }
-      })
-    },
+    run: onEach('telling', async ({ ask, mark, wire }, path) => {
+      for (const name of ['access_token', ...(wire.own ? [] : ['token', 'auth_token', 'jwt'])]) {
+        // Compared with a name that nobody reads, because a challenge may repeat the URL.
+        const unread = looksOf(await ask(path, {}, { [mark]: mark })).replaceAll(`${mark}=`, `${name}=`)
+        const answer = await ask(path, {}, { [name]: mark })
+        mustBe(wire.statuses.missingToken, answer, 'a token in the query')
+        must(looksOf(answer) === unread, 'it is read: an invalid token in the query changes the response')
+      }
+    }),
   },
   {
     id: 'one-method',

@@ -32,9 +32,7 @@ export const refusalRows: readonly Row<Probe>[] = [
     id: 'wrong-password',
     title: ({ statuses }) => `a wrong password gets ${orOf(statuses.wrongPassword)}`,
     source: 'docs/reference/http.md section 3',
-    async run({ answers, wire }) {
-      mustBe(wire.statuses.wrongPassword, await answers.wrong(), 'a wrong password')
-    },
+    run: async ({ answers, wire }) => mustBe(wire.statuses.wrongPassword, await answers.wrong(), 'a wrong password'),
   },
   {
     id: 'empty-403',

@@ -98,9 +98,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     title: 'the token response has no ETag',
     source: 'OWASP ASVS 5, 14.3.2',
     ownOnly: 'no standard forbids an ETag next to no-store',
-    async run(probe) {
-      must(!('etag' in (await loginOf(probe)).headers), 'there is an ETag')
-    },
+    run: async (probe) => must(!('etag' in (await loginOf(probe)).headers), 'there is an ETag'),
   },
   {
     id: 'form',

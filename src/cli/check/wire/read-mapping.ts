@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { integer, text } from '../../../options/checks.js'
-import { type Check, InvalidOption } from '../../../options/read-options.js'
+import { type Check, type Checked, InvalidOption, optional, readTable } from '../../../options/read-options.js'
 import { isPlainObject, own, parseJson } from '../../../options/values.js'
+import { checked } from '../../command.js'
 import { UsageError } from '../../command-error.js'
 import { pathLike } from '../path-check.js'
-import { absent, absentOr, each, is, membersWith, oneOf, type Read } from './members.js'
 import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
 
 /** A mapping file: another wire format, and the paths of the API. */
@@ -16,6 +16,8 @@ export interface Mapping {
 }
 
 type Env = Readonly<Record<string, string | undefined>>
+/** The name of a member in errors. */
+type At = Parameters<Check<unknown>>[1]
 
 /**
  * Reads a mapping file.
@@ -27,21 +29,26 @@ export function readMapping(file: string, env: Env): Mapping {
   const value = parseJson(content)
   if (value === undefined)
     throw new UsageError(`${file} is not valid JSON. JSON has no comments and no trailing commas`)
-  const { login, token, expiration, statuses, guarded, jwks } = members(file, value, {
-    login: (at, given) => readLogin(at, given, env),
-    token: readLocation,
-    expiration: absent(readExpiration),
-    statuses: (at, given) => readStatuses(at, given ?? {}),
-    guarded: (at, given) => readGuardedMember(at, given ?? {}),
-    jwks: absent(is(PATH)),
-  })
-  const { path, ...how } = login
-  return {
-    wire: { own: false, login: how, token, expiration, statuses, credential: guarded.credential },
-    path,
-    guarded: guarded.paths,
-    jwks,
+  const table = {
+    login: loginOf(env),
+    token: location,
+    expiration: optional(expiration),
+    statuses: optional(statuses, statuses({})),
+    guarded: optional(guarded, guarded({})),
+    jwks: optional(PATH),
   }
+  const read = checked(file, objectOf(table, undefined, ': '), value)
+  const { path, ...login } = read.login
+  const { credential, paths } = read.guarded
+  const wire = {
+    own: false,
+    login,
+    token: read.token,
+    expiration: read.expiration,
+    statuses: read.statuses,
+    credential,
+  }
+  return { wire, path, guarded: paths, jwks: read.jwks }
 }
 
 function contentOf(file: string): string {
@@ -68,16 +75,42 @@ const ALIASES: Readonly<Record<string, string>> = {
   invalid: 'malformed',
 }
 
-/** Examples for errors, because many people write only the text. */
-const EXAMPLES: Readonly<Record<string, string>> = {
-  login: '{ "path": "/api/login" }',
-  token: '{ "body": "access_token" }',
-  expiration: '{ "body": "expires_in", "form": "seconds" }',
-  statuses: '{ "wrongPassword": 400 }',
-  guarded: '{ "path": "/api/me" }',
+/** Creates a check for an object with known members. People often write only a text, so the error shows an example. */
+function objectOf<R extends Record<string, Check<unknown>>>(
+  table: R,
+  example?: string,
+  separator = '.',
+): Check<Checked<R>> {
+  const aliases = Object.fromEntries(Object.entries(ALIASES).filter(([, meant]) => Object.hasOwn(table, meant)))
+  return (value, at) => {
+    if (!isPlainObject(value)) throw new InvalidOption(example ? `an object like ${example}` : 'an object')
+    return readTable(value, table, {
+      error: (message) => new UsageError(message),
+      option: (name) => `${at}${separator}${name}`,
+      unknown: (name) => `${at}: unknown member ${JSON.stringify(name)}`,
+      aliases,
+    })
+  }
 }
 
-const members = membersWith(ALIASES, EXAMPLES)
+/** Creates a check for an object whose names are free. */
+function recordOf<T>(name: Check<string>, check: Check<T>): Check<Record<string, T>> {
+  return (value, at) => {
+    if (!isPlainObject(value)) throw new InvalidOption('an object')
+    const read = Object.entries(value).map(([key, one]) => {
+      return [checked(`a name in ${at}`, name, key), checked(`${at}.${key}`, check, one)]
+    })
+    return Object.fromEntries(read)
+  }
+}
+
+function word<T extends string>(...known: readonly T[]): Check<T> {
+  return (value) => {
+    const found = known.find((name) => name === value)
+    if (found === undefined) throw new InvalidOption(`one of ${known.map((name) => `"${name}"`).join(', ')}`)
+    return found
+  }
+}
 
 const PATH = pathLike('"/api/login"')
 /** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
@@ -92,24 +125,30 @@ const MEMBER = text(
 )
 const FIELD = text('a name of at most 200 characters, without spaces', /^\S{1,200}$/)
 
-function readLogin(at: string, value: unknown, env: Env) {
-  const constant = readConstant(env)
-  const textual: Read<string> = (where, one) => is(HEADER_VALUE)(where, constant(where, one))
-  const login = members(at, value, {
-    path: is(PATH),
-    method: absentOr(is(oneOf('POST', 'PUT', 'PATCH')), 'POST'),
-    type: absentOr(is(oneOf('json', 'form')), 'json'),
-    user: absentOr(is(FIELD), 'email'),
-    password: absentOr(is(FIELD), 'password'),
-    fields: absentOr(each(FIELD, constant), {}),
-    headers: absentOr(each(HEADER, textual), {}),
-  })
-  mustDiffer(at, [...Object.keys(login.fields), login.user, login.password], login.type === 'json')
-  return login
+function loginOf(env: Env) {
+  const constant = constantOf(env)
+  const line: Check<string> = (value, at) => checked(String(at), HEADER_VALUE, constant(value, at))
+  const login = objectOf(
+    {
+      path: PATH,
+      method: optional(word('POST', 'PUT', 'PATCH'), 'POST'),
+      type: optional(word('json', 'form'), 'json' as const),
+      user: optional(FIELD, 'email'),
+      password: optional(FIELD, 'password'),
+      fields: optional(recordOf(FIELD, constant), {}),
+      headers: optional(recordOf(HEADER, line), {}),
+    },
+    '{ "path": "/api/login" }',
+  )
+  return (value: unknown, at?: At) => {
+    const read = login(value, at)
+    mustDiffer(at, [...Object.keys(read.fields), read.user, read.password], read.type === 'json')
+    return read
+  }
 }
 
 /** Refuses a name that is another one, or lies within another member: only one of the two could be sent. */
-function mustDiffer(at: string, names: readonly string[], nested: boolean): void {
+function mustDiffer(at: At, names: readonly string[], nested: boolean): void {
   for (const [index, name] of names.entries()) {
     const other = names.find((one, i) => i !== index && (one === name || (nested && one.startsWith(`${name}.`))))
     if (other === undefined) continue
@@ -119,49 +158,38 @@ function mustDiffer(at: string, names: readonly string[], nested: boolean): void
   }
 }
 
-/** Reads a constant, or `{ "env": "NAME" }` for a secret in an environment variable. */
-const readConstant =
-  (env: Env): Read<string | number | boolean> =>
-  (at, value) => {
-    if (!isPlainObject(value)) return is(scalar)(at, value)
-    const { env: name } = members(at, value, { env: is(text('the name of an environment variable', /^\w+$/)) })
+/** Creates a check for a constant, or for `{ "env": "NAME" }` with a secret in an environment variable. */
+function constantOf(env: Env): Check<string | number | boolean> {
+  const variable = objectOf({ env: text('the name of an environment variable', /^\w+$/) })
+  return (value, at) => {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+    if (!isPlainObject(value)) throw new InvalidOption('a text, a number, true, false or { "env": "NAME" }')
+    const { env: name } = variable(value, at)
     const found = own(env, name)
     if (!found) throw new UsageError(`${at}: the environment variable ${name} is not set`)
     return found
   }
-
-const scalar: Check<string | number | boolean> = (value) => {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-  throw new InvalidOption('a text, a number, true, false or { "env": "NAME" }')
 }
 
-const PLACES = { body: absent(is(MEMBER)), header: absent(is(HEADER)), cookie: absent(is(COOKIE)) }
+const body = optional(MEMBER)
+const header = optional(HEADER)
+const cookie = optional(COOKIE)
 
 /** Reads `{ "body": "data.token" }`, `{ "header": "X-Token" }` or `{ "cookie": "session" }`. */
-const readLocation: Read<Location> = (at, value) => onlyOf(at, members(at, value, PLACES))
+const location: Check<Location> = (value, at) =>
+  onlyOf(at, objectOf({ body, header, cookie }, '{ "body": "access_token" }')(value, at))
 
-function readExpiration(at: string, value: unknown): NonNullable<Wire['expiration']> {
-  const { body, header } = PLACES
-  const { form, ...places } = members(at, value, { body, header, form: is(oneOf(...EXPIRATION_FORMS)) })
+const expiration: Check<NonNullable<Wire['expiration']>> = (value, at) => {
+  const example = '{ "body": "expires_in", "form": "seconds" }'
+  const { form, ...places } = objectOf({ body, header, form: word(...EXPIRATION_FORMS) }, example)(value, at)
   return { at: onlyOf(at, places), form }
 }
 
-function onlyOf(at: string, places: { [Place in Location['in']]?: string | undefined }): Location {
+function onlyOf(at: At, places: { [Place in Location['in']]?: string | undefined }): Location {
   const named = Object.entries(places).filter(([, name]) => name !== undefined)
   const [place, name] = named[0] ?? []
   if (named.length === 1) return { in: place as Location['in'], name: name as string }
   throw new UsageError(`${at} must have exactly one of ${Object.keys(places).join(', ')}`)
-}
-
-function readStatuses(at: string, value: unknown): Wire['statuses'] {
-  const status = (fallback: number) => absentOr(is(statusList), [fallback])
-  return members(at, value, {
-    success: status(200),
-    wrongPassword: status(401),
-    malformed: status(400),
-    missingToken: status(401),
-    refusedToken: status(401),
-  })
 }
 
 const statusList: Check<Statuses> = (value) => {
@@ -177,22 +205,33 @@ const statusList: Check<Statuses> = (value) => {
   })
 }
 
-function readGuardedMember(at: string, value: unknown) {
-  const { path, header, scheme, cookie } = members(at, value, {
-    path: absentOr(readPaths, []),
-    header: absent(is(HEADER)),
-    scheme: absent(is(text('a scheme like "Bearer", or an empty text', /^[\w!#$%&'*+.^`|~-]*$/))),
-    cookie: absent(is(COOKIE)),
-  })
-  if (cookie !== undefined && (header !== undefined || scheme !== undefined)) {
-    throw new UsageError(`${at} must have either header and scheme, or cookie`)
-  }
-  const name = header ?? 'Authorization'
-  const usual = name.toLowerCase() === 'authorization' ? 'Bearer' : ''
-  const credential = cookie === undefined ? { header: name, scheme: scheme ?? usual } : { cookie }
-  return { paths: path, credential }
-}
+const status = (usual: number) => optional(statusList, [usual])
+const statuses = objectOf(
+  {
+    success: status(200),
+    wrongPassword: status(401),
+    malformed: status(400),
+    missingToken: status(401),
+    refusedToken: status(401),
+  },
+  '{ "wrongPassword": 400 }',
+)
 
 /** Reads a path or a list of paths. An error names the path of the list. */
-const readPaths: Read<readonly string[]> = (at, value) =>
-  Array.isArray(value) ? value.map((one, index) => is(PATH)(`${at}[${index}]`, one)) : [is(PATH)(at, value)]
+const paths: Check<readonly string[]> = (value, at) =>
+  Array.isArray(value) ? value.map((one, index) => checked(`${at}[${index}]`, PATH, one)) : [PATH(value)]
+
+const scheme = optional(text('a scheme like "Bearer", or an empty text', /^[\w!#$%&'*+.^`|~-]*$/))
+
+const guarded = (value: unknown, at?: At) => {
+  const table = { path: optional(paths, []), header, scheme, cookie }
+  const read = objectOf(table, '{ "path": "/api/me" }')(value, at)
+  if (read.cookie !== undefined && (read.header !== undefined || read.scheme !== undefined)) {
+    throw new UsageError(`${at} must have either header and scheme, or cookie`)
+  }
+  const name = read.header ?? 'Authorization'
+  const usual = name.toLowerCase() === 'authorization' ? 'Bearer' : ''
+  const credential: Wire['credential'] =
+    read.cookie === undefined ? { header: name, scheme: read.scheme ?? usual } : { cookie: read.cookie }
+  return { paths: read.path, credential }
+}

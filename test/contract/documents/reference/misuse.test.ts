@@ -1,7 +1,7 @@
 import { authOf, createTokenVerifier, jwksRouter, remoteKeys, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { expect, it } from 'vitest'
-import { misuse as errorOf } from '../../../../src/options/misuse.js'
+import { misuse as errorOf, type Subject } from '../../../../src/options/misuse.js'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { rejectionOf } from '../../../support/failures.js'
@@ -65,10 +65,10 @@ it.each([
 it.each([
   'tokenRouter createLogin LoginStrategy authErrors createSessions sessionRouter sessionStoreContract createPasswords argon2id',
   'bcrypt pbkdf2 scrypt firebaseScrypt discoverKeys protectedResourceRouter authInfoOf createTokenIssuer createTokenVerifier',
-  'jwksRouter remoteKeys requireBearer closeWhenEnded createThrottle openApiDocument memoryAccounts createTestIssuer',
+  'jwksRouter remoteKeys requireBearer closeWhenEnded createThrottle openApiDocument createTestIssuer',
 ])('a message names the page that describes the function: %s', (names) => {
   const pageOf = (name: string) =>
-    errorOf(`${name}: option "a" is missing`).message.replace(/^.*See express-token-endpoint\//, '')
+    errorOf(`${name as Subject}: option "a" is missing`).message.replace(/^.*See express-token-endpoint\//, '')
   const isDescribed = (name: string) => readPage(pageOf(name)).headings.some(({ text }) => text.includes(name))
   expect(names.split(' ').filter((name) => !isDescribed(name))).toEqual([])
 })
