@@ -3,7 +3,7 @@ import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
 import { traceSync, VERIFY } from '../refusals/tracing.js'
-import { OWN_FORM, type TokenForm } from './jwt/claims.js'
+import { ISSUED_FORM, type TokenForm } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
@@ -12,10 +12,10 @@ import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
 import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
 import {
+  issuedVerifierSchema,
   issuerSchema,
   type JwtVerifierOptions,
   jwtSchema,
-  ownVerifierSchema,
   type TokenIssuerOptions,
   type TokenVerifierOptions,
   tokenAliases,
@@ -108,7 +108,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   const issuing = { ...read, audience, clientId, sign: currentSigner() }
   const issueNow = (subject: TokenSubject) =>
     keys.current.first.sign ? undefined : (issueToken(issuing, subject) as IssuedToken)
-  return withVerifier(read, keys, OWN_FORM, issueNow, {
+  return withVerifier(read, keys, ISSUED_FORM, issueNow, {
     issue: async (subject: TokenSubject) => issueToken(issuing, subject),
     replaceKeys(value: unknown) {
       keys.replace(value)
@@ -159,9 +159,14 @@ function readVerifierOptions(caller: string, options: TokenVerifierOptions | Jwt
     const read = readOptions<JwtVerifierOptions, typeof jwtSchema>(caller, given, jwtSchema, tokenAliases)
     return { ...read, form: providerForm(read) }
   }
-  type Own = TokenVerifierOptions & Record<'scopes' | 'accountId', unknown>
-  const read = readOptions<Own, typeof ownVerifierSchema>(caller, options as Own, ownVerifierSchema, tokenAliases)
-  return { ...read, form: OWN_FORM }
+  type ForIssued = TokenVerifierOptions & Record<'scopes' | 'accountId', unknown>
+  const read = readOptions<ForIssued, typeof issuedVerifierSchema>(
+    caller,
+    options as ForIssued,
+    issuedVerifierSchema,
+    tokenAliases,
+  )
+  return { ...read, form: ISSUED_FORM }
 }
 
 const wrongKeys = (caller: string, says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)

@@ -1,21 +1,42 @@
-import { keyPair, type PairAlgorithmRow } from './algorithm.js'
+import { keyPair, type PairAlgorithmRow, type PairRows } from './algorithm.js'
 import { newKeyPair } from './new-key-pair.js'
+
+interface Curve {
+  /** The name of the curve in OpenSSL. */
+  readonly namedCurve: string
+  /** The length of a coordinate, and of each number of a signature (RFC 7518 sections 3.4 and 6.2.1). */
+  readonly bytes: number
+}
+
+/** Curves by their names in a JWK. A secret that is a point of one of them is refused, also without an algorithm for the curve. */
+export const CURVES = {
+  'P-256': { namedCurve: 'prime256v1', bytes: 32 },
+  'P-384': { namedCurve: 'secp384r1', bytes: 48 },
+  'P-521': { namedCurve: 'secp521r1', bytes: 66 },
+  secp256k1: { namedCurve: 'secp256k1', bytes: 32 },
+} as const satisfies Readonly<Record<string, Curve>>
 
 /** A JWS has the two numbers R and S, each of the curve's length (RFC 7518 section 3.4). */
 const P1363 = { dsaEncoding: 'ieee-p1363' }
 
-/** @param bytes the length of R and of S */
-function ecdsa(hash: string, namedCurve: string, bytes: number): PairAlgorithmRow {
+interface EcdsaFacts extends Pick<PairAlgorithmRow, 'jsonwebtoken'> {
+  readonly curve: Curve
+  readonly digest: string
+}
+
+function ecdsa({ curve: { namedCurve, bytes }, digest, jsonwebtoken }: EcdsaFacts): PairAlgorithmRow {
   return {
     kind: 'pair',
+    jsonwebtoken,
     needs: `an EC key on curve ${namedCurve}`,
     fits: ({ asymmetricKeyType, asymmetricKeyDetails }) =>
       asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === namedCurve,
+    jwkMembers: ['crv', 'kty', 'x', 'y'],
     isOnlyOneOfKey: true,
     generate: () => newKeyPair('ec', { namedCurve }),
     hasBits: false,
     normalize: (signature) => joinedOf(signature, bytes) ?? signature,
-    ...keyPair(hash, P1363),
+    ...keyPair(digest, P1363),
   }
 }
 
@@ -43,7 +64,7 @@ function joinedOf(der: Buffer, bytes: number): Buffer | undefined {
 
 /** ECDSA (RFC 7518 section 3.4). */
 export const ECDSA = {
-  ES256: ecdsa('sha256', 'prime256v1', 32),
-  ES384: ecdsa('sha384', 'secp384r1', 48),
-  ES512: ecdsa('sha512', 'secp521r1', 66),
-}
+  ES256: ecdsa({ curve: CURVES['P-256'], digest: 'sha256', jsonwebtoken: 'ES256' }),
+  ES384: ecdsa({ curve: CURVES['P-384'], digest: 'sha384', jsonwebtoken: 'ES384' }),
+  ES512: ecdsa({ curve: CURVES['P-521'], digest: 'sha512', jsonwebtoken: 'ES512' }),
+} satisfies PairRows

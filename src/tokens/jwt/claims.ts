@@ -53,7 +53,8 @@ export function readTimes(
   return now >= notAfter ? 'expired' : { iat, exp, notBefore, notAfter }
 }
 
-export const OWN_FORM: TokenForm = {
+/** The form of the tokens that this package issues (RFC 9068). */
+export const ISSUED_FORM: TokenForm = {
   types: [TYP],
   readClaims(payload, expected) {
     if (!isPlainObject(payload)) return 'claims'

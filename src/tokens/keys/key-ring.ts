@@ -137,7 +137,7 @@ export function readKeys(caller: string, value: unknown, held?: KeySource): KeyR
   const byKid = new Map(keys.map((key) => [key.kid, unchanged(key, held?.find(key.kid))]))
   if (byKid.size < keys.length) throw wrong(name, 'must not hold one "kid" twice. Is the same key listed twice?')
   // Not KeyObject.equals, which leaves an error in OpenSSL for keys of different kinds, so that Node then refuses the next PEM.
-  const uses = keys.map(({ key, alg }) => [thumbprint(key), alg] as const)
+  const uses = keys.map((key) => [thumbprint(key), key.alg] as const)
   const algorithms = new Map(uses)
   if (uses.some(([print, alg]) => algorithms.get(print) !== alg)) {
     const mend = 'Create a key for each algorithm'
@@ -215,7 +215,7 @@ function readKey(name: string, entry: unknown): SigningKey {
   const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
   return {
     alg,
-    kid: options.kid ?? kidOfJwk(material) ?? thumbprint(verifying),
+    kid: options.kid ?? kidOfJwk(material) ?? thumbprint({ alg, key: verifying }),
     key: verifying,
     signingKey: parsed.type === 'public' ? undefined : parsed,
     sign,
