@@ -86,7 +86,7 @@ export const verifierSchema = {
 /** The options that other verifiers and issuers do not have. */
 const onlyForJwt = must<undefined>("omitted without accept: 'jwt'", (value) => value === undefined)
 
-export const ownVerifierSchema = {
+export const issuedVerifierSchema = {
   ...verifierSchema,
   accept: must<undefined>("'jwt' or undefined", (value) => value === undefined),
   scopes: onlyForJwt,

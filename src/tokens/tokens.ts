@@ -3,7 +3,7 @@ import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
 import { traceSync, VERIFY } from '../refusals/tracing.js'
-import { OWN_FORM, type TokenForm } from './jwt/claims.js'
+import { ISSUED_FORM, type TokenForm } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
@@ -11,10 +11,10 @@ import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
 import {
+  issuedVerifierSchema,
   issuerSchema,
   type JwtVerifierOptions,
   jwtSchema,
-  ownVerifierSchema,
   type TokenIssuerOptions,
   type TokenVerifierOptions,
   tokenAliases,
@@ -117,7 +117,7 @@ export function issuerOf(caller: Subject, read: IssuerSettings): TokenIssuer {
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: keys.current.publicJwks() }),
   }
-  return Object.freeze(withIssueNow(verifying(read, keys, OWN_FORM, issuerMembers), issueNow))
+  return Object.freeze(withIssueNow(verifying(read, keys, ISSUED_FORM, issuerMembers), issueNow))
 }
 
 /** A verifier whose keys are in this process, or `remoteKeys`. Returned by `createTokenVerifier`. */
@@ -160,9 +160,14 @@ function readVerifierOptions(caller: Subject, options: TokenVerifierOptions | Jw
     const read = readOptions<JwtVerifierOptions, typeof jwtSchema>(caller, given, jwtSchema, tokenAliases)
     return { ...read, form: providerForm(read) }
   }
-  type Own = TokenVerifierOptions & Record<'scopes' | 'accountId', unknown>
-  const read = readOptions<Own, typeof ownVerifierSchema>(caller, options as Own, ownVerifierSchema, tokenAliases)
-  return { ...read, form: OWN_FORM }
+  type ForIssued = TokenVerifierOptions & Record<'scopes' | 'accountId', unknown>
+  const read = readOptions<ForIssued, typeof issuedVerifierSchema>(
+    caller,
+    options as ForIssued,
+    issuedVerifierSchema,
+    tokenAliases,
+  )
+  return { ...read, form: ISSUED_FORM }
 }
 
 const wrongKeys = (caller: Subject, says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)

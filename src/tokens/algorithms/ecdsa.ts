@@ -1,21 +1,43 @@
-import { keyPair, type PairAlgorithmRow } from './algorithm.js'
+import { keyPair, type PairAlgorithmRow, type PairRows } from './algorithm.js'
 import { newKeyPair } from './new-key-pair.js'
 
-/** A JWS has the two numbers R and S, each of the curve's length (RFC 7518 section 3.4). */
-const P1363 = { dsaEncoding: 'ieee-p1363' }
+interface Curve {
+  /** The name of the curve in OpenSSL. */
+  readonly namedCurve: string
+  /** The length of a coordinate, and of each number of a signature (RFC 7518 sections 3.4 and 6.2.1). */
+  readonly bytes: number
+}
 
-/** @param bytes the length of R and of S */
-function ecdsa(hash: string, namedCurve: string, bytes: number): PairAlgorithmRow {
+/** Curves by their names in a JWK. A secret that is a point of one of them is refused, also without an algorithm for the curve. */
+export const CURVES = {
+  'P-256': { namedCurve: 'prime256v1', bytes: 32 },
+  'P-384': { namedCurve: 'secp384r1', bytes: 48 },
+  'P-521': { namedCurve: 'secp521r1', bytes: 66 },
+  secp256k1: { namedCurve: 'secp256k1', bytes: 32 },
+} as const satisfies Readonly<Record<string, Curve>>
+
+interface EcdsaFacts extends Pick<PairAlgorithmRow, 'jsonwebtoken'> {
+  readonly curve: Curve
+  readonly digest: string
+}
+
+function ecdsa({ curve: { namedCurve, bytes }, digest, jsonwebtoken }: EcdsaFacts): PairAlgorithmRow {
+  const inDer = keyPair(digest)
+  const normalize = (signature: Buffer) => joinedOf(signature, bytes) ?? signature
   return {
     kind: 'pair',
+    jsonwebtoken,
     needs: `an EC key on curve ${namedCurve}`,
     fits: ({ asymmetricKeyType, asymmetricKeyDetails }) =>
       asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === namedCurve,
+    jwkMembers: ['crv', 'kty', 'x', 'y'],
     isOnlyOneOfKey: true,
     generate: () => newKeyPair('ec', { namedCurve }),
     hasBits: false,
-    normalize: (signature) => joinedOf(signature, bytes) ?? signature,
-    ...keyPair(hash, P1363),
+    normalize,
+    sign: (signed, key) => normalize(inDer.sign(signed, key)),
+    verify: (signed, signature, key) =>
+      signature.length === 2 * bytes && inDer.verify(signed, derOf(signature, bytes), key),
   }
 }
 
@@ -41,9 +63,35 @@ function joinedOf(der: Buffer, bytes: number): Buffer | undefined {
   return at === der.length ? joined : undefined
 }
 
+/**
+ * Writes the two numbers of a JWS, each of the curve's length (RFC 7518 section 3.4), in DER. Node's own conversion costs more, because it
+ * needs an option. OpenSSL refuses numbers out of range.
+ */
+function derOf(joined: Uint8Array, bytes: number): Uint8Array {
+  // For each number, a tag, a length and a zero byte; before them, a tag and at most two bytes of length.
+  const der = new Uint8Array(3 + 2 * (3 + bytes))
+  let at = 3
+  for (let end = bytes; end <= 2 * bytes; end += bytes) {
+    let start = end - bytes
+    while (joined[start] === 0 && start < end - 1) start++
+    const isSet = (joined[start] ?? 0) >= 0x80
+    der[at++] = INTEGER
+    der[at++] = end - start + Number(isSet)
+    if (isSet) at++
+    while (start < end) der[at++] = joined[start++] as number
+  }
+  const length = at - 3
+  const isLong = length >= 0x80
+  const begin = isLong ? 0 : 1
+  der[begin] = SEQUENCE
+  if (isLong) der[1] = 0x81
+  der[2] = length
+  return der.subarray(begin, at)
+}
+
 /** ECDSA (RFC 7518 section 3.4). */
 export const ECDSA = {
-  ES256: ecdsa('sha256', 'prime256v1', 32),
-  ES384: ecdsa('sha384', 'secp384r1', 48),
-  ES512: ecdsa('sha512', 'secp521r1', 66),
-}
+  ES256: ecdsa({ curve: CURVES['P-256'], digest: 'sha256', jsonwebtoken: 'ES256' }),
+  ES384: ecdsa({ curve: CURVES['P-384'], digest: 'sha384', jsonwebtoken: 'ES384' }),
+  ES512: ecdsa({ curve: CURVES['P-521'], digest: 'sha512', jsonwebtoken: 'ES512' }),
+} satisfies PairRows

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { keyPair, type PairAlgorithmRow } from './algorithm.js'
+import { keyPair, type PairAlgorithmRow, type PairRows } from './algorithm.js'
 import { newKeyPair } from './new-key-pair.js'
 
 /**
@@ -26,12 +26,14 @@ function isSmallOrder(key: KeyObject): boolean {
 /** EdDSA on Curve25519 under its own name (RFC 9864 section 2.2). The older name `EdDSA` does not determine a curve. */
 const Ed25519: PairAlgorithmRow = {
   kind: 'pair',
+  jsonwebtoken: null,
   needs: 'an Ed25519 key whose point is not of small order',
   fits: (key) => key.asymmetricKeyType === 'ed25519' && !isSmallOrder(key),
+  jwkMembers: ['crv', 'kty', 'x'],
   isOnlyOneOfKey: true,
   generate: () => newKeyPair('ed25519'),
   hasBits: false,
-  ...keyPair(null, {}),
+  ...keyPair(null),
 }
 
-export const EDDSA = { Ed25519 }
+export const EDDSA = { Ed25519 } satisfies PairRows

@@ -1,16 +1,13 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { SecretAlgorithmRow } from './algorithm.js'
+import type { SecretAlgorithm, SecretAlgorithmRow } from './algorithm.js'
 
-/**
- * HMAC with SHA-2 (RFC 7518 section 3.2).
- * @param minBytes the length of the hash: a shorter secret is weaker
- */
-function hmac(hash: string, minBytes: number): SecretAlgorithmRow {
-  const macOf = (signed: string, key: KeyObject) => createHmac(hash, key).update(signed).digest()
+/** The secret must be as long as the digest: a shorter secret is weaker (RFC 7518 section 3.2). */
+function hmac(jsonwebtoken: SecretAlgorithm, digest: string, minBytes: number): SecretAlgorithmRow {
+  const macOf = (signed: string, key: KeyObject) => createHmac(digest, key).update(signed).digest()
   return {
     kind: 'secret',
+    jsonwebtoken,
     minBytes,
-    isJwa: true,
     sign: macOf,
     verify(signed, signature, key) {
       const mac = macOf(signed, key)
@@ -19,4 +16,9 @@ function hmac(hash: string, minBytes: number): SecretAlgorithmRow {
   }
 }
 
-export const HMAC = { HS256: hmac('sha256', 32), HS384: hmac('sha384', 48), HS512: hmac('sha512', 64) }
+/** HMAC with SHA-2 (RFC 7518 section 3.2). */
+export const HMAC = {
+  HS256: hmac('HS256', 'sha256', 32),
+  HS384: hmac('HS384', 'sha384', 48),
+  HS512: hmac('HS512', 'sha512', 64),
+} satisfies Readonly<Record<SecretAlgorithm, SecretAlgorithmRow>>

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
+import type { Algorithm as JsonwebtokenAlgorithm, SignOptions } from 'jsonwebtoken'
 import { bare } from '../../options/values.js'
 import { jsonwebtoken } from '../../packages/on-first-use.cjs'
 import { createGate, NOWHERE } from '../../waiting/gate.js'
@@ -28,13 +29,20 @@ export function createSigner({ alg, kid, key, signingKey, sign }: SigningKey, ty
   const header = { alg, typ, kid }
   if (sign) return createHostSigner({ alg, kid, key }, header, sign, timeout)
   const secret = signingKey as KeyObject
-  if (!ALGORITHMS[alg].isJwa || !ASCII.test(kid)) return (payload) => signCompact(header, payload, secret)
+  const { jsonwebtoken: algorithm } = ALGORITHMS[alg]
+  if (algorithm === null || !ASCII.test(kid)) return (payload) => signCompact(header, payload, secret)
   const { sign: signJwt } = jsonwebtoken()
-  // Without it, jsonwebtoken would throw and catch an error for every token, which takes longer than the signature.
-  const options = bare({ algorithm: alg as 'HS256', header })
-  Object.defineProperty(options, 'toString', bare({ value: String }))
+  const options = jsonwebtokenOptions(algorithm, header)
   // As text, because the package changes the members of an object.
   return (payload) => signJwt(JSON.stringify(payload), secret, options)
+}
+
+/**
+ * Returns options that inherit nothing, because jsonwebtoken would read more options from a polluted prototype. For an object without
+ * `toString`, its package lodash.isplainobject throws and catches an error, for every token. jsonwebtoken refuses an enumerable `toString`.
+ */
+function jsonwebtokenOptions(algorithm: JsonwebtokenAlgorithm, header: JwsHeader): SignOptions & { header: JwsHeader } {
+  return Object.defineProperty(bare({ algorithm, header }), 'toString', bare({ value: String }))
 }
 
 /** The most signatures of one key that a host's `sign` may have under way. */

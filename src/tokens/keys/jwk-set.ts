@@ -28,7 +28,7 @@ export function readJwkSet(text: string, allowed = KEY_PAIR_ALGORITHMS, held: Ke
   for (const jwk of membersOf(text)) {
     const read = readJwk(jwk, allowed)
     if (!read || keys.has(read.kid)) continue
-    const print = thumbprint(read.key)
+    const print = thumbprint(read)
     if ((algorithms.get(print) ?? read.alg) !== read.alg) continue
     algorithms.set(print, read.alg)
     const known = held.get(read.kid)

@@ -10,9 +10,9 @@ import {
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption } from '../../options/read-options.js'
 import { attempt, bare, isPlainObject, memberOf, own, parseJson } from '../../options/values.js'
-import type { PairAlgorithmRow, SecretAlgorithmRow } from '../algorithms/algorithm.js'
+import { type PairAlgorithmRow, type SecretAlgorithmRow, withoutOptions } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
-import { keyPairIn } from './key-pair-in.js'
+import { keyPairFormat } from './key-pair-format.js'
 
 /** A secret as text (in UTF-8), bytes or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
 export type SecretMaterial = string | Uint8Array | KeyObject
@@ -27,7 +27,7 @@ export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algo
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
     const key = isKeyObject(value) ? value : secretOf(value)
     if (key?.type !== 'secret') throw new InvalidOption(what)
-    const found = keyPairIn(key.export())
+    const found = keyPairFormat(key.export())
     const meant = '"privateKey" or "publicKey", with an algorithm of key pairs'
     if (found) throw new InvalidOption(what, `This is a ${found}. Did you mean ${meant}?`)
     if ((key.symmetricKeySize ?? 0) < bytes) {
@@ -111,7 +111,14 @@ function fitting(alg: Algorithm, value: unknown, key: KeyObject | undefined, hin
       throw new InvalidOption(what, `The "key_ops" of the JWK do not include "${operation}"`)
     }
   }
-  return key
+  return withoutOptions(isKeyObject(value) ? copyOf(key) : key)
+}
+
+/** Copies a key of the host, whose object must not change. */
+function copyOf(key: KeyObject): KeyObject {
+  const form = bare({ format: 'pem', type: key.type === 'private' ? 'pkcs8' : 'spki' } as const)
+  const pem = key.export(form as { format: 'pem'; type: 'spki' })
+  return key.type === 'private' ? createPrivateKey(pem) : createPublicKey(pem)
 }
 
 export function kidOfJwk(material: unknown): string | undefined {
@@ -120,11 +127,11 @@ export function kidOfJwk(material: unknown): string | undefined {
 }
 
 /** Returns the thumbprint of a public key (RFC 7638). For a secret, returns an HMAC, which reveals no more than a token. */
-export function thumbprint(key: KeyObject): string {
-  if (key.type === 'secret') {
+export function thumbprint({ alg, key }: { alg: Algorithm; key: KeyObject }): string {
+  const row = ALGORITHMS[alg]
+  if (row.kind === 'secret') {
     return createHmac('sha256', key).update('express-token-endpoint kid').digest('base64url').slice(0, 22)
   }
-  const { crv, e, kty, n, x, y } = key.export({ format: 'jwk' })
-  const members = kty === 'RSA' ? { e, kty, n } : { crv, kty, x, y }
-  return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
+  const text = JSON.stringify(key.export({ format: 'jwk' }), [...row.jwkMembers])
+  return createHash('sha256').update(text).digest('base64url')
 }

@@ -4,6 +4,7 @@ import { func, text } from '../../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../../options/misuse.js'
 import { describe, describeSecret, must, named, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
+import { withoutOptions } from '../algorithms/algorithm.js'
 import {
   ALGORITHMS,
   type Algorithm,
@@ -137,7 +138,7 @@ export function readKeys(caller: Subject, value: unknown, held?: KeySource): Key
   const byKid = new Map(keys.map((key) => [key.kid, unchanged(key, held?.find(key.kid))]))
   if (byKid.size < keys.length) throw wrong(name, 'must not hold one "kid" twice. Is the same key listed twice?')
   // Not KeyObject.equals, which leaves an error in OpenSSL for keys of different kinds, so that Node then refuses the next PEM.
-  const uses = keys.map(({ key, alg }) => [thumbprint(key), alg] as const)
+  const uses = keys.map((key) => [thumbprint(key), key.alg] as const)
   const algorithms = new Map(uses)
   if (uses.some(([print, alg]) => algorithms.get(print) !== alg)) {
     const mend = 'Create a key for each algorithm'
@@ -212,10 +213,10 @@ function readKey(name: Message, entry: unknown): SigningKey {
   }
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)
-  const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
+  const verifying = parsed.type === 'private' ? withoutOptions(createPublicKey(parsed)) : parsed
   return {
     alg,
-    kid: options.kid ?? kidOfJwk(material) ?? thumbprint(verifying),
+    kid: options.kid ?? kidOfJwk(material) ?? thumbprint({ alg, key: verifying }),
     key: verifying,
     signingKey: parsed.type === 'public' ? undefined : parsed,
     sign,

@@ -10,7 +10,7 @@ import type { KeysFetch } from './fetch-text.js'
 export interface RemoteKeysOptions {
   /**
    * The algorithms that keys of the set may have (RFC 8725 section 3.1). Keys with another algorithm are skipped. With only one
-   * RSA algorithm, an RSA key needs no `alg`. Default: every RS, PS and ES algorithm.
+   * RSA algorithm, an RSA key needs no `alg`. Default: every algorithm of key pairs.
    */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
   /** The time limit for one fetch, until the last byte. Default 5 s. From 1 ms to 1 min. */

@@ -39,7 +39,7 @@ const SIGNING = { R: {}, P: PSS, E: { dsaEncoding: 'ieee-p1363' } }
  * @param {SigningKey} key a private key, or the text or bytes of an HMAC secret
  */
 export function signatureOf(input, key = SECRET, alg = 'HS256') {
-  const hash = alg === 'Ed25519' ? null : `sha${alg.slice(2)}`
+  const hash = alg === 'Ed25519' ? null : `sha${alg.slice(2, 5)}`
   const secret = typeof key === 'string' || ArrayBuffer.isView(key) || key.type === 'secret'
   if (secret) return createHmac(hash, key).update(input).digest()
   return sign(hash, Buffer.from(input), { key, ...(hash && SIGNING[alg[0]]) })

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import request from 'supertest'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GuardedRequest } from '../../../src/guard/require-bearer.js'
-import { OWN_FORM } from '../../../src/tokens/jwt/claims.js'
+import { ISSUED_FORM } from '../../../src/tokens/jwt/claims.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
@@ -103,7 +103,7 @@ describe('the cache of verified tokens', () => {
     const expected = { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }
     return {
       ...verifiedCache(size, ring, Date.now),
-      verification: verifyToken(forge(header, payload), ring, OWN_FORM, expected),
+      verification: verifyToken(forge(header, payload), ring, ISSUED_FORM, expected),
     }
   }
 

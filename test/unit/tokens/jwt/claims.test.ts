@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { OWN_FORM } from '../../../../src/tokens/jwt/claims.js'
+import { ISSUED_FORM } from '../../../../src/tokens/jwt/claims.js'
 import { TYP } from '../../../../src/tokens/jwt/issue-token.js'
 import { providerForm } from '../../../../src/tokens/jwt/provider-claims.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
@@ -10,7 +10,7 @@ describe('readClaims', () => {
   const now = 1_772_366_400
   const { payload } = goodParts(now)
   const expected = { issuer: ISSUER, audience: ISSUER, now: now * 1000, tolerance: 0 }
-  const readClaims = (value: unknown, form = OWN_FORM) =>
+  const readClaims = (value: unknown, form = ISSUED_FORM) =>
     form.readClaims(value, expected, { typ: TYP, signed: '' } as never)
 
   it.each([
@@ -22,7 +22,7 @@ describe('readClaims', () => {
     ['an array with all the claims on it', Object.assign([], payload)],
   ])('refuses a payload that is no object: %s', (_, value) => {
     const ofProviders = providerForm({ scopes: undefined, accountId: undefined })
-    for (const form of [OWN_FORM, ofProviders]) expect(readClaims(value, form)).toBe('claims')
+    for (const form of [ISSUED_FORM, ofProviders]) expect(readClaims(value, form)).toBe('claims')
   })
 
   it.each([

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { OWN_FORM } from '../../../../src/tokens/jwt/claims.js'
+import { ISSUED_FORM } from '../../../../src/tokens/jwt/claims.js'
 import { verifyToken } from '../../../../src/tokens/jwt/verify-token.js'
 import { expectInvalidToken, thrownBy } from '../../../support/failures.js'
 import { ISSUER, issueNow, SECRET } from '../../../support/fixtures.js'
@@ -51,7 +51,7 @@ describe('header', () => {
   it.each([undefined, null, 1, ['k1'], {}])('kid is no text, and no source of keys is asked for it: %j', (kid) => {
     const find = vi.fn(() => ({ kid: 'k1', alg: 'HS256' as const, key: createSecretKey(Buffer.from(SECRET)) }))
     const expected = { issuer: ISSUER, audience: ISSUER, now: now * 1000, tolerance: 0 }
-    const verify = () => verifyToken(forged({ header: { kid } }), { find }, OWN_FORM, expected)
+    const verify = () => verifyToken(forged({ header: { kid } }), { find }, ISSUED_FORM, expected)
     expect(thrownBy(verify)).toMatchObject({ code: 'invalid_token', reason: 'unknown_key' })
     expect(find).not.toHaveBeenCalled()
   })

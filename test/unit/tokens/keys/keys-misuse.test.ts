@@ -1,4 +1,4 @@
-import { createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createECDH, createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse, thrownBy } from '../../../support/failures.js'
@@ -340,11 +340,20 @@ const CERTIFICATE = [
   'jRp6YPM9nGkpjr4xcFd71LXUdTc3x+WqNKf8/xoayMlavQ2vMs0dDe8l+ZNgLpDmVcJN9dSfv6m20N',
 ].join('')
 
+/** Raw points, also of a curve that no algorithm of this package uses. */
+const POINTS = ['prime256v1', 'secp256k1', 'secp384r1', 'secp521r1'].flatMap((curve) => {
+  const ecdh = createECDH(curve)
+  const uncompressed = ecdh.generateKeys()
+  return [
+    [`a point of ${curve}`, uncompressed],
+    [`a compressed point of ${curve}`, ecdh.getPublicKey(null, 'compressed')],
+  ] as const
+})
+
 describe('another form of a key pair as a secret', () => {
   const der = (key: KeyObject, type: 'spki' | 'pkcs1' | 'pkcs8' | 'sec1') =>
     key.export({ format: 'der', type: type as 'spki' }) as unknown as Buffer
   const spki = der(rsa.publicKey, 'spki')
-  const point = der(ec.publicKey, 'spki').subarray(-65)
   const { n = '', e = '' } = rsa.publicKey.export({ format: 'jwk' })
   const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, bytes.length >> 8, bytes.length & 255]), bytes])
   const numbers = [Buffer.from(e, 'base64url'), Buffer.concat([Buffer.of(0), Buffer.from(n, 'base64url')])]
@@ -388,10 +397,9 @@ describe('another form of a key pair as a secret', () => {
     ['a JWK within other JSON', 'JWK', `{"empty":{},"key": ${jwk}}`],
     ['a JWK in a JSON string', 'JWK', JSON.stringify(jwk)],
     ['a JWK as a literal', 'JWK', `{ kty: 'RSA', n: '${n}' }`],
-    ['an EC point', 'point of an EC key', point],
-    ['a point of P-384', 'point of an EC key', der(pairOf('ES384').publicKey, 'spki').subarray(-97)],
-    ['a point of P-521', 'point of an EC key', der(pairOf('ES512').publicKey, 'spki').subarray(-133)],
-    ['an EC point in hex', 'point of an EC key', point.toString('hex')],
+    ['an EC point in hex', 'point of an EC key', POINTS[0]?.[1].toString('hex')],
+    ['a compressed EC point in base64', 'point of an EC key', POINTS[1]?.[1].toString('base64')],
+    ...POINTS.map(([name, bytes]) => [name, 'point of an EC key', bytes] as [string, string, Buffer]),
   ])('is refused: %s', (_, format, secret) => {
     const message = new RegExp(
       `keys"\\.secret must be .*This is a ${format}\\. Did you mean "privateKey" or "publicKey"`,
@@ -409,6 +417,7 @@ describe('another form of a key pair as a secret', () => {
     ['random bytes', Buffer.from(Array.from({ length: 64 }, (_, i) => (i * 37) % 256))],
     ['bytes that begin as DER does', Buffer.from([0x30, 62, ...Array(62).fill(7)])],
     ['bytes that begin as an EC point does', Buffer.from([4, ...Array(64).fill(7)])],
+    ['bytes that begin as a compressed EC point does', Buffer.from([2, ...Array(32).fill(3)])],
     ['hex', '0123456789abcdef'.repeat(4)],
     ['base64', Buffer.alloc(48, 7).toString('base64')],
     ['a JWK of a secret', JSON.stringify({ kty: 'oct', k: n })],

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, ECDH, X509Certificate } from 'node:crypto'
 import { attempt } from '../../options/values.js'
+import { CURVES } from '../algorithms/ecdsa.js'
 
 /** The start of PEM text, plain or in base64, and of a public key in the format of RFC 4716. */
 const PEM = /-----BEGIN|LS0tLS1CRUdJTi|---- BEGIN SSH2/
@@ -11,14 +12,11 @@ const JWK = /\bkty\\*["']?\s*:\s*\\*["'](?!oct)/
 const SSH_LINE = /(?:^|\s)(?:ssh-|ecdsa-sha2-|sk-)\S+ AAAA/
 const SSH_BYTES = /\0{3}[^\0](?:ssh-|ecdsa-sha2-|sk-)/
 
-/** The curves of uncompressed points (SEC 1 section 2.3.3), by the number of bytes. */
-const CURVES: Readonly<Record<number, string>> = { 65: 'prime256v1', 97: 'secp384r1', 133: 'secp521r1' }
-
 /**
  * Returns the format of a secret that is a key of a key pair. A public key is not secret, so everyone could sign with it (RFC 8725 section
  * 2.1). Also finds keys in hex, in base64 and in UTF-16.
  */
-export function keyPairIn(secret: Buffer): string | undefined {
+export function keyPairFormat(secret: Buffer): string | undefined {
   for (const bytes of readingsOf(secret).flatMap(readingsOf)) {
     const found = formatOf(bytes)
     if (found) return found
@@ -38,8 +36,13 @@ function formatOf(bytes: Buffer): string | undefined {
   if (JWK.test(text)) return 'JWK'
   if (SSH_LINE.test(text) || SSH_BYTES.test(bytes.toString('latin1'))) return 'key of SSH'
   if (bytes[0] === SEQUENCE && DER_READERS.some((read) => attempt(() => read(bytes)))) return 'key in DER'
-  const curve = CURVES[bytes.length]
-  return curve && attempt(() => ECDH.convertKey(bytes, curve)) ? 'point of an EC key' : undefined
+  return Object.values(CURVES).some((curve) => isPointOn(curve, bytes)) ? 'point of an EC key' : undefined
+}
+
+/** Returns whether bytes are a point of a curve, compressed or not (SEC 1 section 2.3.3). */
+function isPointOn({ namedCurve, bytes: size }: (typeof CURVES)[keyof typeof CURVES], bytes: Buffer): boolean {
+  const isSize = bytes.length === 1 + size || bytes.length === 1 + 2 * size
+  return isSize && attempt(() => ECDH.convertKey(bytes, namedCurve)) !== undefined
 }
 
 /** The first byte of a structure in DER (ITU-T X.690 section 8.9). Most secrets begin otherwise, and need no reader. */
