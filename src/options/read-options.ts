@@ -27,7 +27,7 @@ export function aliasesOf(names: Readonly<Record<string, string>>): Aliases {
   )
 }
 
-/** How the errors of a reader name options, and how it throws them. */
+/** The wording of a reader's errors. */
 export interface Wording {
   /** Creates the error from its message. */
   error(message: string): Error

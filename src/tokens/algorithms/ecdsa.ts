@@ -8,7 +8,7 @@ interface Curve {
   readonly bytes: number
 }
 
-/** Curves by their names in a JWK. A secret that is a point of one of them is refused, also without an algorithm for the curve. */
+/** Curves by their names in a JWK. A secret that is on one of them is refused, also without an algorithm for the curve. */
 export const CURVES = {
   'P-256': { namedCurve: 'prime256v1', bytes: 32 },
   'P-384': { namedCurve: 'secp384r1', bytes: 48 },

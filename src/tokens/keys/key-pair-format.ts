@@ -39,7 +39,7 @@ function formatOf(bytes: Buffer): string | undefined {
   return Object.values(CURVES).some((curve) => isPointOn(curve, bytes)) ? 'point of an EC key' : undefined
 }
 
-/** Returns whether bytes are a point of a curve, compressed or not (SEC 1 section 2.3.3). */
+/** Returns whether bytes are on a curve: its point, compressed or not (SEC 1 section 2.3.3). */
 function isPointOn({ namedCurve, bytes: size }: (typeof CURVES)[keyof typeof CURVES], bytes: Buffer): boolean {
   const isSize = bytes.length === 1 + size || bytes.length === 1 + 2 * size
   return isSize && attempt(() => ECDH.convertKey(bytes, namedCurve)) !== undefined

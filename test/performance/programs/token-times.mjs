@@ -1,4 +1,4 @@
-// The tokens of the part `tokens`: verifies tokens that are in no cache, and issues tokens, in one process and in turns. Arguments: the
+// The tokens of the part `tokens`: verifies tokens that are in no cache, and issues tokens, in one process, alternately. Arguments: the
 // number of rounds, and an algorithm. Sends the rounds of `verify` and `issue`: microseconds of processor time for a token, by package.
 import { createSecretKey, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
@@ -10,7 +10,7 @@ const rounds = Number(process.argv[2])
 const alg = process.argv[3]
 const issuer = 'https://api.example.com'
 
-/** The cache holds at most twice as many tokens, so a token of the list is never in it when its turn comes. */
+/** The cache holds at most twice as many tokens, so a token of the list is never in it when it is verified. */
 const CACHED = 50
 const TOKENS = 3 * CACHED
 
@@ -64,7 +64,7 @@ for (const [name, { verify, issue }] of Object.entries(all)) {
 }
 
 const variants = Object.entries(all).map(([name, functions]) => ({ name, at: 0, ...functions }))
-/** Few tokens in a turn and many turns, so that a disturbance of the machine affects all packages of a turn. */
+/** Few tokens in each round and many rounds, so that a disturbance of the machine affects all packages of a round. */
 const TURNS = 40
 const verifyTurn = (variant) => microsecondsOf(30, () => variant.verify(list[variant.at++ % TOKENS]))
 const issueTurn = ({ issue }) => microsecondsOf(15, () => issue(claims()))
