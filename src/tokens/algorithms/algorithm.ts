@@ -1,5 +1,6 @@
 import { type KeyObject, type SignKeyObjectInput, sign, verify } from 'node:crypto'
 import type { Algorithm as JsonwebtokenAlgorithm } from 'jsonwebtoken'
+import { bare } from '../../options/values.js'
 import type { KeyObjects } from './new-key-pair.js'
 
 /** HMAC with SHA-2 (RFC 7518 section 3.2): the same secret signs and verifies. */
@@ -56,12 +57,32 @@ export interface PairAlgorithmRow extends SignatureScheme {
 /** The rows of a kind of key. The compiler refuses a row without a name in {@link Algorithm}. */
 export type PairRows = { readonly [alg in KeyPairAlgorithm]?: PairAlgorithmRow }
 
+/** The options that Node reads from a key, also when it is a KeyObject. */
+const NO_OPTIONS = Object.fromEntries(
+  ['padding', 'saltLength', 'dsaEncoding', 'context'].map((name) => [name, bare({ value: undefined })]),
+)
+
 /**
- * Signs and verifies with `node:crypto`.
- * @param digest null for an algorithm that hashes itself
- * @param options the options of `node:crypto`, which would also read a polluted prototype
+ * Changes a key of a key pair, so that `sign` and `verify` of `node:crypto` use it with their defaults. They would read options from a polluted
+ * prototype. An object of the key and its options is no alternative: Node 24 takes 10 µs longer for it with RSA, and 22 µs with P-256.
  */
-export function keyPair(digest: string | null, options: object): Pick<SignatureScheme, 'sign' | 'verify'> {
+export function withoutOptions(key: KeyObject): KeyObject {
+  return Object.defineProperties(key, NO_OPTIONS)
+}
+
+/**
+ * Signs and verifies with `node:crypto`, with keys from {@link withoutOptions}.
+ * @param digest null for an algorithm that hashes itself
+ */
+export function keyPair(digest: string | null): Pick<SignatureScheme, 'sign' | 'verify'> {
+  return {
+    sign: (signed, key) => sign(digest, Buffer.from(signed), key),
+    verify: (signed, signature, key) => verify(digest, Buffer.from(signed), key, signature),
+  }
+}
+
+/** Signs and verifies with `node:crypto` and with options, which inherit nothing. */
+export function keyPairWith(digest: string, options: object): Pick<SignatureScheme, 'sign' | 'verify'> {
   const input = (key: KeyObject) => ({ __proto__: null, key, ...options }) as SignKeyObjectInput
   return {
     sign: (signed, key) => sign(digest, Buffer.from(signed), input(key)),

@@ -33,7 +33,7 @@ const Ed25519: PairAlgorithmRow = {
   isOnlyOneOfKey: true,
   generate: () => newKeyPair('ed25519'),
   hasBits: false,
-  ...keyPair(null, {}),
+  ...keyPair(null),
 }
 
 export const EDDSA = { Ed25519 } satisfies PairRows

@@ -1,5 +1,5 @@
 import { constants, type KeyObject } from 'node:crypto'
-import { keyPair, type PairAlgorithmRow, type PairRows } from './algorithm.js'
+import { keyPair, keyPairWith, type PairAlgorithmRow, type PairRows } from './algorithm.js'
 import { newKeyPair } from './new-key-pair.js'
 
 const MIN_BITS = 2048
@@ -12,7 +12,11 @@ function isStrong({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): 
   return asymmetricKeyType === 'rsa' && modulusLength >= MIN_BITS && modulusLength <= MAX_BITS && soundExponent
 }
 
-function rsa(jsonwebtoken: PairAlgorithmRow['jsonwebtoken'], digest: string, options: object): PairAlgorithmRow {
+function rsa(
+  jsonwebtoken: PairAlgorithmRow['jsonwebtoken'],
+  digest: string,
+  scheme: (digest: string) => ReturnType<typeof keyPair>,
+): PairAlgorithmRow {
   return {
     kind: 'pair',
     jsonwebtoken,
@@ -22,20 +26,20 @@ function rsa(jsonwebtoken: PairAlgorithmRow['jsonwebtoken'], digest: string, opt
     isOnlyOneOfKey: false,
     generate: (modulusLength) => newKeyPair('rsa', { modulusLength }),
     hasBits: true,
-    ...keyPair(digest, options),
+    ...scheme(digest),
   }
 }
 
-const PKCS1 = { padding: constants.RSA_PKCS1_PADDING }
 /** The salt is as long as the hash (RFC 7518 section 3.5). */
-const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+const PSS_OPTIONS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+const pss = (digest: string) => keyPairWith(digest, PSS_OPTIONS)
 
 /** RSASSA-PKCS1-v1_5 and RSASSA-PSS (RFC 7518 sections 3.3 and 3.5). */
 export const RSA = {
-  RS256: rsa('RS256', 'sha256', PKCS1),
-  RS384: rsa('RS384', 'sha384', PKCS1),
-  RS512: rsa('RS512', 'sha512', PKCS1),
-  PS256: rsa('PS256', 'sha256', PSS),
-  PS384: rsa('PS384', 'sha384', PSS),
-  PS512: rsa('PS512', 'sha512', PSS),
+  RS256: rsa('RS256', 'sha256', keyPair),
+  RS384: rsa('RS384', 'sha384', keyPair),
+  RS512: rsa('RS512', 'sha512', keyPair),
+  PS256: rsa('PS256', 'sha256', pss),
+  PS384: rsa('PS384', 'sha384', pss),
+  PS512: rsa('PS512', 'sha512', pss),
 } satisfies PairRows

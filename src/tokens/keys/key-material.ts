@@ -10,7 +10,7 @@ import {
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption } from '../../options/read-options.js'
 import { attempt, bare, isPlainObject, memberOf, own, parseJson } from '../../options/values.js'
-import type { PairAlgorithmRow, SecretAlgorithmRow } from '../algorithms/algorithm.js'
+import { type PairAlgorithmRow, type SecretAlgorithmRow, withoutOptions } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
 import { keyPairFormat } from './key-pair-format.js'
 
@@ -111,7 +111,14 @@ function fitting(alg: Algorithm, value: unknown, key: KeyObject | undefined, hin
       throw new InvalidOption(what, `The "key_ops" of the JWK do not include "${operation}"`)
     }
   }
-  return key
+  return withoutOptions(isKeyObject(value) ? copyOf(key) : key)
+}
+
+/** Copies a key of the host, whose object must not change. */
+function copyOf(key: KeyObject): KeyObject {
+  const form = bare({ format: 'pem', type: key.type === 'private' ? 'pkcs8' : 'spki' } as const)
+  const pem = key.export(form as { format: 'pem'; type: 'spki' })
+  return key.type === 'private' ? createPrivateKey(pem) : createPublicKey(pem)
 }
 
 export function kidOfJwk(material: unknown): string | undefined {

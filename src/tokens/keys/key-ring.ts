@@ -4,6 +4,7 @@ import { func, text } from '../../options/checks.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { describe, describeSecret, must, named, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
+import { withoutOptions } from '../algorithms/algorithm.js'
 import {
   ALGORITHMS,
   type Algorithm,
@@ -212,7 +213,7 @@ function readKey(name: string, entry: unknown): SigningKey {
   }
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)
-  const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
+  const verifying = parsed.type === 'private' ? withoutOptions(createPublicKey(parsed)) : parsed
   return {
     alg,
     kid: options.kid ?? kidOfJwk(material) ?? thumbprint({ alg, key: verifying }),

@@ -187,7 +187,7 @@ describe('a JWK set', () => {
   })
 })
 
-describe.each(['HS256', 'RS256', 'PS256', 'ES256'] as const)('a key of %s', (alg) => {
+describe.each(['HS256', 'RS256', 'PS256', 'ES256', 'Ed25519'] as const)('a key of %s', (alg) => {
   const tokens = createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg), cache: false })
   it.each([
     { n: 'AQ', e: 'AQ', kty: 'oct', crv: 'P-521', alg: 'none', kid: 'evil', keys: [] },

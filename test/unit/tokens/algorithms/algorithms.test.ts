@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto'
 import {
   createTokenIssuer,
   createTokenVerifier,
@@ -54,6 +55,28 @@ describe.each(ALGORITHMS)('%s', (alg) => {
     }
   })
 })
+
+it.each([
+  [
+    'a zero byte',
+    'short 3250',
+    'ABBjrXX2ppPBuf7TmqqnsAcMA6o0Lczhc6tl5Ew4megKh5ZNfrwdZ4NYjdjaoPRX5DkLy3eJlyYFAwfRpmylWQ',
+  ],
+  [
+    'a zero byte before a set bit',
+    'short 224',
+    'Fazz8bugEFtqBQ2-qAiH__KZ4aDDavQd3ycgI4mUN-kA6vuuNbtNR_L4ZkOTjEYKM2JfCrosHkHqppkrRKD_0A',
+  ],
+])(
+  'verifies a signature with a number that begins with %s, and none with one byte more or less',
+  (_what, text, made) => {
+    const [x, y] = ['1c3JV9wORs7IpnrZdL6fgsxAGJStDI_-gw0kbwPbumw', 'D6TrA8YFE-yAc9vD2Sd2X6Hl2-5hnuQanbeiOlFMnog']
+    const key = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
+    const signature = Buffer.from(made, 'base64url')
+    const others = [signature.subarray(1), signature.subarray(0, -1), Buffer.concat([signature, Buffer.of(0)])]
+    expect([signature, ...others].map((one) => PAIRS.ES256.verify(text, one, key))).toEqual([true, false, false, false])
+  },
+)
 
 describe('a signature of a key service', () => {
   const number = (...bytes: number[]) => [2, bytes.length, ...bytes]

@@ -1,0 +1,31 @@
+import { createSigner, createVerifier } from 'fast-jwt'
+import { jwtVerify, SignJWT } from 'jose'
+import jwt from 'jsonwebtoken'
+
+/**
+ * Creates the functions of other packages that verify and issue tokens of one algorithm, each with its fastest settings: with a KeyObject
+ * where the package accepts one. They check the issuer and the audience, as this package does.
+ * @param keys `publicKey` and `privateKey` as KeyObjects, `publicText` and `privateText` as in a configuration file
+ */
+export function peerTokens({ alg, issuer, audience, header, publicKey, privateKey, publicText, privateText }) {
+  const peers = {
+    jose: {
+      verify: (token) => jwtVerify(token, publicKey, { algorithms: [alg], issuer, audience }),
+      issue: (claims) => new SignJWT(claims).setProtectedHeader(header).sign(privateKey),
+    },
+  }
+  if (alg !== 'Ed25519') {
+    peers.jsonwebtoken = {
+      verify: (token) => jwt.verify(token, publicKey, { algorithms: [alg], issuer, audience }),
+      issue: (claims) => jwt.sign(claims, privateKey, { algorithm: alg, header }),
+    }
+  }
+  // fast-jwt knows Ed25519 only under its older name.
+  if (alg !== 'Ed25519') {
+    peers['fast-jwt'] = {
+      verify: createVerifier({ key: publicText, algorithms: [alg], allowedIss: issuer, allowedAud: audience }),
+      issue: createSigner({ key: privateText, algorithm: alg, header }),
+    }
+  }
+  return peers
+}
