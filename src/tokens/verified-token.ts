@@ -45,7 +45,12 @@ const NO_CLAIMS = {}
 
 /** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
 export function privateClaims(claims: PrivateClaims): PrivateClaims {
-  const entries = Object.entries(claims).filter(([name, value]) => !REGISTERED.has(name) && typeof value !== 'function')
+  const entries: [string, unknown][] = []
+  for (const name of Object.keys(claims)) {
+    if (REGISTERED.has(name)) continue
+    const value = claims[name]
+    if (typeof value !== 'function') entries.push([name, value])
+  }
   // Most tokens have no private claims, so cached tokens share one object.
   return entries.length === 0 ? NO_CLAIMS : Object.fromEntries(entries)
 }
@@ -173,11 +178,13 @@ function copyClaims(claims: unknown): PrivateClaims | undefined {
   return isPlainObject(copy) ? copy : undefined
 }
 
-/** Freezes level by level, because claims may be nested deeper than the stack. */
-export function deepFreeze<T>(root: T): T {
-  for (let level: unknown[] = [root]; level.length > 0; ) {
-    const objects = level.filter((value) => typeof value === 'object' && value !== null)
-    level = objects.flatMap((value) => Object.values(Object.freeze(value) as object))
+/** Freezes an object and all objects in it, without recursion, because claims may be nested deeper than the stack. */
+export function deepFreeze<T extends object>(root: T): T {
+  const open: object[] = [root]
+  for (let object = open.pop(); object; object = open.pop()) {
+    for (const value of Object.values(Object.freeze(object))) {
+      if (typeof value === 'object' && value !== null) open.push(value)
+    }
   }
   return root
 }

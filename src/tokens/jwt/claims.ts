@@ -1,5 +1,5 @@
 import { LAST_MOMENT, SCOPE_TOKEN } from '../../options/checks.js'
-import { bare, isPlainObject } from '../../options/values.js'
+import { isPlainObject, own } from '../../options/values.js'
 import type { TokenRefusal } from '../../refusals/codes.js'
 import { privateClaims, Verified, type VerifiedToken } from '../verified-token.js'
 import type { CompactToken } from './compact-jws.js'
@@ -43,9 +43,12 @@ const isScope = (value: unknown): value is string | undefined =>
 
 /** Returns the times of a token, or the reason of a refusal: `claims` for times that are not whole seconds, or not in their order. */
 export function readTimes(
-  { iat, exp, nbf = 0 }: Readonly<Record<string, unknown>>,
+  payload: Readonly<Record<string, unknown>>,
   { now, tolerance }: Expectation,
 ): TokenRefusal | ValidTime {
+  const iat = own(payload, 'iat')
+  const exp = own(payload, 'exp')
+  const nbf = Object.hasOwn(payload, 'nbf') ? payload['nbf'] : 0
   if (!isTime(iat) || !isTime(exp) || exp <= iat || !isTime(nbf)) return 'claims'
   const notBefore = Math.max(iat, nbf) * 1000 - tolerance
   const notAfter = exp * 1000 + tolerance
@@ -58,10 +61,14 @@ export const ISSUED_FORM: TokenForm = {
   types: [TYP],
   readClaims(payload, expected) {
     if (!isPlainObject(payload)) return 'claims'
-    const members = bare(payload)
-    const { iss, aud, sub, jti, client_id: clientId, scope } = members
+    const iss = own(payload, 'iss')
+    const aud = own(payload, 'aud')
+    const sub = own(payload, 'sub')
+    const jti = own(payload, 'jti')
+    const clientId = own(payload, 'client_id')
+    const scope = own(payload, 'scope')
     if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti) || !isText(clientId)) return 'claims'
-    const times = readTimes(members, expected)
+    const times = readTimes(payload, expected)
     if (times === 'claims' || !isScope(scope)) return 'claims'
     const { issuer, audience } = expected
     if (iss !== issuer) return 'issuer'
