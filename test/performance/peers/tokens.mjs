@@ -14,18 +14,17 @@ export function peerTokens({ alg, issuer, audience, header, publicKey, privateKe
       issue: (claims) => new SignJWT(claims).setProtectedHeader(header).sign(privateKey),
     },
   }
-  if (alg !== 'Ed25519') {
-    peers.jsonwebtoken = {
+  // fast-jwt knows Ed25519 only under its older name, and jsonwebtoken does not know it.
+  if (alg === 'Ed25519') return peers
+  return {
+    ...peers,
+    jsonwebtoken: {
       verify: (token) => jwt.verify(token, publicKey, { algorithms: [alg], issuer, audience }),
       issue: (claims) => jwt.sign(claims, privateKey, { algorithm: alg, header }),
-    }
-  }
-  // fast-jwt knows Ed25519 only under its older name.
-  if (alg !== 'Ed25519') {
-    peers['fast-jwt'] = {
+    },
+    'fast-jwt': {
       verify: createVerifier({ key: publicText, algorithms: [alg], allowedIss: issuer, allowedAud: audience }),
       issue: createSigner({ key: privateText, algorithm: alg, header }),
-    }
+    },
   }
-  return peers
 }
