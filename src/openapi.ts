@@ -1,5 +1,5 @@
 export { type OpenApiOptions, openApiDocument } from './openapi/document.js'
-export { type GuardAnswers, type GuardedOperationOptions, guardedOperation } from './openapi/guarded-operation.js'
+export { type GuardedOperationOptions, type GuardResponses, guardedOperation } from './openapi/guarded-operation.js'
 export type {
   Components,
   Example,

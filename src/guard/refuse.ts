@@ -1,7 +1,7 @@
 import type { AuthError } from '../refusals/auth-error.js'
 import { hasToClose } from '../refusals/close-after-response.js'
 import { type AuthObserver, type Emit, refusalEvent, reportedCopy } from '../refusals/events.js'
-import { type Answer, allHeaders, refusalAnswer } from '../refusals/responses.js'
+import { allHeaders, type HttpResponse, refusalResponse } from '../refusals/responses.js'
 import { asRefusal } from '../refusals/send-response.js'
 import { addressIn, type Origin } from './origin.js'
 
@@ -20,8 +20,8 @@ export function refusalOf(emit: Emit, origin: Origin, thrown: unknown): AuthErro
 }
 
 /** Returns the response for a refusal, with the challenge. */
-export const responseTo = (settings: RefusalSettings, error: AuthError): Answer =>
-  refusalAnswer('guard', error, settings)
+export const responseTo = (settings: RefusalSettings, error: AuthError): HttpResponse =>
+  refusalResponse('guard', error, settings)
 
 /** Returns the error for a host that responds itself: with all headers of the response. */
 export function errorForHost(settings: RefusalSettings, { req }: Origin, error: AuthError): AuthError {

@@ -4,7 +4,7 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { memberOf } from '../options/values.js'
 import type { AuthError } from '../refusals/auth-error.js'
 import { hasToClose } from '../refusals/close-after-response.js'
-import { sendAnswer } from '../refusals/send-response.js'
+import { sendResponse } from '../refusals/send-response.js'
 import { assertHeaderLines } from '../requests/header-lines.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
 import { throwLater } from '../waiting/throw-later.js'
@@ -62,7 +62,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
     const error = refusalAt(context, thrown)
     const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
     if (forwards) next(errorForHost(settings, context, error))
-    else sendAnswer(res, responseTo(settings, error), hasToClose(context.req))
+    else sendResponse(res, responseTo(settings, error), hasToClose(context.req))
   }
 
   async function finishLater(

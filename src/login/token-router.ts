@@ -5,8 +5,8 @@ import { express } from '../packages/on-first-use.cjs'
 import { AuthError } from '../refusals/auth-error.js'
 import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type EventSubject, reportedCopy } from '../refusals/events.js'
-import { type Answer, allHeaders, jsonAnswer, refusalAnswer, tokenResult } from '../refusals/responses.js'
-import { asRefusal, sendAnswer } from '../refusals/send-response.js'
+import { allHeaders, type HttpResponse, jsonResponse, refusalResponse, tokenResult } from '../refusals/responses.js'
+import { asRefusal, sendResponse } from '../refusals/send-response.js'
 import { headerOf } from '../requests/header-lines.js'
 import { addressOf } from '../requests/source.js'
 import type { IssuedToken } from '../tokens/jwt/issue-token.js'
@@ -38,7 +38,12 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   const issueNow = sessions || respond ? undefined : issueNowOf(tokens)
 
-  async function answerOf(req: Request, res: Response, origin: RequestOrigin, subject: EventSubject): Promise<Answer> {
+  async function responseOf(
+    req: Request,
+    res: Response,
+    origin: RequestOrigin,
+    subject: EventSubject,
+  ): Promise<HttpResponse> {
     const credentials = await readCredentials(req, origin)
     if (emailInEvents) subject.email = credentials.email
     const loggedIn = await login.logIn(credentials, origin, emit, subject)
@@ -51,7 +56,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
       }))
     const { token, expiresAt, id: tokenId, text = JSON.stringify(tokenResult(token, expiresAt)) } = issued
     emit(subject, { type: 'token.issued', accountId, tokenId, expiresAt })
-    return jsonAnswer(text)
+    return jsonResponse(text)
   }
 
   /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
@@ -80,7 +85,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const forward = (headers: AuthError['headers']) => next(reportedCopy(error, observer, headers))
     if (forwardErrors === 'all') forward(allHeaders('token', error, closes))
     else if (forwardErrors && error.code === 'unavailable') forward(error.headers)
-    else sendAnswer(res, refusalAnswer('token', error), closes)
+    else sendResponse(res, refusalResponse('token', error), closes)
   }
 
   const router = express().Router({ caseSensitive: true, strict: true })
@@ -89,8 +94,8 @@ export function tokenRouter(options: TokenRouterOptions): Router {
       const origin = originOfRequest(req)
       const subject: EventSubject = { address: origin.address }
       const refused = (thrown: unknown) => refuse(thrown, subject, req, res, next)
-      const answer = await answerOf(req, res, origin, subject).catch(refused)
-      if (answer) sendAnswer(res, answer)
+      const response = await responseOf(req, res, origin, subject).catch(refused)
+      if (response) sendResponse(res, response)
     } catch (error) {
       // An error while sending belongs to the host, and the call has had its event.
       next(error)

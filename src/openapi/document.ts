@@ -4,7 +4,14 @@ import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, must, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { baseUrl } from '../options/web-url.js'
-import { doneAnswer, ENDPOINTS, jsonAnswer, keysAnswer, REQUEST_TYPES, tokenResult } from '../refusals/responses.js'
+import {
+  doneResponse,
+  ENDPOINTS,
+  jsonResponse,
+  keysResponse,
+  REQUEST_TYPES,
+  tokenResult,
+} from '../refusals/responses.js'
 import { guardComponents, guardedOperation, schemeName } from './guarded-operation.js'
 import { headerOf } from './headers.js'
 import { messageOf, refusalResponses } from './responses.js'
@@ -143,7 +150,7 @@ const BEARER = {
 function issueToken(isOwn: boolean): Operation {
   const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
   const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
-  const sample = jsonAnswer(JSON.stringify(result))
+  const sample = jsonResponse(JSON.stringify(result))
   const schema = { $ref: '#/components/schemas/TokenResult' }
   return {
     operationId: 'issueToken',
@@ -163,7 +170,7 @@ function issueToken(isOwn: boolean): Operation {
 }
 
 function listKeys(): Operation {
-  const { headers, content } = messageOf([keysAnswer('')], { $ref: '#/components/schemas/TokenKeySet' })
+  const { headers, content } = messageOf([keysResponse('')], { $ref: '#/components/schemas/TokenKeySet' })
   const caching = { ...headers, ETag: headerOf('ETag', [], false) }
   return {
     operationId: 'listTokenKeys',
@@ -191,9 +198,9 @@ function sessionPaths(mount: string, schemeName: string): Record<string, PathIte
     const status = sample.content ? 200 : 204
     return guardedOperation({ ...own, tags: [TAG.name], responses: { [status]: sample, ...refusals } }, { schemeName })
   }
-  const ended = (description: string): Response => ({ description, ...messageOf([doneAnswer()], {}) })
+  const ended = (description: string): Response => ({ description, ...messageOf([doneResponse()], {}) })
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
-  const listed = messageOf([jsonAnswer('')], { $ref: '#/components/schemas/SessionList' })
+  const listed = messageOf([jsonResponse('')], { $ref: '#/components/schemas/SessionList' })
 
   return {
     [below(ENDPOINTS.sessions.path)]: {

@@ -31,7 +31,7 @@ const schema = {
 const aliases = { scopes: 'scope', requiredScopes: 'scope', scheme: 'schemeName', credentialsRequired: 'optional' }
 
 /** The members that `guardedOperation` adds to an operation. */
-export type GuardAnswers = {
+export type GuardResponses = {
   /** The bearer scheme with the scopes. For an optional guard, also the alternative without a token. */
   security: SecurityRequirement[]
   /** The guard's responses and the operation's own responses. */
@@ -60,16 +60,16 @@ function ageOf(signedInWithin: number | undefined): Partial<Reference> {
 export function guardedOperation<O extends Operation>(
   operation: O,
   options?: GuardedOperationOptions,
-): O & GuardAnswers {
+): O & GuardResponses {
   const read = readOptions<GuardedOperationOptions, typeof schema>('guardedOperation', options, schema, aliases)
   const hasScope = read.scope.length > 0 || read.anyScope !== undefined
   const statuses = Object.keys(refusalResponses('guard')).filter((status) => status !== '403' || hasScope)
-  const answers = statuses.map((status): [string, Reference] => [
+  const responses = statuses.map((status): [string, Reference] => [
     status,
     { $ref: `#/components/responses/${componentOf(status)}`, ...(status === '401' && ageOf(read.signedInWithin)) },
   ])
   // One of several requirements is enough (OpenAPI 3.1 section 4.8.30), as one of the scopes of `anyScope` is.
   const choices = read.anyScope?.map((scope) => [...read.scope, scope]) ?? [[...read.scope]]
   const security = [...(read.optional ? [{}] : []), ...choices.map((scopes) => ({ [read.schemeName]: scopes }))]
-  return { ...operation, security, responses: { ...Object.fromEntries(answers), ...operation.responses } }
+  return { ...operation, security, responses: { ...Object.fromEntries(responses), ...operation.responses } }
 }

@@ -1,6 +1,6 @@
 import { AuthError, type AuthErrorDetails } from '../refusals/auth-error.js'
 import { type AuthErrorCode, type Part, REFUSALS } from '../refusals/codes.js'
-import { type Answer, type HeaderName, refusalAnswer } from '../refusals/responses.js'
+import { type HeaderName, type HttpResponse, refusalResponse } from '../refusals/responses.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 
@@ -30,11 +30,11 @@ function responseOf(part: Part, status: number, codes: readonly AuthErrorCode[])
   const samples = codes.flatMap((code) =>
     Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => ({
       name,
-      answer: refusalAnswer(part, new AuthError(code, details)),
+      response: refusalResponse(part, new AuthError(code, details)),
     })),
   )
-  const answers = samples.map(({ answer }) => answer)
-  const examples = samples.map(({ name, answer: { body } }) => [name, { value: body && JSON.parse(body) }])
+  const responses = samples.map(({ response }) => response)
+  const examples = samples.map(({ name, response: { body } }) => [name, { value: body && JSON.parse(body) }])
   const schema = {
     allOf: [{ $ref: '#/components/schemas/AuthProblem' }],
     type: 'object',
@@ -42,7 +42,7 @@ function responseOf(part: Part, status: number, codes: readonly AuthErrorCode[])
     properties: { status: { enum: [status] }, code: { enum: codes } },
   }
   const description = codes.map(descriptionOf).join('\n\n')
-  return { description, ...messageOf(answers, schema, Object.fromEntries(examples)) }
+  return { description, ...messageOf(responses, schema, Object.fromEntries(examples)) }
 }
 
 function descriptionOf(code: AuthErrorCode): string {
@@ -53,19 +53,19 @@ function descriptionOf(code: AuthErrorCode): string {
 
 /**
  * Returns headers and content of responses with one status.
- * @param answers sample responses; a header that a sample lacks is not required
+ * @param responses sample responses; a header that a sample lacks is not required
  */
 export function messageOf(
-  answers: readonly Answer[],
+  responses: readonly HttpResponse[],
   schema: Schema,
   examples: Record<string, Example> = {},
 ): Pick<Response, 'headers' | 'content'> {
-  const valuesOf = (name: HeaderName) => answers.flatMap(({ headers }) => headers[name] ?? [])
-  const names = new Set(answers.flatMap(({ headers }) => Object.keys(headers) as HeaderName[]))
+  const valuesOf = (name: HeaderName) => responses.flatMap(({ headers }) => headers[name] ?? [])
+  const names = new Set(responses.flatMap(({ headers }) => Object.keys(headers) as HeaderName[]))
   const headers: Record<string, Header> = {}
   for (const name of names) {
     const values = valuesOf(name)
-    if (name !== 'Content-Type') headers[name] = headerOf(name, values, values.length === answers.length)
+    if (name !== 'Content-Type') headers[name] = headerOf(name, values, values.length === responses.length)
   }
   const media = { schema, ...shown(examples) }
   const content = valuesOf('Content-Type').map((type) => [typeOf(type), media])

@@ -21,7 +21,7 @@ export type RequestType = (typeof REQUEST_TYPES)[number]
 
 export type HeaderName = 'Allow' | 'Cache-Control' | 'Content-Type' | 'Pragma' | 'Retry-After' | 'WWW-Authenticate'
 
-export interface Answer {
+export interface HttpResponse {
   status: number
   headers: Readonly<Partial<Record<HeaderName, string>>>
   body: string
@@ -37,12 +37,12 @@ export const tokenResult = (token: string, expiresAt: Date) => ({
 })
 
 /** Returns a response with JSON that no cache may store: a token, or a list of sessions. */
-export function jsonAnswer(body: string): Answer {
+export function jsonResponse(body: string): HttpResponse {
   const headers = { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' }
   return { status: 200, headers, body }
 }
 
-export const doneAnswer = (): Answer => ({ status: 204, headers: NO_STORE, body: '' })
+export const doneResponse = (): HttpResponse => ({ status: 204, headers: NO_STORE, body: '' })
 
 /** Five minutes: half of the default `maxAge` of `remoteKeys`. */
 const MAX_AGE_SECONDS = 300
@@ -50,12 +50,12 @@ const MAX_AGE_SECONDS = 300
 const PUBLIC = { 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` }
 
 /** Returns the response with a JWK set (RFC 7517 section 8.5.2). */
-export function keysAnswer(body: string): Answer {
+export function keysResponse(body: string): HttpResponse {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/jwk-set+json' }, body }
 }
 
 /** Returns the response with the metadata of a protected resource (RFC 9728 section 3.2). */
-export function resourceAnswer(body: string): Answer {
+export function resourceResponse(body: string): HttpResponse {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/json' }, body }
 }
 
@@ -66,7 +66,7 @@ export interface ChallengeFacts {
 
 const NO_REALM: ChallengeFacts = { realm: '' }
 
-function refusalHeaders(part: Part, error: AuthError, facts: ChallengeFacts): Answer['headers'] {
+function refusalHeaders(part: Part, error: AuthError, facts: ChallengeFacts): HttpResponse['headers'] {
   return { ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, facts) }
 }
 
@@ -79,7 +79,7 @@ export function headerIn({ headers }: AuthError, name: HeaderName | 'Connection'
   return typeof value === 'string' && HEADER_VALUE.test(value) ? value : undefined
 }
 
-function retryAfter(error: AuthError): Answer['headers'] {
+function retryAfter(error: AuthError): HttpResponse['headers'] {
   const seconds = headerIn(error, 'Retry-After')
   return seconds && /^\d+$/.test(seconds) ? { 'Retry-After': seconds } : {}
 }
@@ -93,7 +93,7 @@ export function allHeaders(part: Part, error: AuthError, closes: boolean, facts 
 }
 
 /** Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified. */
-export function refusalAnswer(part: Part, error: AuthError, facts = NO_REALM): Answer {
+export function refusalResponse(part: Part, error: AuthError, facts = NO_REALM): HttpResponse {
   const { code } = error
   const { status, empty } = REFUSALS[code]
   const headers = refusalHeaders(part, error, facts)
@@ -102,12 +102,12 @@ export function refusalAnswer(part: Part, error: AuthError, facts = NO_REALM): A
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
 }
 
-function allowed(part: Part, code: AuthErrorCode): Answer['headers'] {
+function allowed(part: Part, code: AuthErrorCode): HttpResponse['headers'] {
   return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
 /** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3, RFC 9728 section 5.1). */
-function challenge(refusal: AuthError, { realm, resourceMetadata }: ChallengeFacts): Answer['headers'] {
+function challenge(refusal: AuthError, { realm, resourceMetadata }: ChallengeFacts): HttpResponse['headers'] {
   const { code, message } = refusal
   const scope = code === 'insufficient_scope' && own(refusal, 'scope')
   const maxAge = code === 'insufficient_user_authentication' ? own(refusal, 'maxAge') : undefined

@@ -6,8 +6,8 @@ import { isAuthError } from '../refusals/auth-error.js'
 import { hasToClose } from '../refusals/close-after-response.js'
 import { REFUSALS } from '../refusals/codes.js'
 import { type AuthObserver, emitter, refusalReporter } from '../refusals/events.js'
-import { type HeaderName, headerIn, refusalAnswer } from '../refusals/responses.js'
-import { sendAnswer } from '../refusals/send-response.js'
+import { type HeaderName, headerIn, refusalResponse } from '../refusals/responses.js'
+import { sendResponse } from '../refusals/send-response.js'
 import { addressOf } from '../requests/source.js'
 import { hostSchema } from '../waiting/host-options.js'
 
@@ -45,10 +45,10 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
     }
     const part = REFUSALS[error.code].by[0]
     report({ address: addressOf(req) }, error, part)
-    const { headers, ...answer } = refusalAnswer(part, error, { realm })
+    const { headers, ...response } = refusalResponse(part, error, { realm })
     const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
     const own = Object.fromEntries(known.filter(([, value]) => value !== undefined))
     const closes = hasToClose(req) || headerIn(error, 'Connection') === 'close'
-    sendAnswer(res, { ...answer, headers: { ...headers, ...own } }, closes)
+    sendResponse(res, { ...response, headers: { ...headers, ...own } }, closes)
   }
 }

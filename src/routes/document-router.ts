@@ -1,13 +1,13 @@
 import type { Router } from 'express'
 import { express } from '../packages/on-first-use.cjs'
-import type { Answer } from '../refusals/responses.js'
+import type { HttpResponse } from '../refusals/responses.js'
 import { methodNotAllowed, setHeaders } from '../refusals/send-response.js'
 
 /** Creates a router that publishes a document to everyone, for `GET` and `HEAD`. */
-export function documentRouter(path: string, answerOf: () => Answer): Router {
+export function documentRouter(path: string, responseOf: () => HttpResponse): Router {
   const router = express().Router({ caseSensitive: true, strict: true })
   router.get(path, function publicDocument(_req, res) {
-    const { headers, body } = answerOf()
+    const { headers, body } = responseOf()
     setHeaders(res, headers)
     // As bytes: Express adds a charset to text, which these media types do not have.
     res.send(Buffer.from(body))

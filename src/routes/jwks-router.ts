@@ -3,7 +3,7 @@ import { withMethods } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
-import { ENDPOINTS, keysAnswer } from '../refusals/responses.js'
+import { ENDPOINTS, keysResponse } from '../refusals/responses.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { documentRouter } from './document-router.js'
 
@@ -47,5 +47,5 @@ const aliases = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks:
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
   const { tokens, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema, aliases)
-  return documentRouter(path, () => keysAnswer(JSON.stringify(tokens.jwks())))
+  return documentRouter(path, () => keysResponse(JSON.stringify(tokens.jwks())))
 }

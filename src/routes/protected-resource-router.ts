@@ -4,7 +4,7 @@ import { plainPath } from '../options/plain-path.js'
 import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { withoutEndSlashes } from '../options/urls.js'
 import { secureExactUrl } from '../options/web-url.js'
-import { resourceAnswer } from '../refusals/responses.js'
+import { resourceResponse } from '../refusals/responses.js'
 import { documentRouter } from './document-router.js'
 
 /** The options of `protectedResourceRouter`. */
@@ -74,9 +74,9 @@ export function protectedResourceRouter(options: ProtectedResourceOptions): Prot
     resource_name: name,
     resource_documentation: documentation,
   }
-  const answer = resourceAnswer(JSON.stringify(metadata))
+  const response = resourceResponse(JSON.stringify(metadata))
   return Object.assign(
-    documentRouter(path, () => answer),
+    documentRouter(path, () => response),
     { url: origin + path },
   )
 }

@@ -9,8 +9,8 @@ import { express } from '../packages/on-first-use.cjs'
 import { AuthError } from '../refusals/auth-error.js'
 import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type AuthObserver, emitter, refusalEvent } from '../refusals/events.js'
-import { type Answer, doneAnswer, ENDPOINTS, jsonAnswer, refusalAnswer } from '../refusals/responses.js'
-import { asRefusal, methodNotAllowed, sendAnswer } from '../refusals/send-response.js'
+import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse, refusalResponse } from '../refusals/responses.js'
+import { asRefusal, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
 import { addressOf, sourceOf } from '../requests/source.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
@@ -85,24 +85,24 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   type Run = (auth: VerifiedToken, req: Request) => Promise<object | undefined>
 
   function endpoint(part: Part, run: Run): RequestHandler {
-    async function answerOf(auth: VerifiedToken, req: Request): Promise<Answer> {
+    async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse> {
       try {
         return await limitCalls(sourceOf(req), async () => {
           // Another guard may admit a token whose session has ended.
           const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
-          if (hasEnded !== false) return refusalAnswer(part, new AuthError('invalid_token'))
+          if (hasEnded !== false) return refusalResponse(part, new AuthError('invalid_token'))
           const result = await run(auth, req)
-          return result ? jsonAnswer(JSON.stringify(result)) : doneAnswer()
+          return result ? jsonResponse(JSON.stringify(result)) : doneResponse()
         })
       } catch (thrown) {
         const error = asRefusal(part, thrown)
         if (error.dependency) emit({ address: addressOf(req) }, refusalEvent(part, error))
-        return refusalAnswer(part, error)
+        return refusalResponse(part, error)
       }
     }
     return function sessionEndpoint(req, res, next) {
-      answerOf(authOf(req), req)
-        .then((answer) => sendAnswer(res, answer, hasUnreadBody(req, 0)))
+      responseOf(authOf(req), req)
+        .then((response) => sendResponse(res, response, hasUnreadBody(req, 0)))
         .catch(next)
     }
   }

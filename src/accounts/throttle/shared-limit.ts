@@ -70,17 +70,17 @@ function periodsOf(key: string): { own: string; neighbour: string } {
 const REPEATS = { most: 120, ms: 1000 }
 
 async function repeated<T>(call: () => Promise<T>, first = call()): Promise<T> {
-  let answer = first
+  let result = first
   for (let i = 0; i < REPEATS.most; i++) {
     try {
-      return await answer
+      return await result
     } catch {
       // A host's fake timers may have no `unref`.
       await new Promise((resolve) => setTimeout(resolve, REPEATS.ms).unref?.())
-      answer = call()
+      result = call()
     }
   }
-  return answer
+  return result
 }
 
 export type SharedLimit = ReturnType<typeof sharedLimit>
@@ -134,7 +134,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
   /** Asks the store for a count, unless it rests. */
   async function ask<T>(key: string, storeFailed: StoreFailed, run: (call: () => Promise<unknown>) => Promise<T>) {
     if (!get || reading.rests()) return undefined
-    return reading.answerOf(
+    return reading.resultOf(
       run(async () => get.call(limiter, key)),
       storeFailed,
     )
@@ -168,7 +168,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
     read,
     /** Removes the failures of a key. Returns whether the store did. */
     async remove(key: string, storeFailed: StoreFailed): Promise<boolean> {
-      return (await counting.answerOf(removed(key), storeFailed)) === true
+      return (await counting.resultOf(removed(key), storeFailed)) === true
     },
     /**
      * Removes the failures of an account.
@@ -185,7 +185,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
       const { own, neighbour } = periodsOf(key)
       const entering = count(async () => penalty.call(limiter, own, 1, bare({ customDuration: PERIOD_ENDS })))
       const [inOwn, nearby] = await Promise.all([
-        counting.answerOf(entering, storeFailed),
+        counting.resultOf(entering, storeFailed),
         read(neighbour, storeFailed),
       ])
       return {
@@ -203,7 +203,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
       const failing = () => count(async () => limiter.consume(key))
       const first = failing()
       if (entered) repeated(failing, first).then(entered.leave, () => {})
-      return counting.answerOf(first, storeFailed)
+      return counting.resultOf(first, storeFailed)
     },
   }
 }

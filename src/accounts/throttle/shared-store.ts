@@ -10,7 +10,7 @@ export type SharedStore = ReturnType<typeof sharedStore>
 
 /** The state of the store that all limiters share. Reads have their own state, because a store may refuse only reads. */
 export function sharedStore() {
-  let answeredAt = Number.NEGATIVE_INFINITY
+  let settledAt = Number.NEGATIVE_INFINITY
   let reportedAt = Number.NEGATIVE_INFINITY
 
   /**
@@ -25,8 +25,8 @@ export function sharedStore() {
         call.timer = setTimeout(() => setImmediate(resolve), STORE.tickMs)
       })
       if (call.hasEnded) return
-      ticks = answeredAt > since ? 0 : ticks + 1
-      since = Math.max(since, answeredAt)
+      ticks = settledAt > since ? 0 : ticks + 1
+      since = Math.max(since, settledAt)
     }
     throw new Error(`throttle: the store did not respond for ${STORE.ticks * STORE.tickMs} ms`)
   }
@@ -40,13 +40,13 @@ export function sharedStore() {
        * Waits for a response of the store. Returns undefined when the store fails or does not respond. Reports a failure at most once
        * a second, also when it affects many logins.
        */
-      async answerOf<T>(answer: Promise<T>, storeFailed: StoreFailed): Promise<T | undefined> {
+      async resultOf<T>(result: Promise<T>, storeFailed: StoreFailed): Promise<T | undefined> {
         const call: Parameters<typeof silence>[0] = {}
-        const answered = answer.finally(() => {
-          answeredAt = performance.now()
+        const settled = result.finally(() => {
+          settledAt = performance.now()
         })
         try {
-          return await Promise.race([answered, silence(call)])
+          return await Promise.race([settled, silence(call)])
         } catch (error) {
           const now = performance.now()
           restsUntil = now + STORE.restMs

@@ -63,7 +63,7 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     const limits = { timeout, sizeLimit: ANSWER_LIMIT, endsAt: performance.now() + maxTime }
     const probe = createProbe(target, sender(limits))
     try {
-      await mustAnswer(probe)
+      await mustRespond(probe)
       await checkGivenTokens(probe)
     } catch (error) {
       file?.discard()
@@ -83,9 +83,9 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
 })
 
 /** Fails early when the token endpoint does not respond, because every row would report the same error. */
-async function mustAnswer({ answers }: Probe): Promise<void> {
+async function mustRespond({ responses }: Probe): Promise<void> {
   try {
-    await answers.signedIn()
+    await responses.signedIn()
   } catch (error) {
     if (error instanceof Fault) throw new CommandError(`The token endpoint gives ${error.message}`)
     if (error instanceof OutOfTime)

@@ -8,12 +8,12 @@ import { guessingRows, refusalRows } from './rows/refusals.js'
 import { requestRows } from './rows/requests.js'
 import { stepUpRows } from './rows/step-up.js'
 import { tokenRows } from './rows/token.js'
-import { tokenAnswerRows } from './rows/token-answer.js'
+import { tokenResponseRows } from './rows/token-response.js'
 import type { Row } from './verdict.js'
 
 /** All rows, in the order of the check. */
 export const ROWS: readonly Row<Probe>[] = [
-  ...tokenAnswerRows,
+  ...tokenResponseRows,
   ...tokenRows,
   ...refusalRows,
   ...requestRows,

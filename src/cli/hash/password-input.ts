@@ -32,7 +32,7 @@ async function ask(input: Input, terminal: Output, questions: readonly string[])
   }
   // Node itself restores the terminal after SIGINT and SIGTERM.
   process.once('SIGHUP', hangUp)
-  const answers: string[] = []
+  const responses: string[] = []
   try {
     for (const question of questions) {
       terminal.write(question)
@@ -40,14 +40,14 @@ async function ask(input: Input, terminal: Output, questions: readonly string[])
       terminal.write('\n')
       // Ctrl-C and Ctrl-D close the interface.
       if (done) throw new CommandError('Cancelled')
-      answers.push(value)
+      responses.push(value)
     }
   } finally {
     process.off('SIGHUP', hangUp)
     lines.close()
   }
-  if (new Set(answers).size > 1) throw new CommandError('The two passwords differ')
-  return usable(answers[0] as string)
+  if (new Set(responses).size > 1) throw new CommandError('The two passwords differ')
+  return usable(responses[0] as string)
 }
 
 /** Reads one line. Removes one line end, which `echo` and editors add; every other byte counts. */

@@ -7,16 +7,16 @@ import { hasUnreadBody } from '../../../src/refusals/close-after-response.js'
 import type { Part } from '../../../src/refusals/codes.js'
 import {
   allHeaders,
-  doneAnswer,
+  doneResponse,
   ENDPOINTS,
   headerIn,
-  jsonAnswer,
-  keysAnswer,
-  refusalAnswer,
-  resourceAnswer,
+  jsonResponse,
+  keysResponse,
+  refusalResponse,
+  resourceResponse,
   tokenResult,
 } from '../../../src/refusals/responses.js'
-import { asRefusal, sendAnswer } from '../../../src/refusals/send-response.js'
+import { asRefusal, sendResponse } from '../../../src/refusals/send-response.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }
@@ -32,7 +32,7 @@ it('has the token call, the key set and the sessions at their documented paths a
 })
 
 it('responds to a login with two members, and keeps them out of caches', () => {
-  expect(jsonAnswer(JSON.stringify(tokenResult('a.b.c', new Date('2030-01-01'))))).toEqual({
+  expect(jsonResponse(JSON.stringify(tokenResult('a.b.c', new Date('2030-01-01'))))).toEqual({
     status: 200,
     headers: { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' },
     body: '{"authenticationToken":"a.b.c","expiration":"2030-01-01T00:00:00.000Z"}',
@@ -40,8 +40,8 @@ it('responds to a login with two members, and keeps them out of caches', () => {
 })
 
 it.each([
-  ['a key set', keysAnswer, 'application/jwk-set+json'],
-  ['the metadata of a resource', resourceAnswer, 'application/json'],
+  ['a key set', keysResponse, 'application/jwk-set+json'],
+  ['the metadata of a resource', resourceResponse, 'application/json'],
 ])('lets caches keep %s for five minutes', (_, answer, type) => {
   const headers = { 'Cache-Control': 'public, max-age=300', 'Content-Type': type }
   expect(answer('{"keys":[]}')).toEqual({ status: 200, headers, body: '{"keys":[]}' })
@@ -60,7 +60,7 @@ describe('a refusal', () => {
   ])('of the part %s, %s, is a problem with its own headers: %j', (part, code, headers) => {
     const error = new AuthError(code)
     const { status, message: detail } = error
-    const answer = refusalAnswer(part, error, { realm: 'reports' })
+    const answer = refusalResponse(part, error, { realm: 'reports' })
     expect({ ...answer, body: JSON.parse(answer.body) }).toEqual({
       status,
       headers: { ...NO_STORE, ...headers, ...PROBLEM },
@@ -70,18 +70,18 @@ describe('a refusal', () => {
 
   it('of invalid credentials has no body', () => {
     const answer = { status: 403, headers: NO_STORE, body: '' }
-    expect(refusalAnswer('token', new AuthError('invalid_credentials'))).toEqual(answer)
+    expect(refusalResponse('token', new AuthError('invalid_credentials'))).toEqual(answer)
   })
 
   it('has an empty realm in its challenge, unless the host names one', () => {
     const error = new AuthError('missing_token')
-    expect(refusalAnswer('guard', error).headers['WWW-Authenticate']).toBe('Bearer realm=""')
+    expect(refusalResponse('guard', error).headers['WWW-Authenticate']).toBe('Bearer realm=""')
     expect(allHeaders('guard', error, false)['WWW-Authenticate']).toBe('Bearer realm=""')
   })
 
   it('names the metadata of the resource in its challenge', () => {
     const facts = { realm: 'reports', resourceMetadata: 'https://api.example.com/metadata' }
-    const { headers } = refusalAnswer('guard', new AuthError('missing_token'), facts)
+    const { headers } = refusalResponse('guard', new AuthError('missing_token'), facts)
     const challenge = 'Bearer realm="reports", resource_metadata="https://api.example.com/metadata"'
     expect(headers['WWW-Authenticate']).toBe(challenge)
   })
@@ -99,7 +99,7 @@ describe('a refusal', () => {
     ...[7, 'soon', 'in 7', '7 s', '7\n'].map((value): [unknown, object] => [value, {}]),
   ])('of the host has only a wait that is a number: %j', (seconds, headers) => {
     const error = withHeaders(new AuthError('invalid_body'), { 'Retry-After': seconds as string })
-    expect(refusalAnswer('token', error).headers).toEqual({ ...NO_STORE, ...headers, ...PROBLEM })
+    expect(refusalResponse('token', error).headers).toEqual({ ...NO_STORE, ...headers, ...PROBLEM })
   })
 
   it.each<[AuthErrorCode, object, string]>([
@@ -119,7 +119,7 @@ describe('a refusal', () => {
       'error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in.", max_age="0"',
     ],
   ])('%s with %j names its reason in the challenge', (code, details, rest) => {
-    const { headers } = refusalAnswer('guard', new AuthError(code, details), { realm: 'a "b" \\c' })
+    const { headers } = refusalResponse('guard', new AuthError(code, details), { realm: 'a "b" \\c' })
     expect(headers['WWW-Authenticate']).toBe(`Bearer realm="a \\"b\\" \\\\c", ${rest}`)
   })
 
@@ -164,7 +164,7 @@ it('sends a response with its length in bytes and its headers unchanged, unless 
     body: 'caf\u00e9',
   }
   const [open, sent] = [response(false), response(true)]
-  for (const res of [open, sent]) sendAnswer(res as unknown as ServerResponse, answer)
+  for (const res of [open, sent]) sendResponse(res as unknown as ServerResponse, answer)
   expect(open.statusCode).toBe(401)
   expect(open.setHeader.mock.calls).toEqual([...Object.entries(answer.headers), ['Content-Length', 5]])
   expect(open.end.mock.calls).toEqual([[answer.body]])
@@ -175,7 +175,7 @@ it('sends a response with its length in bytes and its headers unchanged, unless 
 
 it('responds to a request that ended sessions without a body and without a length', () => {
   const res = { setHeader: vi.fn(), end: vi.fn(), statusCode: 0 }
-  sendAnswer(res as unknown as ServerResponse, doneAnswer())
+  sendResponse(res as unknown as ServerResponse, doneResponse())
   expect([res.statusCode, Object.fromEntries(res.setHeader.mock.calls)]).toEqual([204, NO_STORE])
   expect(res.end).toHaveBeenCalledWith('')
 })
@@ -201,7 +201,7 @@ describe('an answer to who goes on sending', () => {
     const req = Object.assign(new EventEmitter(), { resume: vi.fn(), pause: vi.fn() })
     const sending = { setHeader: vi.fn(), flushHeaders: vi.fn(), write: vi.fn() }
     const res = Object.assign(new EventEmitter(), { req, end, ...sending })
-    sendAnswer(res as unknown as ServerResponse, { status: 413, headers: {}, body: 'no' }, true)
+    sendResponse(res as unknown as ServerResponse, { status: 413, headers: {}, body: 'no' }, true)
     return { req, res, end }
   }
 

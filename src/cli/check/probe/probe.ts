@@ -29,9 +29,9 @@ export function createProbe(target: Target, send: Send) {
   async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Received> {
     const url = withQuery(target.token, query)
     const all = { 'Content-Type': type, ...wire.login.headers, ...headers }
-    const answer = await send(url, { method: wire.login.method, headers: all, body })
-    if (answer.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
-    return answer
+    const response = await send(url, { method: wire.login.method, headers: all, body })
+    if (response.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
+    return response
   }
 
   /** Sends a login with these members, as the wire format wants it. */
@@ -52,7 +52,7 @@ export function createProbe(target: Target, send: Send) {
   const quoted = JSON.stringify(wire.login.password)
 
   /** Requests that are sent once. The three wrong passwords are the only failed logins of a check. */
-  const answers = {
+  const responses = {
     signedIn: once(() => logIn(credentials)),
     signedInAgain: once(() => logIn(credentials)),
     wrong: once(() => logIn({ user, password: wrongPassword })),
@@ -70,7 +70,7 @@ export function createProbe(target: Target, send: Send) {
     }),
   }
 
-  const token = once(async () => tokenIn(await answers.signedIn(), wire))
+  const token = once(async () => tokenIn(await responses.signedIn(), wire))
   const readToken = once(async () => {
     const read = readJwt(await token())
     if (!read) throw new Unjudged('the token is not a JWT in compact form')
@@ -117,7 +117,7 @@ export function createProbe(target: Target, send: Send) {
     askWith,
     post,
     logIn,
-    answers,
+    responses,
     token,
     readToken,
     closed,
@@ -136,10 +136,10 @@ function otherCase(password: string): string {
 }
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | undefined
+  let response: Promise<T> | undefined
   return () => {
-    answer ??= ask()
-    return answer
+    response ??= ask()
+    return response
   }
 }
 

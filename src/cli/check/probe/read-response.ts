@@ -31,7 +31,7 @@ export function dateOf({ headers }: Received): number | undefined {
 }
 
 /** Returns the time of a response in seconds since the epoch. A response without `Date` has the time when it arrived. */
-export const timeOf = (answer: Received): number => dateOf(answer) ?? answer.receivedAt / 1000
+export const timeOf = (response: Received): number => dateOf(response) ?? response.receivedAt / 1000
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 

@@ -18,8 +18,8 @@ export interface ReadToken extends CompactToken {
 const OPAQUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
 
 /** @throws Unjudged without a token, so that rows that need a token are skipped and only the row about the login fails */
-export function tokenIn(answer: Received, wire: Wire): string {
-  const token = wire.statuses.success.includes(answer.status) ? valueAt(answer, wire.token) : undefined
+export function tokenIn(response: Received, wire: Wire): string {
+  const token = wire.statuses.success.includes(response.status) ? valueAt(response, wire.token) : undefined
   if (wire.own ? isToken(token) : typeof token === 'string' && OPAQUE.test(token)) return token as string
   throw new Unjudged('there is no token for this row')
 }

@@ -4,9 +4,9 @@ import type { Received } from './send.js'
 
 export const isSuccess = ({ status }: Pick<Received, 'status'>) => status >= 200 && status < 300
 
-export function mustBe(statuses: number | Statuses, answer: Received, what: string, hint = ''): void {
+export function mustBe(statuses: number | Statuses, response: Received, what: string, hint = ''): void {
   const list = [statuses].flat()
-  must(list.includes(answer.status), `${what} gets ${answer.status}, not ${orOf(list)}${hint && `. ${hint}`}`)
+  must(list.includes(response.status), `${what} gets ${response.status}, not ${orOf(list)}${hint && `. ${hint}`}`)
 }
 
 /** The media types that a report names. */
@@ -20,8 +20,8 @@ export function typeOf({ headers }: Received): string {
 }
 
 /** @throws Fault unless a response is problem details (RFC 9457) */
-export function mustBeProblem(answer: Received, what: string): void {
-  const type = typeOf(answer)
+export function mustBeProblem(response: Received, what: string): void {
+  const type = typeOf(response)
   must(type === 'application/problem+json', `${what} gets ${type}, not application/problem+json`)
 }
 

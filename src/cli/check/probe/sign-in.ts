@@ -14,9 +14,9 @@ export function signIn(environment: Environment, send: Send, wire: Wire): Promis
 async function withMapping({ token: url, credentials }: Environment, send: Send, wire: Wire): Promise<string> {
   const { type, body } = loginBody(wire, { user: credentials.email, password: credentials.password })
   const headers = { 'Content-Type': type, ...wire.login.headers }
-  const answer = await send(url, { method: wire.login.method, headers, body })
+  const response = await send(url, { method: wire.login.method, headers, body })
   try {
-    return tokenIn(answer, wire)
+    return tokenIn(response, wire)
   } catch (error) {
     throw error instanceof Unjudged ? new Fault('the other environment gave no token') : error
   }
@@ -24,7 +24,7 @@ async function withMapping({ token: url, credentials }: Environment, send: Send,
 
 /** Signs in with this package's own client. */
 async function withOwnClient({ token: url, credentials }: Environment, send: Send): Promise<string> {
-  let answer: Promise<Received> | undefined
+  let response: Promise<Received> | undefined
   const client = createTokenClient({
     // A placeholder, because the client refuses URLs that --plain-http allows.
     url: 'https://other.invalid',
@@ -38,15 +38,15 @@ async function withOwnClient({ token: url, credentials }: Environment, send: Sen
         headers: Object.fromEntries(new Headers(request.headers)),
         body: String(request.body),
       }
-      answer ??= send(url, sent)
-      const { status, headers, body } = await answer
+      response ??= send(url, sent)
+      const { status, headers, body } = await response
       return new Response(body || null, { status, headers: { Date: headers.date ?? '' } })
     },
   })
   try {
     return await client.token()
   } catch {
-    await answer
+    await response
     throw new Fault('the other environment gave no token')
   }
 }

@@ -4,7 +4,7 @@ import { isSuccess } from '../probe/responses.js'
 import type { Received } from '../probe/send.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 import { onEach } from './each-path.js'
-import { loginOf } from './token-answer.js'
+import { loginOf } from './token-response.js'
 
 /** Headers that made servers skip a guard, or believe that a proxy has checked. */
 const TRUSTED: Readonly<Record<string, string>> = {
@@ -76,8 +76,8 @@ export const bypassRows: readonly Row<Probe>[] = [
 ]
 
 /** Returns whether a response is the one that the token gets. */
-const isInside = (answer: Received, inside: Received) =>
-  isSuccess(answer) && inside.body !== '' && answer.body === inside.body
+const isInside = (response: Received, inside: Received) =>
+  isSuccess(response) && inside.body !== '' && response.body === inside.body
 
 /** Returns paths that some routers treat as the same, and some guards do not. */
 function spellingsOf(pathname: string): string[] {

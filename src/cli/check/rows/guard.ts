@@ -14,9 +14,9 @@ export const guardRows: readonly Row<Probe>[] = [
     async run({ target, ask, wire }) {
       if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
       await mustAll(target.guarded, async (path) => {
-        const answer = await ask(path)
-        must(!isSuccess(answer), `not guarded: a request without a token gets ${answer.status}`)
-        mustBe(wire.statuses.missingToken, answer, 'a request without a token')
+        const response = await ask(path)
+        must(!isSuccess(response), `not guarded: a request without a token gets ${response.status}`)
+        mustBe(wire.statuses.missingToken, response, 'a request without a token')
       })
     },
   },
@@ -28,9 +28,9 @@ export const guardRows: readonly Row<Probe>[] = [
     async run({ closed, ask, wire }) {
       const scheme = schemeFor(wire)
       await mustAll(await closed(), async (path) => {
-        const answer = await ask(path)
-        if (answer.status !== 401) throw new Unjudged('only 401 has a challenge')
-        const { has, realm, error } = challengeIn(answer)
+        const response = await ask(path)
+        if (response.status !== 401) throw new Unjudged('only 401 has a challenge')
+        const { has, realm, error } = challengeIn(response)
         must(has(scheme), `WWW-Authenticate holds no ${scheme} challenge`)
         must(realm || !wire.own, 'the challenge has no realm')
         must(error === undefined, 'the challenge has an error code')
@@ -60,10 +60,10 @@ export const guardRows: readonly Row<Probe>[] = [
     async run({ closed, askWith, token }) {
       const text = await token()
       await mustAll(await closed(), async (path) => {
-        const answer = await askWith(path, text)
-        const { error } = challengeIn(answer)
+        const response = await askWith(path, text)
+        const { error } = challengeIn(response)
         const scope = error === 'insufficient_scope' ? ': the account lacks a scope' : ''
-        must(isSuccess(answer), `a request with the token gets ${answer.status}${scope}`)
+        must(isSuccess(response), `a request with the token gets ${response.status}${scope}`)
       })
     },
   },
@@ -76,8 +76,8 @@ export const guardRows: readonly Row<Probe>[] = [
       const text = await token()
       await mustAll(await opened(), async (path) => {
         for (const written of [scheme.toLowerCase(), scheme.toUpperCase()]) {
-          const answer = await ask(path, { Authorization: `${written} ${text}` })
-          must(isSuccess(answer), `"${written}" gets ${answer.status}`)
+          const response = await ask(path, { Authorization: `${written} ${text}` })
+          must(isSuccess(response), `"${written}" gets ${response.status}`)
         }
       })
     },
@@ -151,9 +151,9 @@ export const guardRows: readonly Row<Probe>[] = [
       for (const name of ['access_token', ...(wire.own ? [] : ['token', 'auth_token', 'jwt'])]) {
         // Compared with a name that nobody reads, because a challenge may repeat the URL.
         const unread = looksOf(await ask(path, {}, { [mark]: mark })).replaceAll(`${mark}=`, `${name}=`)
-        const answer = await ask(path, {}, { [name]: mark })
-        mustBe(wire.statuses.missingToken, answer, 'a token in the query')
-        must(looksOf(answer) === unread, 'it is read: an invalid token in the query changes the response')
+        const response = await ask(path, {}, { [name]: mark })
+        mustBe(wire.statuses.missingToken, response, 'a token in the query')
+        must(looksOf(response) === unread, 'it is read: an invalid token in the query changes the response')
       }
     }),
   },
@@ -165,8 +165,8 @@ export const guardRows: readonly Row<Probe>[] = [
     async run({ opened, askWith, token, mark }) {
       const text = await token()
       await mustAll(await opened(), async (path) => {
-        const answer = await askWith(path, text, { access_token: mark })
-        mustBe(400, answer, 'a token in the header and another in the query')
+        const response = await askWith(path, text, { access_token: mark })
+        mustBe(400, response, 'a token in the header and another in the query')
       })
     },
   },

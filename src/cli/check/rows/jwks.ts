@@ -31,7 +31,7 @@ export const jwksRows: readonly Row<Probe>[] = [
     source: 'RFC 9111 section 4.2.2',
     async run(probe) {
       await needsKeys(probe)
-      const control = (await probe.answers.keys()).headers['cache-control'] ?? ''
+      const control = (await probe.responses.keys()).headers['cache-control'] ?? ''
       // Without a header, RFC 9111 lets a cache guess only from Last-Modified.
       if (control === '' && !probe.wire.own) return
       const seconds = /\bno-(store|cache)\b/i.test(control) ? 0 : Number(/\bmax-age=(\d+)/i.exec(control)?.[1])
@@ -52,8 +52,8 @@ export const jwksRows: readonly Row<Probe>[] = [
 ]
 
 /** Returns the keys of the set, or undefined when the response is not a key set. */
-async function shownKeys({ answers, target }: Probe): Promise<unknown[] | undefined> {
-  const { status, body } = await answers.keys()
+async function shownKeys({ responses, target }: Probe): Promise<unknown[] | undefined> {
+  const { status, body } = await responses.keys()
   if (status === 404) throw new Unjudged(`there is no key set at ${target.jwks?.pathname}`)
   const set = status === 200 ? parseJson(body) : undefined
   return isPlainObject(set) && Array.isArray(set['keys']) ? set['keys'] : undefined
@@ -67,5 +67,5 @@ async function needsKeys(probe: Probe): Promise<void> {
 export async function publicKeyOf(probe: Probe, { alg, kid }: ReadToken): Promise<VerificationKey | undefined> {
   if (String(alg).startsWith('HS')) throw new Unjudged('the token is signed with a secret, not with a key pair')
   await needsKeys(probe)
-  return readJwkSet((await probe.answers.keys()).body).get(String(kid))
+  return readJwkSet((await probe.responses.keys()).body).get(String(kid))
 }

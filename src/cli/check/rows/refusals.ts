@@ -5,7 +5,7 @@ import type { Received } from '../probe/send.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 import { loginBody } from '../wire/login-body.js'
 import { orOf } from '../wire/wire.js'
-import { loginOf } from './token-answer.js'
+import { loginOf } from './token-response.js'
 
 /** The last row, because it uses up the failed logins of an address. */
 export const guessingRows: readonly Row<Probe>[] = [
@@ -32,15 +32,16 @@ export const refusalRows: readonly Row<Probe>[] = [
     id: 'wrong-password',
     title: ({ statuses }) => `a wrong password gets ${orOf(statuses.wrongPassword)}`,
     source: 'docs/reference/http.md section 3',
-    run: async ({ answers, wire }) => mustBe(wire.statuses.wrongPassword, await answers.wrong(), 'a wrong password'),
+    run: async ({ responses, wire }) =>
+      mustBe(wire.statuses.wrongPassword, await responses.wrong(), 'a wrong password'),
   },
   {
     id: 'empty-403',
     title: 'invalid credentials get an empty body',
     source: 'docs/reference/http.md section 3',
     ownOnly: 'only this package promises an empty body',
-    async run({ answers }) {
-      const { body, headers } = await answers.wrong()
+    async run({ responses }) {
+      const { body, headers } = await responses.wrong()
       must(body === '', `the body has ${Buffer.byteLength(body)} bytes`)
       must(headers['content-length'] === '0', 'Content-Length is not 0')
     },
@@ -49,8 +50,8 @@ export const refusalRows: readonly Row<Probe>[] = [
     id: 'same-refusal',
     title: 'an unknown e-mail gets the same status, headers and body as a wrong password',
     source: 'OWASP ASVS 5, 6.3.8',
-    async run({ answers }) {
-      const [wrong, again, unknown] = [await answers.wrong(), await answers.spaced(), await answers.unknown()]
+    async run({ responses }) {
+      const [wrong, again, unknown] = [await responses.wrong(), await responses.spaced(), await responses.unknown()]
       must(wrong.status === unknown.status, `an unknown e-mail is ${unknown.status}, a wrong password ${wrong.status}`)
       // A value that differs between two refusals of one kind (an id, a time) reveals nothing about the account.
       const restlessBody = again.status === wrong.status && again.body !== wrong.body
@@ -68,7 +69,7 @@ export const refusalRows: readonly Row<Probe>[] = [
     source: 'OWASP ASVS 5, 6.2.8',
     async run(probe) {
       await loginOf(probe)
-      const spaced = await probe.answers.spaced()
+      const spaced = await probe.responses.spaced()
       mustBe(probe.wire.statuses.wrongPassword, spaced, 'the password with a space at its end')
     },
   },

@@ -5,7 +5,7 @@ import type { Received } from '../probe/send.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 import { FORM_TYPE } from '../wire/login-body.js'
 import { orOf, type Wire } from '../wire/wire.js'
-import { loginOf } from './token-answer.js'
+import { loginOf } from './token-response.js'
 
 /** Basic credentials of an unknown user (RFC 7617). */
 const BASIC = `Basic ${Buffer.from('nobody@nobody.invalid:wrong').toString('base64')}`
@@ -19,14 +19,14 @@ export const requestRows: readonly Row<Probe>[] = [
     source: 'docs/reference/http.md section 1; OWASP ASVS 5, 14.2.1',
     async run(probe) {
       await loginOf(probe)
-      const { logIn, credentials, answers, send, target } = probe
+      const { logIn, credentials, responses, send, target } = probe
       const { login, statuses } = probe.wire
       const query = { [login.user]: NOBODY.user, [login.password]: NOBODY.password }
       const beside = await logIn(credentials, { query })
       mustBe(statuses.success, beside, "a login with somebody else's e-mail in the query")
-      const { status } = await answers.empty()
+      const { status } = await responses.empty()
       mustBe(status, await logIn({}, { query }), 'a request with credentials only in the query')
-      const got = await answers.get()
+      const got = await responses.get()
       mustBe(got.status, await send(withQuery(target.token, query)), 'GET with credentials in the query')
     },
   },
@@ -36,12 +36,12 @@ export const requestRows: readonly Row<Probe>[] = [
     source: 'docs/reference/http.md section 1',
     async run(probe) {
       await loginOf(probe)
-      const { logIn, credentials, answers } = probe
+      const { logIn, credentials, responses } = probe
       const { statuses } = probe.wire
       const headers = { Authorization: BASIC }
       const beside = await logIn(credentials, { headers })
       mustBe(statuses.success, beside, "a login with somebody else's credentials in the header")
-      const { status } = await answers.empty()
+      const { status } = await responses.empty()
       mustBe(status, await logIn({}, { headers }), 'a request with credentials only in the header')
     },
   },
@@ -49,9 +49,9 @@ export const requestRows: readonly Row<Probe>[] = [
     id: 'malformed-json',
     title: ({ statuses }) => `malformed JSON gets ${orOf(statuses.malformed)}`,
     source: 'RFC 9110 section 15.5.1',
-    async run({ answers, wire }) {
+    async run({ responses, wire }) {
       mustTakeJson(wire.login.type)
-      mustBe(wire.statuses.malformed, await answers.malformed(), 'malformed JSON')
+      mustBe(wire.statuses.malformed, await responses.malformed(), 'malformed JSON')
     },
   },
   {
@@ -104,20 +104,20 @@ export const requestRows: readonly Row<Probe>[] = [
     id: 'media-type',
     title: ({ own, statuses }) => `another media type gets ${own ? 415 : orOf([415, ...statuses.malformed])}`,
     source: 'RFC 9110 section 15.5.16',
-    async run({ answers, wire: { own, statuses } }) {
+    async run({ responses, wire: { own, statuses } }) {
       // A server that ignores the body misses the credentials.
-      const { status } = own ? { status: 415 } : await answers.empty()
-      mustBe(own ? 415 : [415, ...statuses.malformed, ...below500(status)], await answers.plainText(), 'text/plain')
+      const { status } = own ? { status: 415 } : await responses.empty()
+      mustBe(own ? 415 : [415, ...statuses.malformed, ...below500(status)], await responses.plainText(), 'text/plain')
     },
   },
   {
     id: 'body-too-large',
     title: ({ own }) => `a body above 1 MB gets ${own ? 413 : 'no server error'}`,
     source: 'RFC 9110 section 15.5.14',
-    async run({ answers, wire }) {
-      const answer = await answers.tooLarge()
-      if (wire.own) return mustBe(413, answer, 'a body above 1 MB')
-      must(answer.status < 500, `a body above 1 MB gets ${answer.status}`)
+    async run({ responses, wire }) {
+      const response = await responses.tooLarge()
+      if (wire.own) return mustBe(413, response, 'a body above 1 MB')
+      must(response.status < 500, `a body above 1 MB gets ${response.status}`)
     },
   },
   {
@@ -125,15 +125,15 @@ export const requestRows: readonly Row<Probe>[] = [
     title: ({ own }) =>
       own ? 'another method gets 405 with Allow' : 'another method is refused, and 405 comes with Allow',
     source: 'docs/reference/http.md section 4; RFC 9110 section 15.5.6',
-    async run({ answers, send, target, wire }) {
+    async run({ responses, send, target, wire }) {
       const others = wire.own ? ['GET', 'PUT', 'DELETE', 'HEAD'] : ['PUT', 'DELETE']
       for (const method of others.filter((one) => one !== wire.login.method)) {
-        const answer = method === 'GET' ? await answers.get() : await send(target.token, { method })
-        if (wire.own) mustBe(405, answer, method)
-        else must(answer.status >= 400 && answer.status < 500, `${method} gets ${answer.status}`)
-        const allowed = (answer.headers.allow ?? '').split(/[\s,]+/)
+        const response = method === 'GET' ? await responses.get() : await send(target.token, { method })
+        if (wire.own) mustBe(405, response, method)
+        else must(response.status >= 400 && response.status < 500, `${method} gets ${response.status}`)
+        const allowed = (response.headers.allow ?? '').split(/[\s,]+/)
         must(
-          answer.status !== 405 || allowed.includes(wire.login.method),
+          response.status !== 405 || allowed.includes(wire.login.method),
           `Allow of ${method} does not name ${wire.login.method}`,
         )
       }
@@ -144,10 +144,10 @@ export const requestRows: readonly Row<Probe>[] = [
     title: 'OPTIONS gets no token and no server error',
     source: 'RFC 9110 section 9.3.7',
     async run({ send, target, wire }) {
-      const answer = await send(target.token, { method: 'OPTIONS' })
-      const fits = wire.own ? isSuccess(answer) || answer.status === 405 : answer.status < 500
-      must(fits, `OPTIONS gets ${answer.status}`)
-      must(valueAt(answer, wire.token) === undefined, 'OPTIONS gets a token')
+      const response = await send(target.token, { method: 'OPTIONS' })
+      const fits = wire.own ? isSuccess(response) || response.status === 405 : response.status < 500
+      must(fits, `OPTIONS gets ${response.status}`)
+      must(valueAt(response, wire.token) === undefined, 'OPTIONS gets a token')
     },
   },
   {
@@ -181,19 +181,19 @@ export const requestRows: readonly Row<Probe>[] = [
     source: 'RFC 9457',
     ownOnly: 'no standard demands problem details',
     async run(probe) {
-      const { answers, send, target } = probe
+      const { responses, send, target } = probe
       const refusals: Record<string, () => Promise<Received>> = {
-        'malformed JSON': answers.malformed,
+        'malformed JSON': responses.malformed,
         ...oddMembers(probe),
-        'text/plain': answers.plainText,
-        'a body above 1 MB': answers.tooLarge,
-        GET: answers.get,
+        'text/plain': responses.plainText,
+        'a body above 1 MB': responses.tooLarge,
+        GET: responses.get,
         PUT: () => send(target.token, { method: 'PUT' }),
       }
       for (const [what, ask] of Object.entries(refusals)) {
-        const answer = await ask()
+        const response = await ask()
         // A status that is wrong fails another row.
-        if ([400, 405, 413, 415].includes(answer.status)) mustBeProblem(answer, what)
+        if ([400, 405, 413, 415].includes(response.status)) mustBeProblem(response, what)
       }
     },
   },
@@ -201,14 +201,14 @@ export const requestRows: readonly Row<Probe>[] = [
     id: 'no-echo',
     title: 'no refusal shows a stack trace or repeats the request',
     source: 'OWASP ASVS 5, 16.5.1',
-    async run({ answers, mark }) {
+    async run({ responses, mark }) {
       for (const [what, ask] of Object.entries({
-        'malformed JSON': answers.malformed,
-        'a missing member': answers.unfinished,
-        'another media type': answers.plainText,
-        'a large body': answers.tooLarge,
-        'another method': answers.get,
-        'an unknown e-mail': answers.unknown,
+        'malformed JSON': responses.malformed,
+        'a missing member': responses.unfinished,
+        'another media type': responses.plainText,
+        'a large body': responses.tooLarge,
+        'another method': responses.get,
+        'an unknown e-mail': responses.unknown,
       })) {
         mustTellNothing(await ask(), mark, what)
       }
@@ -221,13 +221,13 @@ const oddStatuses = ({ own, statuses }: Wire) =>
   own ? statuses.malformed : [...new Set([...statuses.malformed, ...statuses.wrongPassword])]
 
 /** Logins that lack a member, or have one of another type. A form has only text. */
-function oddMembers({ answers, logIn, mark, wire, post }: Probe): Record<string, () => Promise<Received>> {
+function oddMembers({ responses, logIn, mark, wire, post }: Probe): Record<string, () => Promise<Received>> {
   const json = {
     'a number as password': () => logIn({ user: mark, password: 7 }),
     'an array': () => post('[]'),
   }
   return {
-    'a body without password': answers.unfinished,
+    'a body without password': responses.unfinished,
     'a body without email': () => logIn({ password: mark }),
     ...(wire.login.type === 'json' && json),
   }

@@ -23,15 +23,15 @@ export const stepUpRows: readonly Row<Probe>[] = [
       const { recent, oldToken } = target
       if (!recent) throw new Unjudged('no --recent PATH was given')
       if (!oldToken) throw new Unjudged('set CHECK_OLD_TOKEN to a valid token of an old sign-in')
-      const answer = await askWith(recent, oldToken)
-      mustBe(401, answer, 'a token of an old sign-in')
-      const { error, maxAge } = challengeIn(answer)
+      const response = await askWith(recent, oldToken)
+      mustBe(401, response, 'a token of an old sign-in')
+      const { error, maxAge } = challengeIn(response)
       must(
         error === 'insufficient_user_authentication',
         'the error code of the challenge is not insufficient_user_authentication',
       )
       must(maxAge !== undefined && /^\d+$/.test(maxAge), 'the challenge has no max_age in seconds')
-      if (wire.own) mustBeProblem(answer, 'a token of an old sign-in')
+      if (wire.own) mustBeProblem(response, 'a token of an old sign-in')
     },
   },
 ]

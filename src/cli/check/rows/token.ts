@@ -5,7 +5,7 @@ import { dateOf, timeOf } from '../probe/read-response.js'
 import { readJwt } from '../probe/read-token.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 import { guessedSecret } from './guessable-secrets.js'
-import { expirationOf, resultOf } from './token-answer.js'
+import { expirationOf, resultOf } from './token-response.js'
 
 const DAY = 86_400
 /** The allowed difference between the clocks, in seconds. */
@@ -72,12 +72,12 @@ export const tokenRows: readonly Row<Probe>[] = [
     title: 'the token is valid from now, for at most a day',
     source: 'OWASP ASVS 5, 9.2.1; RFC 6750 section 5.3',
     async run(probe) {
-      const answer = await probe.answers.signedIn()
-      const { iat, exp } = await timesOf(probe, timeOf(answer))
+      const response = await probe.responses.signedIn()
+      const { iat, exp } = await timesOf(probe, timeOf(response))
       const life = Number(exp) - Number(iat)
       must(exp !== undefined || probe.wire.own, 'it does not expire')
       must(life > 0 && life <= DAY, `its lifetime is ${life} seconds`)
-      const date = dateOf(answer)
+      const date = dateOf(response)
       const off = date === undefined ? 0 : Math.round(Number(iat) - date)
       must(Math.abs(off) <= SKEW, `iat is ${off} seconds from the Date of the response`)
     },
@@ -93,11 +93,11 @@ export const tokenRows: readonly Row<Probe>[] = [
     },
   },
   {
-    id: 'no-secret-in-answer',
+    id: 'no-secret-in-response',
     title: 'the response to a login holds no password and no password hash',
     source: 'OWASP ASVS 5, 14.2.6',
-    async run({ answers, credentials }) {
-      const values = valuesIn(parseJson((await answers.signedIn()).body))
+    async run({ responses, credentials }) {
+      const values = valuesIn(parseJson((await responses.signedIn()).body))
       must(!values.includes(credentials.password), 'a member is the password')
       must(!values.some(isHash), 'a member is the hash of a password')
     },

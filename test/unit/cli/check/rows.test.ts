@@ -9,7 +9,7 @@ import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
 import { jwksRows } from '../../../../src/cli/check/rows/jwks.js'
 import { tokenRows } from '../../../../src/cli/check/rows/token.js'
-import { expirationOf, tokenAnswerRows } from '../../../../src/cli/check/rows/token-answer.js'
+import { expirationOf, tokenResponseRows } from '../../../../src/cli/check/rows/token-response.js'
 import type { Result } from '../../../../src/cli/check/run.js'
 import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
 import { OWN_WIRE, type Wire } from '../../../../src/cli/check/wire/wire.js'
@@ -80,7 +80,7 @@ describe('the expiration of a mapped API', () => {
     const expiration = { at: { in: 'body', name: 'end' }, form: 'epoch' } as const
     const probe = probeOf({ own: false, expiration }, answerWith({}, '{"end":1772366460}'))
     Object.assign(probe, { readToken: async () => ({ claims: { exp } }) })
-    await expectJudgement(tokenAnswerRows.find(({ id }) => id === 'expiration-is-exp')?.run(probe), fault)
+    await expectJudgement(tokenResponseRows.find(({ id }) => id === 'expiration-is-exp')?.run(probe), fault)
   })
 
   it.each([[{ date: 'Sun, 01 Mar 2026 12:00:00 GMT' }], [{}], [{ date: 'today' }]])(

@@ -10,16 +10,16 @@ import { orOf, type Wire } from '../wire/wire.js'
 const MEMBERS = ['authenticationToken', 'expiration']
 
 /** Rows about the response to a login. */
-export const tokenAnswerRows: readonly Row<Probe>[] = [
+export const tokenResponseRows: readonly Row<Probe>[] = [
   {
     id: 'login',
     title: ({ statuses }) => `the right e-mail and password get ${orOf(statuses.success)}`,
     source: 'docs/reference/http.md section 2',
-    async run({ answers, wire }) {
-      const answer = await answers.signedIn()
-      mustBe(wire.statuses.success, answer, 'the login', likelyMistake(answer, wire))
+    async run({ responses, wire }) {
+      const response = await responses.signedIn()
+      mustBe(wire.statuses.success, response, 'the login', likelyMistake(response, wire))
       const { in: place, name } = wire.token
-      const found = wire.own || typeof valueAt(answer, wire.token) === 'string'
+      const found = wire.own || typeof valueAt(response, wire.token) === 'string'
       must(found, `the response has no text in the ${place} at ${name}. Is "token" of the mapping right?`)
     },
   },
@@ -82,12 +82,12 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     title: ({ own }) => (own ? 'tokens and refusals are not cached' : 'the response with the token is not cached'),
     source: 'RFC 6749 section 5.1; OWASP ASVS 5, 14.3.2',
     async run(probe) {
-      const { answers, wire } = probe
-      for (const [what, answer] of [
+      const { responses, wire } = probe
+      for (const [what, response] of [
         ['the token', await loginOf(probe)],
-        ...(wire.own ? [['the refusal', await answers.wrong()] as const] : []),
+        ...(wire.own ? [['the refusal', await responses.wrong()] as const] : []),
       ] as const) {
-        const { 'cache-control': control = '', pragma = '' } = answer.headers
+        const { 'cache-control': control = '', pragma = '' } = response.headers
         must(/\bno-store\b/i.test(control), `Cache-Control of ${what} does not name no-store`)
         must(!wire.own || /\bno-cache\b/i.test(pragma), `Pragma of ${what} does not name no-cache`)
       }
@@ -116,7 +116,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     source: 'OWASP ASVS 5, 7.2.4; RFC 7519 section 4.1.7',
     async run(probe) {
       const first = await probe.token()
-      const second = await probe.answers.signedInAgain()
+      const second = await probe.responses.signedInAgain()
       must(valueAt(second, probe.wire.token) !== first, 'both logins gave the same token')
     },
   },
@@ -136,10 +136,10 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
  * Returns the response to the login.
  * @throws Unjudged after a refused login, so that only the row about the login fails
  */
-export async function loginOf({ answers, wire }: Probe): Promise<Received> {
-  const answer = await answers.signedIn()
-  if (!wire.statuses.success.includes(answer.status)) throw new Unjudged('the login gave no token')
-  return answer
+export async function loginOf({ responses, wire }: Probe): Promise<Received> {
+  const response = await responses.signedIn()
+  if (!wire.statuses.success.includes(response.status)) throw new Unjudged('the login gave no token')
+  return response
 }
 
 /** Returns a question about the likely cause of a refused login. */
@@ -159,13 +159,13 @@ export async function resultOf(probe: Probe): Promise<Readonly<Record<string, un
 }
 
 /** Returns the expiration that a mapping names, in seconds since the epoch. */
-export async function expirationOf({ answers, wire, token }: Probe): Promise<number> {
+export async function expirationOf({ responses, wire, token }: Probe): Promise<number> {
   if (!wire.expiration) throw new Unjudged('the mapping names no expiration')
   await token()
   const { at, form } = wire.expiration
-  const answer = await answers.signedIn()
-  const value = valueAt(answer, at)
-  const seconds = secondsOf(value, form, timeOf(answer))
+  const response = await responses.signedIn()
+  const value = valueAt(response, at)
+  const seconds = secondsOf(value, form, timeOf(response))
   // The value is not shown, because a mapping may point at another token.
   must(seconds !== undefined, `the ${at.in} has ${value === undefined ? 'nothing' : `a ${typeof value}`} at ${at.name}`)
   return seconds
