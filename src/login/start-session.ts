@@ -38,7 +38,13 @@ export const CALL_CODES = ['unavailable', 'overloaded', 'client_closed_request']
  */
 export async function startSession({ sessions, session, confirm, isWanted, timeout }: StartingSession): Promise<void> {
   const { id, accountId, address } = session
-  await callHost('sessions', () => sessions.start(session, isWanted), { timeout, passThrough: CALL_CODES })
+  let isOver = false
+  const start = () => sessions.start(session, () => !isOver && isWanted())
+  await callHost('sessions', start, { timeout, passThrough: CALL_CODES }).catch((error) => {
+    // A session that starts after the time limit removes itself, and ends no older one.
+    isOver = true
+    throw error
+  })
   try {
     await confirm?.()
     if (!isWanted()) throw new AuthError('client_closed_request')

@@ -1,3 +1,4 @@
+import { bare } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import { createFairQueue, type QueueLimits, type Source } from './fair-queue.js'
 
@@ -111,9 +112,11 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
   function enterWaiting(): void {
     while (inside < total && queue && queue.size > 0) {
       const next = queue.take((item) => hasRoom(item.source) && item.admit())
-      if (!next) return
+      if (!next) break
       next.enter(admit(next.source, {}))
     }
+    // Nothing would call them any more.
+    while (inside === 0 && queue && queue.size > 0) queue.take()?.drop()
   }
 
   function wait({ source = NOWHERE, signal, timeout, admit: mayEnter }: EnterRequest): Promise<Leave> {
@@ -150,7 +153,8 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
      * Enters, or waits in the queue.
      * @throws the error of `refusal` when the queue is full or the wait is too long; AuthError `client_closed_request`; an error of `admit`
      */
-    async enter(request: EnterRequest = {}): Promise<Leave> {
+    async enter(given: EnterRequest = {}): Promise<Leave> {
+      const request = bare(given)
       const { source, signal, timeout = Number.POSITIVE_INFINITY, admit: mayEnter } = request
       if (signal?.aborted) throw new AuthError('client_closed_request')
       // An earlier step may have used up the time, also while there is room.

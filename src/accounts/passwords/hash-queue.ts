@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { bare } from '../../options/values.js'
 import { createGate, type EnterRequest, type Gate, type Leave } from '../../waiting/gate.js'
 import { withDeadline } from '../../waiting/host-call.js'
 
@@ -51,13 +52,15 @@ export function createHashQueue(concurrency: number, queue: number) {
    * Waits for a slot, which a login holds from before the look-up until its work is done.
    * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`; what `admit` throws
    */
-  async function acquire(request: SlotRequest = {}) {
+  async function acquire(given: SlotRequest = {}) {
+    const request = bare(given)
     const { source, signal, timeout } = request
     const since = performance.now()
     const leaveSlot = await slots.enter(request)
     /** The login, and tasks that have not ended after their time limit. */
     let users = 1
-    let leaveThread: Leave | undefined
+    /** The hashing threads that wait for their task. */
+    const threadsHeld: Leave[] = []
     let hasLeft = false
 
     function release(): void {
@@ -75,7 +78,11 @@ export function createHashQueue(concurrency: number, queue: number) {
     async function start(
       limits: SlotRequest = { signal, timeout: timeout && Math.ceil(since + timeout - performance.now()) },
     ): Promise<void> {
-      leaveThread ??= await threads.enter({ source, ...limits })
+      if (threadsHeld.length > 0) return
+      const leaveThread = await threads.enter(bare({ source, ...limits }))
+      // The login may have ended meanwhile.
+      if (hasLeft) leaveThread()
+      else threadsHeld.push(leaveThread)
     }
 
     /**
@@ -85,12 +92,11 @@ export function createHashQueue(concurrency: number, queue: number) {
      * @throws Error when the task takes longer than the timeout of the request
      */
     function run<T>(task: () => T | Promise<T>, external = false): Promise<T> {
-      const freeThread = leaveThread
-      leaveThread = undefined
+      const leaveThread = threadsHeld.pop()
       users++
       const done = Promise.resolve().then(task)
       const end = () => {
-        freeThread?.()
+        leaveThread?.()
         release()
       }
       withDeadline(timeout && timeout * (external ? 1 : MOST_TIMEOUTS), done).then(end, end)
@@ -100,7 +106,7 @@ export function createHashQueue(concurrency: number, queue: number) {
     function leave(): void {
       if (hasLeft) return
       hasLeft = true
-      leaveThread?.()
+      for (const leaveThread of threadsHeld.splice(0)) leaveThread()
       release()
     }
 

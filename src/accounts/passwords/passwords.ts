@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { integer } from '../../options/checks.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
-import { isPlainObject } from '../../options/values.js'
+import { bare, isPlainObject } from '../../options/values.js'
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
@@ -144,7 +144,8 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
     )
   }
 
-  async function reserve(request: SlotRequest = {}): Promise<PasswordsSlot> {
+  async function reserve(given: SlotRequest = {}): Promise<PasswordsSlot> {
+    const request = bare(given)
     const { start, run, leave } = await acquire(request)
     return {
       start,

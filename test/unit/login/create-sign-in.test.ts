@@ -14,7 +14,7 @@ import { LoginStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
-import { deferred, settled } from '../../support/concurrency.js'
+import { deferred, settled, until } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, fastPasswords, frozenClock, makeIssuer } from '../../support/fixtures.js'
 import { GOOD } from '../../support/host.js'
@@ -123,6 +123,29 @@ describe('signIn', () => {
     const down = createSessions({ ...memorySessions(), add: () => Promise.reject(new Error('down')) })
     const failing = createSignIn({ tokens, sessions: down, accounts })
     expect(await refusalOf(failing(alice.id))).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+  })
+
+  it('ends no older session, and leaves none, when the sessions took longer than its own time limit', async () => {
+    const { tokens, accounts, clock } = create()
+    const store = memorySessions()
+    const events: string[] = []
+    const added = deferred<void>()
+    let isSlow = false
+    const add: typeof store.add = async (session) => {
+      if (isSlow) await added.promise
+      return store.add(session)
+    }
+    const sessions = createSessions(
+      { ...store, add },
+      { maxPerAccount: 1, clock, onEvent: ({ type }) => events.push(type) },
+    )
+    const signIn = createSignIn({ tokens, sessions, accounts, timeout: '20ms' })
+    const { id } = await signIn(alice.id)
+    isSlow = true
+    expect(await refusalOf(signIn(alice.id))).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+    added.resolve()
+    await until(async () => expect((await sessions.list(alice.id)).map((one) => one.id)).toEqual([id]))
+    expect(events).toEqual(['session.started'])
   })
 
   it('leaves no session of a client that has disconnected', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as errors from '../../../src/refusals/auth-error.js'
 import type { Source } from '../../../src/waiting/fair-queue.js'
 import { createGate } from '../../../src/waiting/gate.js'
@@ -24,6 +24,32 @@ function tasks() {
 
 /** Returns the result of a task, or the code of its error. */
 const outcome = (promise: Promise<unknown>) => promise.catch((error) => error.code)
+
+describe('an item that waits', () => {
+  const QUEUE = { total: 10, perNetwork: 10, perConnection: 10 }
+
+  it('is refused when the last item has left, because nothing would call it any more', async () => {
+    const gate = createGate({ total: 1 }, { queue: QUEUE })
+    const leave = await gate.enter()
+    const waiting = gate.enter({ admit: () => false })
+    leave()
+    await expect(waiting).rejects.toMatchObject(OVERLOADED)
+    expect([gate.inside, gate.waiting]).toEqual([0, 0])
+  })
+
+  it('reads no option from a polluted prototype', async () => {
+    const gate = createGate({ total: 1 }, { queue: QUEUE })
+    const polluted = { timeout: -1, signal: AbortSignal.abort(), admit: () => false }
+    Object.assign(Object.prototype, polluted)
+    onTestFinished(() => {
+      for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name)
+    })
+    const leave = await gate.enter()
+    const next = gate.enter()
+    leave()
+    expect(await next).toBeTypeOf('function')
+  })
+})
 
 describe('a place', () => {
   it('leaves nothing in memory when its task has settled', async () => {

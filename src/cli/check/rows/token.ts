@@ -93,7 +93,7 @@ export const tokenRows: readonly Row<Probe>[] = [
     },
   },
   {
-    id: 'no-secret-in-response',
+    id: 'no-secret-in-answer',
     title: 'the response to a login holds no password and no password hash',
     source: 'OWASP ASVS 5, 14.2.6',
     async run({ responses, credentials }) {

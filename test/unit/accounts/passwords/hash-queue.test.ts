@@ -153,6 +153,22 @@ describe('the hash queue', () => {
     expect(queue.load()).toEqual({ active: 0, waiting: 0 })
   })
 
+  it('frees every thread of a slot that was used twice at once, or left while it waited for a thread', async () => {
+    const queue = createHashQueue(2, 10)
+    const slot = await queue.acquire()
+    await Promise.all([slot.start(), slot.start()])
+    slot.leave()
+    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+    const [first, second, left] = await Promise.all([queue.acquire(), queue.acquire(), queue.acquire()])
+    await Promise.all([first.start(), second.start()])
+    const started = left.start()
+    left.leave()
+    first.leave()
+    await started
+    second.leave()
+    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
   describe('with logins that may not begin yet', () => {
     /** Creates a queue, and logins that begin when `rooms` says so, or fail with its error. */
     function admitting() {

@@ -25,7 +25,7 @@ const probeOf = (wire: Partial<Wire>, answer: Received, url = 'https://api.examp
   ({
     wire: { ...OWN_WIRE, ...wire },
     target: { token: new URL(url) },
-    answers: { signedIn: async () => answer },
+    responses: { signedIn: async () => answer },
     token: async () => 'a.b.c',
   }) as unknown as Probe
 
@@ -99,8 +99,8 @@ describe('the expiration of a mapped API', () => {
 
 describe('the rows on the key set', () => {
   const judge = (id: string, keys: Received, own = false) => {
-    const probe = probeOf({ own }, answerWith({})) as unknown as { answers: object; target: object }
-    Object.assign(probe.answers, { keys: async () => keys })
+    const probe = probeOf({ own }, answerWith({})) as unknown as { responses: object; target: object }
+    Object.assign(probe.responses, { keys: async () => keys })
     Object.assign(probe.target, { jwks: new URL('https://api.example.com/jwks') })
     return jwksRows.find((row) => row.id === id)?.run(probe as unknown as Probe)
   }
