@@ -25,5 +25,5 @@ it.skipIf(NO_HOSTS)("Jest runs a Nest app's tests with the helpers of this packa
     [...jest, '--config', CONFIG, '--json', '--runInBand'],
     { cwd: here('..'), env: { PATH: process.env.PATH } },
   )
-  expect(JSON.parse(stdout)).toMatchObject({ success: true, numTotalTests: 11, numPassedTests: 11 })
+  expect(JSON.parse(stdout)).toMatchObject({ success: true, numTotalTests: 14, numPassedTests: 14 })
 })
