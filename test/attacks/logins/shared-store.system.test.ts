@@ -75,7 +75,7 @@ async function sharing(one: Process, two: Process): Promise<void> {
 }
 
 describe.skipIf(NO_REDIS)('two processes with their limits on one Redis', () => {
-  it('a burst that keeps a process busy for longer than it waits for Redis: ten guesses are looked at, and the owner can sign in', async () => {
+  it('looks at ten guesses, and lets the owner sign in, after a burst that keeps a process busy for longer than it waits for Redis', async () => {
     const { one, two } = await start()
     await sharing(one, two)
     const told = async () => [await one.told(), await two.told()]
@@ -87,10 +87,17 @@ describe.skipIf(NO_REDIS)('two processes with their limits on one Redis', () => 
     const { 403: failed = 0, 429: _throttled, 503: _overloaded, ...others } = statuses(guesses.flat())
     const after = await told()
     expect({ failed, others }).toEqual({ failed: hashesOf(after) - before - 2, others: {} })
-    expect(failed).toBeGreaterThanOrEqual(10)
+    // A busy process may refuse a guess that was among the ten. It is not counted, so that a later one is looked at.
+    let later = 0
+    await until(async () => {
+      later += await looked(one, 1, '203.0.113.9')
+      expect(failed + later).toBeGreaterThanOrEqual(10)
+    })
+    later += (await looked(one, 5, '203.0.113.9')) + (await looked(two, 5, '203.0.113.9'))
     // A process that reports Redis as unreachable, which can happen on a busy machine, allows ten more.
-    const isAlone = after.some(({ events }) => events.some(({ dependency }) => dependency === 'throttle'))
-    expect(failed).toBeLessThanOrEqual(isAlone ? 20 : 10)
+    const reports = [...after, ...(await told())]
+    const isAlone = reports.some(({ events }) => events.some(({ dependency }) => dependency === 'throttle'))
+    expect(failed + later).toBeLessThanOrEqual(isAlone ? 20 : 10)
   })
 
   it.each<[string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown]>([
