@@ -76,17 +76,34 @@ export interface SessionStartedEvent extends EventBase {
   type: 'session.started'
   /** The account that signed in. */
   accountId: string
-  /** The token's `jti`, which is the session's id. */
+  /** The session's id. */
+  sessionId: string
+  /** The session's id, which is the token's `jti`. Absent for a session with refresh, whose id is `sid` of its tokens. */
+  tokenId?: string
+  /** The time at which the session ends by itself: the token's `exp`, or later with refresh. */
+  expiresAt: Date
+}
+
+/** A session was refreshed, and a new token was issued. */
+export interface SessionRefreshedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'session.refreshed'
+  /** The account that is signed in. */
+  accountId: string
+  /** The session's id: `sid` of its tokens. */
+  sessionId: string
+  /** The new token's `jti`. */
   tokenId: string
-  /** The token's `exp`, at which the session ends by itself. */
+  /** The new token's `exp`, as sent to the client. */
   expiresAt: Date
 }
 
 /**
- * The reason for the end of a session. `signed_out`: by its own token. `ended`: from another session, or by the host. `others`: all except
- * one. `all`: every one. `maximum`: by a further sign-in above the maximum.
+ * The reason for the end of a session. `signed_out`: by itself. `ended`: from another session, or by the host. `others`: all except
+ * one. `all`: every one. `maximum`: by a further sign-in above the maximum. `reused`: a refresh token was used that had been replaced
+ * before, so another client may hold a copy. `account`: at a refresh, the account was gone or disabled, or its password was changed.
  */
-export type SessionEnd = 'signed_out' | 'ended' | 'others' | 'all' | 'maximum'
+export type SessionEnd = 'signed_out' | 'ended' | 'others' | 'all' | 'maximum' | 'reused' | 'account'
 
 /** A session has ended, or several sessions of an account. A session that expires has no event. */
 export interface SessionEndedEvent extends EventBase {
@@ -96,7 +113,9 @@ export interface SessionEndedEvent extends EventBase {
   accountId: string
   /** The reason for the end. */
   reason: SessionEnd
-  /** The token's `jti`. Absent for the reasons `others` and `all`. */
+  /** The session's id. Absent for the reasons `others` and `all`. */
+  sessionId?: string
+  /** The session's id, which is the token's `jti`. Absent with refresh, and for the reasons `others` and `all`. */
   tokenId?: string
 }
 
@@ -127,6 +146,7 @@ export type AuthEvent =
   | TokenOverloadedEvent
   | BearerRefusedEvent
   | SessionStartedEvent
+  | SessionRefreshedEvent
   | SessionEndedEvent
   | DependencyFailedEvent
 

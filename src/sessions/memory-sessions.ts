@@ -8,7 +8,7 @@ const SWEPT = 4
  * sessions leave it while new ones come.
  * @throws never
  */
-export function memorySessions(): SessionStore {
+export function memorySessions(): Required<SessionStore> {
   const sessions = new Map<string, Session>()
   const accounts = new Map<string, Map<string, Session>>()
   let swept = sessions.values()
@@ -64,6 +64,12 @@ export function memorySessions(): SessionStore {
     touch(id, lastUsedAt) {
       const session = sessions.get(id)
       if (session) put({ ...session, lastUsedAt })
+    },
+    replace(id, from, to) {
+      const session = sessions.get(id)
+      if (!session || session.refresh !== from) return false
+      put({ ...session, ...to })
+      return true
     },
   }
 }

@@ -2,17 +2,17 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
 
-/** A sign-in on one device: the session of one token. It holds no token. */
+/** A sign-in on one device. It holds no token. */
 export interface Session {
-  /** The id of the token (`jti`). It gives no access. */
+  /** The id of the session: `sid` of its tokens, or the token's `jti` for a session without refresh. It gives no access. */
   id: string
   /** The account that signed in. */
   accountId: string
   /** The time of the sign-in. Later than that of each earlier session of the account, also when the clocks of processes differ. */
   createdAt: Date
-  /** The expiration of the token. The store may delete the session from this time on. */
+  /** The end of the session: the expiration of its token, or the end that a refresh has set. The store may delete the session from then on. */
   expiresAt: Date
-  /** The last use of the token, at most one minute older than the real one. The time of the sign-in for an unused token. */
+  /** The last use of the session, at most one minute older than the real one. The time of the sign-in for an unused token. */
   lastUsedAt: Date
   /** The address of the client that signed in, at most 64 characters. */
   address: string | null
@@ -20,15 +20,23 @@ export interface Session {
   userAgent: string | null
   /** The name of the device, at most 64 characters. */
   label: string | null
+  /**
+   * What the session remembers about its refresh tokens: a text of at most 255 ASCII characters, which holds no secret. Null for a session
+   * without refresh. Only stores receive it.
+   */
+  refresh?: string | null
 }
+
+/** What a refresh changes in a session. */
+export type SessionChange = Required<Pick<Session, 'expiresAt' | 'lastUsedAt'>> & { refresh: string }
 
 /** A session that starts: the facts of a new token, and of the client that signed in. */
 export interface NewSession {
-  /** The id of the token, as `issue` returns it. */
+  /** The id of the token, as `issue` returns it, or the id of a session with refresh. */
   id: string
   /** The account of the token. */
   accountId: string
-  /** The expiration of the token, as `issue` returns it. */
+  /** The expiration of the token, as `issue` returns it, or the end of a session with refresh. */
   expiresAt: Date
   /** The client's address. Default: none. */
   address?: string | null | undefined
@@ -36,10 +44,13 @@ export interface NewSession {
   userAgent?: string | null | undefined
   /** A name of the device for its user. Default: none. */
   label?: string | null | undefined
+  /** The first state of a session with refresh. Default: a session without refresh. */
+  refresh?: string | null | undefined
 }
 
-/** The members of a session that a guard needs. */
-export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'>
+/** The members of a session that a guard needs. A refresh needs the others too. */
+export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'> &
+  Partial<Pick<Session, 'createdAt' | 'expiresAt' | 'refresh'>>
 
 /** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */
 export interface SessionStore {
@@ -47,7 +58,7 @@ export interface SessionStore {
   add(session: Session): unknown
   /**
    * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, which reads only `accountId` and
-   * `lastUsedAt`.
+   * `lastUsedAt`. A refresh also reads `createdAt`, `expiresAt` and `refresh`.
    */
   find(id: string): FoundSession | null | undefined | Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, in any order. Expired ones may be among them. */
@@ -58,6 +69,11 @@ export interface SessionStore {
   removeAll(accountId: string, exceptId?: string): boolean | Promise<boolean>
   /** Sets `lastUsedAt` of a session. A session that was removed must stay removed. */
   touch(id: string, lastUsedAt: Date): unknown
+  /**
+   * Changes a session, if its `refresh` is still `from` (compare and swap). Required for the option `refresh`. A session that was removed
+   * must stay removed. Returns whether it changed the session: of two calls at once with the same `from`, one returns true.
+   */
+  replace?(id: string, from: string, to: SessionChange): boolean | Promise<boolean>
 }
 
 /** The longest texts of a session, in characters (code points). `newSession` cuts longer texts. */
@@ -78,7 +94,8 @@ export function newSession(given: NewSession, now: number): Session {
   if (!isSessionId(id)) throw wrong(caller, '"id" must be printable ASCII of at most 255 characters', id)
   const [accountId, expiresAt] = [textIn(caller, given, 'accountId'), dateIn(caller, given, 'expiresAt')]
   const [createdAt, lastUsedAt] = [new Date(now), new Date(now)]
-  return { id, accountId, createdAt, expiresAt, lastUsedAt, ...textsOf(caller, given, cut) }
+  const refresh = (memberOf(given, 'refresh') as NewSession['refresh']) ?? null
+  return { id, accountId, createdAt, expiresAt, lastUsedAt, ...textsOf(caller, given, cut), refresh }
 }
 
 /**

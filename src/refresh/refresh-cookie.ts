@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http'
+import { headerOf } from '../requests/header-lines.js'
+
+/**
+ * The name of the cookie. Browsers accept the prefix only with `Secure` (RFC 6265bis section 4.1.3.1). Not `__Host-`, which would send the
+ * cookie with every request of the host.
+ */
+const NAME = '__Secure-refresh'
+
+/** A cookie for the token endpoint and the paths below it. */
+interface RefreshCookie {
+  value: string
+  /** The path of the token endpoint, as the browser knows it. */
+  path: string
+  /** Seconds until the cookie ends. Undefined: when the browser ends. */
+  maxAge: number | undefined
+}
+
+/** Returns the value of `Set-Cookie`. Scripts cannot read the cookie, and pages of other sites cannot send it. */
+export function setCookie({ value, path, maxAge }: RefreshCookie): string {
+  const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
+  return `${NAME}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; SameSite=Strict`
+}
+
+/** Returns the value of `Set-Cookie` that deletes the cookie. */
+export const deleteCookie = (path: string) => setCookie({ value: '', path, maxAge: 0 })
+
+/** A mount path with parameters holds text of the client, which must not become another attribute. */
+const attributeOf = (path: string) => path.replace(/[^\x21-\x3a\x3c-\x7e]/g, (character) => encodeURIComponent(character))
+
+/** Returns the values of all refresh cookies of a request. Another host of the same domain can add one. */
+export function cookieValues(req: IncomingMessage): string[] {
+  const header = headerOf(req, 'cookie')
+  if (typeof header !== 'string') return []
+  const pairs = header.split(';').map((pair) => pair.trim())
+  return pairs.filter((pair) => pair.startsWith(`${NAME}=`)).map((pair) => pair.slice(NAME.length + 1))
+}

@@ -1,0 +1,101 @@
+import type { Account, FoundAccount } from '../accounts/account.js'
+import { type FindById, findAccount } from '../accounts/find-account.js'
+import { AuthError } from '../refusals/auth-error.js'
+import type { RefreshRefusal } from '../refusals/codes.js'
+import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/refresh/refreshing.js'
+import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
+import { callHost } from '../waiting/host-call.js'
+
+/** One refresh: its dependencies, what the refresh token names, and the client. */
+export interface RefreshTask<Issued> {
+  refreshing: Refreshing
+  findById: FindById
+  /** The time limit for the look-up of the account, in milliseconds. */
+  timeout: number
+  presented: RefreshTokenFacts
+  address: string | undefined
+  /** Issues the access token, before the session moves on: a failure must not use up a refresh token. */
+  issue(session: RefreshableSession, found: FoundAccount): Promise<Issued>
+  /** Returns whether the client still waits. */
+  isWanted(): boolean
+}
+
+/** A refreshed session, and what was issued for it. */
+export interface Refreshed<Issued> {
+  session: RefreshableSession
+  issued: Issued
+}
+
+/**
+ * Refreshes a session: refresh token → access token.
+ * @throws AuthError `invalid_refresh_token` with the reason, `unavailable`, `overloaded` or `client_closed_request`
+ */
+export async function refresh<Issued>(task: RefreshTask<Issued>): Promise<Refreshed<Issued>> {
+  const found = await findSession(task)
+  const account = await lookUpAccount(task, found)
+  await assertAccount(task, found, account)
+  const issued = await task.issue(found, account as FoundAccount)
+  if (!task.isWanted()) throw new AuthError('client_closed_request')
+  return { issued, session: await rotate(task, found, (account as FoundAccount).account) }
+}
+
+/** Ends the session of a refresh token. Does nothing for a session that is over. */
+export async function signOut({ refreshing, presented, address }: Omit<RefreshTask<never>, 'issue'>): Promise<void> {
+  const session = await refreshing.find(presented)
+  if (session) await refreshing.end(session, 'signed_out', address)
+}
+
+async function findSession({ refreshing, presented }: Pick<RefreshTask<unknown>, 'refreshing' | 'presented'>) {
+  const session = await refreshing.find(presented)
+  if (!session) throw refused('ended')
+  return session
+}
+
+/** Looks the account up before the session moves on, so that a failing store uses up no refresh token. */
+function lookUpAccount({ findById, timeout }: RefreshTask<unknown>, { accountId }: RefreshableSession) {
+  return callHost('accounts', () => findAccount(findById, accountId), { timeout })
+}
+
+/** Ends the session of an account that is gone or disabled, whose password was changed, or that has ended its earlier tokens. */
+async function assertAccount(
+  task: RefreshTask<unknown>,
+  session: RefreshableSession,
+  found: FoundAccount | undefined,
+): Promise<void> {
+  const reason = reasonAgainst(task.refreshing, session, found?.account)
+  if (reason) await end(task, session, 'account', reason)
+}
+
+function reasonAgainst(
+  refreshing: Refreshing,
+  session: RefreshableSession,
+  account: Account | undefined,
+): RefreshRefusal | undefined {
+  if (!account) return 'unknown_account'
+  const { disabled, tokensValidAfter, passwordHash } = account
+  if (disabled) return 'account_disabled'
+  // Not `<`: a time that is not a number must not pass.
+  if (tokensValidAfter && !(session.createdAt >= tokensValidAfter)) return 'superseded'
+  return refreshing.hasOtherPassword(session, passwordHash) ? 'superseded' : undefined
+}
+
+/** Moves the session to its next generation. Ends a session whose refresh token was used before. */
+async function rotate(task: RefreshTask<unknown>, found: RefreshableSession, { passwordHash }: Account) {
+  const { refreshing, presented } = task
+  const session = await refreshing.rotate(found, presented.generation, passwordHash)
+  if (session === 'ended') throw refused('ended', found.accountId)
+  return session === 'reused' ? end(task, found, 'reused', 'reused') : session
+}
+
+async function end(
+  { refreshing, address }: RefreshTask<unknown>,
+  session: RefreshableSession,
+  why: RefreshEnd,
+  reason: RefreshRefusal,
+): Promise<never> {
+  await refreshing.end(session, why, address)
+  throw refused(reason, session.accountId)
+}
+
+export const refused = (reason: RefreshRefusal, accountId?: string) =>
+  new AuthError('invalid_refresh_token', { reason, ...(accountId !== undefined && { accountId }) })
