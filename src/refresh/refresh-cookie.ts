@@ -26,7 +26,8 @@ export function setCookie({ value, path, maxAge }: RefreshCookie): string {
 export const deleteCookie = (path: string) => setCookie({ value: '', path, maxAge: 0 })
 
 /** A mount path with parameters holds text of the client, which must not become another attribute. */
-const attributeOf = (path: string) => path.replace(/[^\x21-\x3a\x3c-\x7e]/g, (character) => encodeURIComponent(character))
+const attributeOf = (path: string) =>
+  path.replace(/[^\x21-\x3a\x3c-\x7e]/g, (character) => encodeURIComponent(character))
 
 /** Returns the values of all refresh cookies of a request. Another host of the same domain can add one. */
 export function cookieValues(req: IncomingMessage): string[] {

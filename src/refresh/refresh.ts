@@ -2,8 +2,8 @@ import type { Account, FoundAccount } from '../accounts/account.js'
 import { type FindById, findAccount } from '../accounts/find-account.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { RefreshRefusal } from '../refusals/codes.js'
-import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/refresh/refreshing.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
+import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/refresh/refreshing.js'
 import { callHost } from '../waiting/host-call.js'
 
 /** One refresh: its dependencies, what the refresh token names, and the client. */
@@ -80,7 +80,11 @@ function reasonAgainst(
 }
 
 /** Moves the session to its next generation. Ends a session whose refresh token was used before. */
-async function rotate(task: RefreshTask<unknown>, found: RefreshableSession, { passwordHash }: Account) {
+async function rotate(
+  task: RefreshTask<unknown>,
+  found: RefreshableSession,
+  { passwordHash }: Account,
+): Promise<RefreshableSession> {
   const { refreshing, presented } = task
   const session = await refreshing.rotate(found, presented.generation, passwordHash)
   if (session === 'ended') throw refused('ended', found.accountId)

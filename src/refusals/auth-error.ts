@@ -6,6 +6,7 @@ import {
   type LimitName,
   type LoginRefusal,
   REFUSALS,
+  type RefreshRefusal,
   type TokenRefusal,
 } from './codes.js'
 
@@ -16,7 +17,7 @@ const EXPIRED = 'The access token expired.'
  * @inline
  */
 export interface AuthErrorDetails {
-  reason?: TokenRefusal | LoginRefusal
+  reason?: TokenRefusal | LoginRefusal | RefreshRefusal
   accountId?: string
   tokenId?: string
   issuer?: string
@@ -74,7 +75,7 @@ export class AuthError extends Error {
   /** Same as `status`, for Nest, Fastify and others that read this name. */
   readonly statusCode: number
   /** The reason for refusing a token or a login. Use it in logs: it is never sent to the client. */
-  declare readonly reason?: TokenRefusal | LoginRefusal
+  declare readonly reason?: TokenRefusal | LoginRefusal | RefreshRefusal
   /** The account that the refusal is about, if known. Never sent to the client. */
   declare readonly accountId?: string
   /** The `jti` of the refused token, if its signature is valid. Never sent to the client. */

@@ -32,14 +32,31 @@ export type TokenRefusal =
 /** The reason for refusing a login, for the host's logs. The client cannot tell the reasons apart. */
 export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password' | 'superseded'
 
+/**
+ * The reason for refusing a refresh token, for the host's logs. The client cannot tell the reasons apart. `ended`: the session is over, or
+ * has expired. `reused`: the token was used before, and the session has ended because of it.
+ */
+export type RefreshRefusal =
+  | 'missing'
+  | 'malformed'
+  | 'several_cookies'
+  | 'ended'
+  | 'reused'
+  | 'unknown_account'
+  | 'account_disabled'
+  | 'superseded'
+
 /** The failed-login limit that refused a login. The page docs/reference/options.md describes the limits. */
 export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
 
 /** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'sessions' | 'keys' | 'throttle' | 'internal'
 
-/** The parts of this package that respond to requests: the token endpoint, the guard, the routers of public documents, and the session router's paths. */
-export type Part = 'token' | 'guard' | 'keys' | 'sessions' | 'session' | 'signOut'
+/**
+ * The parts of this package that respond to requests: the token endpoint with its paths for refresh and sign-out, the guard, the routers of
+ * public documents, and the session router's paths.
+ */
+export type Part = 'token' | 'refresh' | 'tokenSignOut' | 'guard' | 'keys' | 'sessions' | 'session' | 'signOut'
 
 /** Describes a refusal. The error, the response and the OpenAPI document are made from this description. */
 export interface Refusal {
@@ -60,24 +77,29 @@ export interface Refusal {
 const ROWS = {
   method_not_allowed: {
     status: 405,
-    by: ['token', 'keys', 'sessions', 'session', 'signOut'],
+    by: ['token', 'refresh', 'tokenSignOut', 'keys', 'sessions', 'session', 'signOut'],
     message: 'The Allow header names the methods that can be used here.',
   },
   unsupported_media_type: {
     status: 415,
-    by: ['token'],
+    by: ['token', 'refresh', 'tokenSignOut'],
     message:
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
+  },
+  cross_site_request: {
+    status: 403,
+    by: ['refresh', 'tokenSignOut'],
+    message: 'A page of another origin must be among the allowed origins of this endpoint.',
   },
   cross_site_form: {
     status: 415,
     by: ['token'],
     message: 'A page of another site must send the credentials as application/json, so that the browser asks first.',
   },
-  body_too_large: { status: 413, by: ['token'], message: 'The request body is too large.' },
+  body_too_large: { status: 413, by: ['token', 'refresh', 'tokenSignOut'], message: 'The request body is too large.' },
   invalid_body: {
     status: 400,
-    by: ['token'],
+    by: ['token', 'refresh', 'tokenSignOut'],
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
   invalid_credentials: {
@@ -86,16 +108,22 @@ const ROWS = {
     empty: true,
     message: 'The e-mail address or the password is wrong.',
   },
+  invalid_refresh_token: {
+    status: 403,
+    by: ['refresh'],
+    empty: true,
+    message: 'The refresh token is not valid. Sign in again.',
+  },
   client_closed_request: {
     status: 499,
-    by: ['token'],
+    by: ['token', 'refresh', 'tokenSignOut'],
     unseen: true,
     message: 'The client closed the connection before the response.',
   },
   too_many_attempts: { status: 429, by: ['token'], message: 'Too many failed logins. Try again later.' },
   overloaded: {
     status: 503,
-    by: ['token', 'guard', 'sessions', 'session', 'signOut'],
+    by: ['token', 'refresh', 'tokenSignOut', 'guard', 'sessions', 'session', 'signOut'],
     retryAfter: 1,
     message: 'Too many requests are waiting. Try again in a moment.',
   },
@@ -132,7 +160,7 @@ const ROWS = {
   unknown_session: { status: 404, by: ['session'], message: 'This account has no such session.' },
   unavailable: {
     status: 503,
-    by: ['token', 'guard', 'sessions', 'session', 'signOut'],
+    by: ['token', 'refresh', 'tokenSignOut', 'guard', 'sessions', 'session', 'signOut'],
     retryAfter: 5,
     message: 'The service cannot check this right now. Try again later.',
   },

@@ -1,6 +1,6 @@
 import { bare, ignoringErrors } from '../options/values.js'
 import { type AuthError, withHeaders } from './auth-error.js'
-import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, Part, TokenRefusal } from './codes.js'
+import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, Part, RefreshRefusal, TokenRefusal } from './codes.js'
 import { describeError } from './describe-error.js'
 
 interface EventBase {
@@ -24,14 +24,14 @@ export interface TokenIssuedEvent extends EventBase {
   expiresAt: Date
 }
 
-/** The token endpoint refused a request: the request was malformed, or the login failed. */
+/** The token endpoint, or its path for refresh or sign-out, refused a request: it was malformed, or the login or the refresh failed. */
 export interface TokenRefusedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.refused'
   /** The code of the refusal, which determines the status of the response. */
   code: AuthErrorCode
-  /** The reason for refusing the login (`invalid_credentials`). Never sent to the client. */
-  reason?: LoginRefusal
+  /** The reason for refusing the login (`invalid_credentials`) or the refresh token (`invalid_refresh_token`). Never sent to the client. */
+  reason?: LoginRefusal | RefreshRefusal
   /** The account with this e-mail address, if there is one. */
   accountId?: string
 }
@@ -200,6 +200,9 @@ export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) 
   }
 }
 
+/** The parts whose refusals are events of the token endpoint. */
+const TOKEN_PARTS: readonly Part[] = ['token', 'refresh', 'tokenSignOut']
+
 /** Refusals of the token endpoint that have their own event type. */
 const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   too_many_attempts: 'token.throttled',
@@ -212,7 +215,7 @@ export function refusalEvent(part: Part, error: AuthError): NewEvent<AuthEvent> 
     const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }
     return { type: 'dependency.failed', dependency, refused: true, ...about, error: error.cause }
   }
-  const type = part === 'token' ? (TOKEN_EVENTS[code] ?? 'token.refused') : 'bearer.refused'
+  const type = TOKEN_PARTS.includes(part) ? (TOKEN_EVENTS[code] ?? 'token.refused') : 'bearer.refused'
   const about = Object.entries({ reason, accountId, tokenId, issuer, limit }).filter(([, fact]) => fact)
   return { type, code, ...Object.fromEntries(about) } as NewEvent<AuthEvent>
 }

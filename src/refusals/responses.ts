@@ -6,9 +6,11 @@ import { type AuthErrorCode, type Part, REFUSALS } from './codes.js'
  * The responses. The routers and the guard send them, and the OpenAPI document describes them from the same tables.
  */
 
-/** The default paths of the endpoints, and their methods. Those of sessions are below a mount point. */
+/** The default paths of the endpoints, and their methods. Those of sessions are below a mount point. The paths of refresh and of its sign-out are below the one of the token endpoint. */
 export const ENDPOINTS = {
   token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
+  refresh: { path: '/refresh', methods: ['POST'] },
+  tokenSignOut: { path: '/sign-out', methods: ['POST'] },
   keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
   sessions: { path: '/', methods: ['GET', 'HEAD', 'DELETE'] },
   session: { path: '/{id}', methods: ['DELETE'] },

@@ -1,8 +1,7 @@
 import { isUint8Array } from 'node:util/types'
 import { type Duration, duration } from '../../options/checks.js'
-import { type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
-import { aliasesOf } from '../../options/read-options.js'
 import { misuse } from '../../options/misuse.js'
+import { aliasesOf, type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
 
 /** How users stay signed in: the option `refresh` of `createSessions`. */
 export interface RefreshOptions {
@@ -67,12 +66,13 @@ const aliases = aliasesOf({
 /** @throws TypeError naming the option that is not valid */
 export function readRefreshOptions(options: RefreshOptions): RefreshSettings {
   const caller = 'createSessions: option "refresh"'
-  const { secret: secrets, idle, longest, grace } = readOptions<RefreshOptions, typeof schema>(
-    caller,
-    options,
-    schema,
-    aliases,
-  )
-  if (longest !== undefined && longest < idle) throw misuse(`${caller}: option "longest" must not be shorter than "idle"`)
+  const {
+    secret: secrets,
+    idle,
+    longest,
+    grace,
+  } = readOptions<RefreshOptions, typeof schema>(caller, options, schema, aliases)
+  if (longest !== undefined && longest < idle)
+    throw misuse(`${caller}: option "longest" must not be shorter than "idle"`)
   return { secrets, idle, longest: longest ?? Math.max(90 * DAY, idle), grace }
 }

@@ -59,7 +59,11 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     const session: RefreshableSession = { ...found, ...change }
     const stored = writeState(session.state)
     const { expiresAt, lastUsedAt } = session
-    const isSwapped: unknown = await store.replace?.(session.id, found.stored, { refresh: stored, expiresAt, lastUsedAt })
+    const isSwapped: unknown = await store.replace?.(session.id, found.stored, {
+      refresh: stored,
+      expiresAt,
+      lastUsedAt,
+    })
     if (typeof isSwapped !== 'boolean') throw misuse('sessions: replace must return true or false', PAGE.sessions)
     return isSwapped ? { ...session, stored } : undefined
   }
@@ -81,11 +85,15 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     return 'ended'
   }
 
-  function rotated(session: RefreshableSession, generation: number, passwordHash: string | null) {
+  function rotated(
+    session: RefreshableSession,
+    generation: number,
+    passwordHash: string | null,
+  ): Partial<RefreshableSession> | undefined | 'reused' {
     const { state, createdAt } = session
     const time = now()
     const next = nextState(state, generation, { now: time, grace })
-    if (!next) return 'reused' as const
+    if (!next) return 'reused'
     if (next === state) return undefined
     const passwordTag = signer.tagOf(passwordHash)
     return { state: { ...next, passwordTag }, expiresAt: endOf(createdAt.getTime()), lastUsedAt: new Date(time) }
