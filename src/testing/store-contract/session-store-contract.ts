@@ -5,6 +5,7 @@ import type { SessionStore } from '../../sessions/session.js'
 import { storeObject } from '../../sessions/sessions.js'
 import { testsOnly } from '../tests-only.js'
 import { type ContractCheck, contractChecks, opened } from './contract-check.js'
+import { refreshChecks } from './refresh-checks.js'
 import { sessionChecks } from './session-checks.js'
 import { probeSessions } from './session-store-probe.js'
 
@@ -38,7 +39,8 @@ export function sessionStoreContract(options: SessionStoreContractOptions): Cont
   testsOnly(caller)
   const read = readOptions<SessionStoreContractOptions, typeof schema>(caller, options, schema, { sessions: 'store' })
   const { accountId = `acc-${randomUUID()}`, otherAccountId = `acc-${randomUUID()}` } = read
-  return contractChecks(caller, sessionChecks({ accountId, otherAccountId }), async () =>
+  const checks = { ...sessionChecks({ accountId, otherAccountId }), ...refreshChecks(accountId) }
+  return contractChecks(caller, checks, async () =>
     probeSessions(caller, await opened(read.store), await opened(read.otherStore)),
   )
 }

@@ -1,6 +1,13 @@
 import { PAGE } from '../../options/misuse.js'
 import { named } from '../../options/read-options.js'
-import { type FoundSession, readFound, readSession, type Session, type SessionStore } from '../../sessions/session.js'
+import {
+  type FoundSession,
+  readFound,
+  readSession,
+  type Session,
+  type SessionChange,
+  type SessionStore,
+} from '../../sessions/session.js'
 import { storeObject } from '../../sessions/sessions.js'
 import { fail } from './contract-check.js'
 import { booleanFrom, resultOf, shown } from './store-probe.js'
@@ -12,6 +19,8 @@ interface SessionReader {
   /** The name of an option, for messages. */
   readonly option: string
   find(id: string): Promise<FoundSession | undefined>
+  /** Returns a session as the store has it, with its `refresh`. */
+  findState(id: string): Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, oldest first. */
   list(accountId: string): Promise<Session[]>
 }
@@ -34,6 +43,9 @@ export function probeSessions(caller: string, store: SessionStore, otherStore: S
     removeAll: (accountId: string, exceptId?: string) =>
       booleanFrom('removeAll', () => store.removeAll(accountId, exceptId)),
     touch: (id: string, time: Date) => resultOf('touch', () => store.touch(id, time)),
+    canReplace: typeof store.replace === 'function',
+    replace: (id: string, from: string, to: SessionChange) =>
+      booleanFrom('replace', () => store.replace?.(id, from, to)),
   }
 }
 
@@ -44,6 +56,7 @@ function reader(option: string, store: SessionStore): SessionReader {
       const call = `find(${shown(id)})`
       return readFound(call, await resultOf(call, () => store.find(id)))
     },
+    findState: async (id) => (await resultOf('find', () => store.find(id))) as FoundSession | null | undefined,
     async list(accountId) {
       const call = `list(${shown(accountId)})`
       const listed = await resultOf(call, () => store.list(accountId))
