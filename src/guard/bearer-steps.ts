@@ -1,6 +1,7 @@
 import { toRequestUser } from '../accounts/request-user.js'
 import { isThenable } from '../options/values.js'
 import { type Emit, emitter } from '../refusals/events.js'
+import { type LazyOrigin, sourceIn } from '../requests/origin.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { askHost, type HostSettings } from './ask-host.js'
 import {
@@ -11,7 +12,6 @@ import {
   requireVerified,
 } from './authorize.js'
 import { readBearer } from './bearer-header.js'
-import { type Origin, sourceIn } from './origin.js'
 import type { RefusalSettings } from './refuse.js'
 import { assertNotExpired, limitHostCalls, type VerifySettings, verifyBearer } from './verify-bearer.js'
 
@@ -30,7 +30,7 @@ export interface Guard {
 }
 
 /** A request at a guard. */
-export interface GuardContext extends Origin {
+export interface GuardContext extends LazyOrigin {
   readonly guard: Guard
   /** The verified token, after all steps. Undefined on an optional guard without a token. */
   auth: VerifiedToken | undefined
@@ -45,7 +45,7 @@ export function createGuard(caller: string, settings: GuardSettings): Guard {
   return { settings, emit: emitter(onEvent), asksHost: [isRevoked, sessions, accounts].some(Boolean) }
 }
 
-export function contextOf(guard: Guard, req: Origin['req']): GuardContext {
+export function contextOf(guard: Guard, req: LazyOrigin['req']): GuardContext {
   return { guard, req, address: undefined, source: undefined, auth: undefined, user: undefined }
 }
 

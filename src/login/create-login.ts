@@ -15,14 +15,15 @@ import {
 } from '../refusals/events.js'
 import { asRefusal } from '../refusals/send-response.js'
 import { LOGIN, tracePromise } from '../refusals/tracing.js'
+import type { Origin, RequestOrigin } from '../requests/origin.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { credentialsIn, LONGEST_CREDENTIALS } from './body/credentials.js'
-import { type Credentials, type LoggedIn, type LoginTask, logIn, type Origin, refuseKnownAddress } from './login.js'
+import { type Credentials, type LoggedIn, type LoginTask, logIn, refuseKnownAddress } from './login.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
-import { type LoginOrigin, originOf, type RequestOrigin } from './origin.js'
+import { type LoginOrigin, originOf } from './login-origin.js'
 import { withConfirmation } from './start-session.js'
 
 /** A successful login: who signed in, and what `issue` needs. */

@@ -16,7 +16,7 @@ import { callHost } from '../waiting/host-call.js'
 import { hostSchema } from '../waiting/host-options.js'
 import { createConfirmation } from './confirmation.js'
 import { subjectOf } from './create-login.js'
-import { isRequest, type LoginOrigin, originOf } from './origin.js'
+import { isRequest, type LoginOrigin, originOf } from './login-origin.js'
 import { confirmationOf, startSession } from './start-session.js'
 import { tokenIssuer } from './token-router-options.js'
 

@@ -1,3 +1,4 @@
+import type { RequestOrigin } from '../requests/origin.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { createTurnQueue } from '../waiting/turn-queue.js'
 import { credentialsIn } from './body/credentials.js'
@@ -5,7 +6,6 @@ import type { FieldNames } from './body/field-names.js'
 import { type BodyLimits, type BodyRequest, createBodyReader } from './body/request-body.js'
 import type { LoginPort } from './create-login.js'
 import type { Credentials } from './login.js'
-import type { RequestOrigin } from './origin.js'
 
 /** A login waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)

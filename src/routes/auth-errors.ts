@@ -8,7 +8,7 @@ import { REFUSALS } from '../refusals/codes.js'
 import { type AuthObserver, emitter, refusalReporter } from '../refusals/events.js'
 import { type HeaderName, headerIn, refusalResponse } from '../refusals/responses.js'
 import { sendResponse } from '../refusals/send-response.js'
-import { addressOf } from '../requests/source.js'
+import { addressOf } from '../requests/origin.js'
 import { hostSchema } from '../waiting/host-options.js'
 
 /** The options of `authErrors`. */
