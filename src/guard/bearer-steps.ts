@@ -1,4 +1,4 @@
-import { toRequestUser } from '../accounts/request-user.js'
+import { toRequestUser } from '../accounts/account.js'
 import { hasBrand } from '../options/brand.js'
 import { isThenable, own } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
