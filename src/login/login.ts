@@ -7,7 +7,7 @@ import type { Throttle } from '../accounts/throttle/throttle.js'
 import { ignoringErrors, isThenable } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
-import type { Source } from '../waiting/fair-queue.js'
+import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
 import { createConfirmation } from './confirmation.js'
 
@@ -27,14 +27,6 @@ export interface LoginDependencies {
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
   clock: () => number | Date
-}
-
-/** The origin of a login. */
-export interface Origin {
-  address: string | undefined
-  source: Source
-  /** Aborted when the client has disconnected. */
-  signal: AbortSignal
 }
 
 /** One login: its dependencies, its credentials and its origin. */

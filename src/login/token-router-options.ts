@@ -20,10 +20,10 @@ import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
-import { LONGEST_CREDENTIALS } from './body/credentials.js'
 import { type FieldNames, fieldsOption } from './body/field-names.js'
 import { type Login, loginPortOf, loginWith } from './create-login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
+import { LONGEST_CREDENTIALS } from './read-credentials.js'
 
 /** The options for reading the credentials of a request. */
 export interface CredentialsOptions {

@@ -2,22 +2,28 @@ import type { NextFunction, Request, Response, Router } from 'express'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, isValidDate } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
-import { AuthError } from '../refusals/auth-error.js'
+import { AuthError, asRefusal } from '../refusals/auth-error.js'
 import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type EventSubject, reportedCopy } from '../refusals/events.js'
-import { allHeaders, type HttpResponse, jsonResponse, refusalResponse, tokenResult } from '../refusals/responses.js'
-import { asRefusal, sendResponse } from '../refusals/send-response.js'
+import {
+  allHeaders,
+  type HttpResponse,
+  jsonResponse,
+  refusalResponse,
+  sendResponse,
+  tokenResult,
+} from '../refusals/responses.js'
 import { headerOf } from '../requests/header-lines.js'
-import { addressOf } from '../requests/source.js'
+import { addressOf, originOfRequest, type RequestOrigin } from '../requests/origin.js'
 import type { IssuedToken } from '../tokens/jwt/issue-token.js'
 import { issueNowOf } from '../tokens/verifier.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
+import { confirmationOf } from './confirmation.js'
 import type { LoginResult } from './create-login.js'
-import { originOfRequest, type RequestOrigin } from './origin.js'
 import { createCredentialsReader } from './read-credentials.js'
-import { CALL_CODES, confirmationOf, startSession } from './start-session.js'
+import { CALL_CODES, startSession } from './start-session.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './token-router-options.js'
 
 /** Limits the sign-ins that wait for functions of the host, because a hasher that waits for another service may be fast. */

@@ -1,13 +1,12 @@
 import { Strategy } from 'passport-local'
 import type { BodyRequest } from '../login/body/request-body.js'
 import type { Credentials } from '../login/login.js'
-import { originOfRequest } from '../login/origin.js'
 import { createCredentialsReader } from '../login/read-credentials.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from '../login/token-router-options.js'
 import { bare } from '../options/values.js'
-import { isAuthError } from '../refusals/auth-error.js'
+import { asRefusal, isAuthError } from '../refusals/auth-error.js'
 import type { EventSubject } from '../refusals/events.js'
-import { asRefusal } from '../refusals/send-response.js'
+import { originOfRequest } from '../requests/origin.js'
 import { throwLater } from '../waiting/throw-later.js'
 import {
   callVerify,

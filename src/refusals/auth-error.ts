@@ -5,6 +5,7 @@ import {
   type Dependency,
   type LimitName,
   type LoginRefusal,
+  type Part,
   REFUSALS,
   type RefreshRefusal,
   type TokenRefusal,
@@ -165,4 +166,13 @@ export type AnyAuthError =
 export function isAuthError(value: unknown): value is AnyAuthError {
   // A proxy or a getter of another value may throw.
   return attempt(() => hasBrand('AuthError', value) && Object.hasOwn(REFUSALS, (value as AuthError).code)) === true
+}
+
+/**
+ * Returns the refusal that was thrown. Any other error becomes a `503`, with the error as the cause: the observer receives it, the
+ * client does not.
+ */
+export function asRefusal(part: Part, thrown: unknown): AuthError {
+  if (isAuthError(thrown) && REFUSALS[thrown.code].by.includes(part)) return thrown
+  return new AuthError('unavailable', { dependency: 'internal', cause: thrown })
 }

@@ -6,9 +6,8 @@ import { isAuthError } from '../refusals/auth-error.js'
 import { hasToClose } from '../refusals/close-after-response.js'
 import { REFUSALS } from '../refusals/codes.js'
 import { type AuthObserver, emitter, refusalReporter } from '../refusals/events.js'
-import { type HeaderName, headerIn, refusalResponse } from '../refusals/responses.js'
-import { sendResponse } from '../refusals/send-response.js'
-import { addressOf } from '../requests/source.js'
+import { type HeaderName, headerIn, refusalResponse, sendResponse } from '../refusals/responses.js'
+import { addressOf } from '../requests/origin.js'
 import { hostSchema } from '../waiting/host-options.js'
 
 /** The options of `authErrors`. */

@@ -6,12 +6,19 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { readOptions } from '../options/read-options.js'
 import { attempt } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
-import { AuthError } from '../refusals/auth-error.js'
+import { AuthError, asRefusal } from '../refusals/auth-error.js'
 import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type AuthObserver, emitter, refusalEvent } from '../refusals/events.js'
-import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse, refusalResponse } from '../refusals/responses.js'
-import { asRefusal, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
-import { addressOf, sourceOf } from '../requests/source.js'
+import {
+  doneResponse,
+  ENDPOINTS,
+  type HttpResponse,
+  jsonResponse,
+  methodNotAllowed,
+  refusalResponse,
+  sendResponse,
+} from '../refusals/responses.js'
+import { addressOf, sourceOf } from '../requests/origin.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'

@@ -3,9 +3,7 @@ import { text } from '../options/checks.js'
 import { must, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { clientNetwork } from '../requests/client-network.js'
-import { disconnectSignal, followerOf, NEVER } from '../requests/disconnect-signal.js'
-import { addressOf, sourceOf, warnOfTrustProxy } from '../requests/source.js'
-import type { Origin } from './login.js'
+import { followerOf, NEVER, type Origin, originOfRequest } from '../requests/origin.js'
 
 /** The client that signs in, where there is no request. */
 export interface LoginOrigin {
@@ -13,10 +11,6 @@ export interface LoginOrigin {
   address?: string | undefined
   /** Aborts when the client has disconnected. The login then ends with `client_closed_request`. Default: never. */
   signal?: AbortSignal | undefined
-}
-
-export interface RequestOrigin extends Origin {
-  req: IncomingMessage
 }
 
 const isSignal = (value: unknown) =>
@@ -42,11 +36,4 @@ export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
     originSchema,
   )
   return { address, signal, source: { network: clientNetwork(address), connection: undefined } }
-}
-
-/** Read once for a request, because `req.ip` parses headers. */
-export function originOfRequest(req: IncomingMessage): RequestOrigin {
-  warnOfTrustProxy(req)
-  const address = addressOf(req)
-  return { req, address, source: sourceOf(req, address), signal: disconnectSignal(req.socket) }
 }
