@@ -42,7 +42,7 @@ export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } fro
 export type { Credentials } from './login/login.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
-export { tokenRouter } from './login/token-router.js'
+export type { RefreshChoice, RefreshMode } from './login/refresh-mode.js'
 export type {
   CredentialsOptions,
   IssuedResponse,
@@ -51,7 +51,7 @@ export type {
 } from './login/token-router-options.js'
 export type { Clock, Duration } from './options/checks.js'
 export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './refusals/auth-error.js'
-export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './refusals/codes.js'
+export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, RefreshRefusal, TokenRefusal } from './refusals/codes.js'
 export type {
   AuthEvent,
   AuthObserver,
@@ -59,6 +59,7 @@ export type {
   DependencyFailedEvent,
   SessionEnd,
   SessionEndedEvent,
+  SessionRefreshedEvent,
   SessionStartedEvent,
   TokenIssuedEvent,
   TokenOverloadedEvent,
@@ -73,8 +74,10 @@ export {
   protectedResourceRouter,
 } from './routes/protected-resource-router.js'
 export { type SessionRouterOptions, sessionRouter } from './routes/session-router.js'
+export { tokenRouter } from './routes/token-router.js'
 export { memorySessions } from './sessions/memory-sessions.js'
-export type { FoundSession, NewSession, Session, SessionStore } from './sessions/session.js'
+export type { RefreshOptions, RefreshSecret } from './sessions/refresh/refresh-options.js'
+export type { FoundSession, NewSession, Session, SessionChange, SessionStore } from './sessions/session.js'
 export { createSessions, type SessionOwner, type Sessions, type SessionsOptions } from './sessions/sessions.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'

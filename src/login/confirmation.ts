@@ -3,10 +3,11 @@ import { brandOf, brandWith } from '../options/brand.js'
 import { memberOf } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { LoginRefusal } from '../refusals/codes.js'
+import type { ConfirmedHash } from '../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 
-/** Confirms a sign-in after its session has started. */
-export type Confirm = () => Promise<void>
+/** Confirms a sign-in after its session has started. Returns the hash that the account has now. */
+export type Confirm = () => Promise<ConfirmedHash>
 
 /** The facts that a sign-in knows of its account when it starts a session. */
 interface Confirmed {
@@ -17,6 +18,8 @@ interface Confirmed {
   lookUp(): Promise<FoundAccount | undefined>
   /** Returns whether a stored hash is one of the password that was right. */
   isKnown(hash: string | null): boolean | Promise<boolean>
+  /** The hash that the sign-in has replaced by another one of the same password. Default: none. */
+  replaced?: string | undefined
 }
 
 /**
@@ -25,7 +28,7 @@ interface Confirmed {
  *
  * It rejects with an `AuthError`: `invalid_credentials`, or `unavailable` when a dependency fails. It counts as no failed login.
  */
-export function createConfirmation({ id, asOf, lookUp, isKnown }: Confirmed): Confirm {
+export function createConfirmation({ id, asOf, lookUp, isKnown, replaced }: Confirmed): Confirm {
   async function reasonAgainst(account: Account | undefined): Promise<LoginRefusal | undefined> {
     if (account?.id !== id) return 'unknown_account'
     const { passwordHash, disabled, tokensValidAfter } = account
@@ -36,8 +39,10 @@ export function createConfirmation({ id, asOf, lookUp, isKnown }: Confirmed): Co
   }
 
   return async function confirm() {
-    const reason = await reasonAgainst((await lookUp())?.account)
+    const account = (await lookUp())?.account
+    const reason = await reasonAgainst(account)
     if (reason) throw new AuthError('invalid_credentials', { reason, accountId: id })
+    return { current: account?.passwordHash ?? null, replaced }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { toRequestUser } from '../accounts/account.js'
+import { type Account, toRequestUser } from '../accounts/account.js'
 import { brandOf, brandWith } from '../options/brand.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
@@ -75,7 +75,7 @@ export function loginWith({ onEvent, emailInEvents, ...dependencies }: LoginSett
     const { address, source, signal } = origin
     async function run(): Promise<LoginResult> {
       const found = await logIn({ ...dependencies, ...credentials, address, source, signal, dependencyFailed })
-      return { account: toRequestUser(found), subject: subjectOf(found) }
+      return { account: toRequestUser(found), subject: subjectOfLogin(found) }
     }
     return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
   }
@@ -134,10 +134,12 @@ export function loginPortOf(login: Login, timeout: number): LoginPort {
   )
 }
 
+function subjectOfLogin({ account, asOf, confirm }: LoggedIn): TokenSubject {
+  return subjectOf(account, withConfirmation(asOf, confirm))
+}
+
 /** Returns the whole subject of an account: a token without a part of it would last longer, or outlive a password change. */
-export function subjectOf({ account, asOf, confirm }: LoggedIn): TokenSubject {
-  const { id: accountId, scopes, claims, lifetime } = account
-  const issuedAt = withConfirmation(asOf, confirm)
+export function subjectOf({ id: accountId, scopes, claims, lifetime }: Account, issuedAt: Date): TokenSubject {
   return { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt }
 }
 

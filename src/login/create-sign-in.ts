@@ -14,7 +14,7 @@ import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { callHost } from '../waiting/host-call.js'
 import { hostSchema } from '../waiting/host-options.js'
-import { confirmationOf, createConfirmation } from './confirmation.js'
+import { confirmationOf, createConfirmation, withConfirmation } from './confirmation.js'
 import { subjectOf } from './create-login.js'
 import { isRequest, type LoginOrigin, originOf } from './login-origin.js'
 import { startSession } from './start-session.js'
@@ -86,7 +86,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     if (!found || reason) throw new AuthError('invalid_credentials', { ...(reason && { reason }), accountId })
     const { passwordHash } = found.account
     const confirm = createConfirmation({ id: accountId, asOf, lookUp, isKnown: (hash) => hash === passwordHash })
-    return subjectOf({ ...found, asOf, confirm })
+    return subjectOf(found.account, withConfirmation(asOf, confirm))
   }
 
   return async function signIn(whom, origin = {}, details = {}) {

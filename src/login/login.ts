@@ -9,7 +9,7 @@ import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
 import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
-import { createConfirmation } from './confirmation.js'
+import { type Confirm, createConfirmation } from './confirmation.js'
 
 /** The name and the password of an account. */
 export interface Credentials {
@@ -45,8 +45,7 @@ interface CheckedTask extends LoginTask {
 /** An account that signs in, and the time just before the account was looked up. */
 export interface LoggedIn extends FoundAccount {
   asOf: Date
-  /** Confirms the sign-in after its session has started, see `createConfirmation`. */
-  confirm(): Promise<void>
+  confirm: Confirm
 }
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
@@ -206,6 +205,7 @@ function confirmationOf(task: LoginTask, { id, passwordHash }: Account, asOf: Da
     // By the address, because guards call `findById` on every request and a host may cache it.
     lookUp: () => lookUpAccount(task),
     isKnown: (hash) => known.has(hash) || verifyLater(task, hash),
+    replaced: replacement === undefined ? undefined : (passwordHash ?? undefined),
   })
 }
 

@@ -18,13 +18,28 @@ interface CredentialsReader extends BodyLimits {
 /** Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body. */
 export function createCredentialsReader({ login, fields, ...limits }: CredentialsReader) {
   const readBody = createBodyReader(limits)
-  return async function readCredentials(req: BodyRequest, { address, source }: RequestOrigin): Promise<Credentials> {
+  return async function readCredentials(
+    req: BodyRequest,
+    { address, source }: RequestOrigin,
+  ): Promise<SentCredentials> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
     const checked = login.refuseAddress(address)
     const [parseBody] = await Promise.all([readBody(req), checked])
     await waitForTurn(() => source)
-    return credentialsIn(parseBody(), limits.bodyLimit, fields)
+    const body = parseBody()
+    return { ...credentialsIn(body, limits.bodyLimit, fields), remember: rememberIn(body) }
   }
+}
+
+/** The credentials of a request, and whether the client wants to stay signed in when the browser ends. */
+interface SentCredentials extends Credentials {
+  remember: boolean
+}
+
+/** Returns the member `remember` of a body. A form has only texts. */
+const rememberIn = (body: unknown): boolean => {
+  const value = isPlainObject(body) ? own(body, 'remember') : undefined
+  return value !== false && value !== 'false'
 }
 
 /** The most characters of credentials: as many as the longest request body has bytes. */

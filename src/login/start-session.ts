@@ -1,4 +1,5 @@
 import { AuthError } from '../refusals/auth-error.js'
+import type { Refreshing } from '../sessions/refresh/refreshing.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { callHost } from '../waiting/host-call.js'
@@ -12,6 +13,8 @@ interface StartingSession {
   isWanted(): boolean
   /** The time limit of sessions that are an object of the host, in milliseconds. */
   timeout?: number | undefined
+  /** The steps of a refresh, for a session that has refresh tokens. */
+  refreshing?: Refreshing | undefined
 }
 
 /** The refusals that end a token call as they are. */
@@ -21,7 +24,8 @@ export const CALL_CODES = ['unavailable', 'overloaded', 'client_closed_request']
  * Starts the session of a new token, then confirms the sign-in, and ends the session if the token will not be sent. In this order, because a
  * sign-in that was confirmed before its session starts could overtake a password change.
  */
-export async function startSession({ sessions, session, confirm, isWanted, timeout }: StartingSession): Promise<void> {
+export async function startSession(starting: StartingSession): Promise<void> {
+  const { sessions, session, confirm, isWanted, timeout, refreshing } = starting
   const { id, accountId, address } = session
   let isOver = false
   const start = () => sessions.start(session, () => !isOver && isWanted())
@@ -31,7 +35,8 @@ export async function startSession({ sessions, session, confirm, isWanted, timeo
     throw error
   })
   try {
-    await confirm?.()
+    const confirmed = await confirm?.()
+    if (refreshing && confirmed) await refreshing.notePassword(session, confirmed)
     if (!isWanted()) throw new AuthError('client_closed_request')
   } catch (error) {
     // A session that stays gives no access, because nobody has its token.

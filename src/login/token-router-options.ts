@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { storeWithIds } from '../accounts/find-account.js'
 import { func, withMethods } from '../options/checks.js'
 import { misuse, type Subject } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
@@ -15,6 +16,7 @@ import { isPlainObject } from '../options/values.js'
 import { bytes } from '../packages/on-first-use.cjs'
 import { emitter, refusalReporter } from '../refusals/events.js'
 import { ENDPOINTS } from '../refusals/responses.js'
+import { refreshingOf } from '../sessions/refresh/refreshing.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
@@ -24,6 +26,7 @@ import { type FieldNames, fieldsOption } from './body/field-names.js'
 import { type Login, loginPortOf, loginWith } from './create-login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 import { LONGEST_CREDENTIALS } from './read-credentials.js'
+import { type RefreshChoice, type RefreshRoutes, refreshChoice } from './refresh-mode.js'
 
 /** The options for reading the credentials of a request. */
 export interface CredentialsOptions {
@@ -82,6 +85,12 @@ export interface TokenRouterOptions extends HostOptions, CredentialsOptions, Log
    * loses control characters. Default: no name.
    */
   sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
+  /**
+   * Keeps users signed in: the router then has `POST` `/refresh` and `/sign-out` below `path`. `'cookie'` for pages, `'body'` for mobile
+   * apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Needs `sessions` with their option
+   * `refresh`, and `accounts` with `findById`. Default: no refresh tokens.
+   */
+  refresh?: RefreshChoice | undefined
 }
 
 /** @inline */
@@ -139,6 +148,7 @@ const schema = {
   respond: optional(func<NonNullable<TokenRouterOptions['respond']>>('a function')),
   sessions: optional(sessionsOption),
   sessionLabel: optional(func<NonNullable<TokenRouterOptions['sessionLabel']>>('a function')),
+  refresh: refreshChoice,
   ...credentialsSchema,
   ...choiceSchema,
   ...hostSchema,
@@ -153,12 +163,35 @@ const aliases = aliasesOf({
   fields: 'usernameField passwordField',
   respond: 'response serialize',
   sessionLabel: 'label device',
+  refresh: 'refreshToken refreshTokens rememberMe cookie',
 })
+
+/** The settings of a router, with its login. */
+export type TokenRouterSettings = ReturnType<typeof readTokenRouterOptions>
 
 export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
   if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
-  return { ...read, ...loginIn('tokenRouter', read, () => Number(read.tokens.now())) }
+  const refresh = read.refresh && refreshRoutes(read, read.refresh)
+  return { ...read, refresh, ...loginIn('tokenRouter', read, () => Number(read.tokens.now()), refresh !== undefined) }
+}
+
+/** Requires what a refresh needs. */
+function refreshRoutes(
+  { sessions, accounts }: Pick<Checked<typeof schema>, 'sessions' | 'accounts'>,
+  modeOf: RefreshRoutes['modeOf'],
+): RefreshRoutes {
+  const refreshing = sessions && refreshingOf(sessions)
+  if (!refreshing) {
+    throw misuse(
+      'tokenRouter: option "refresh" needs "sessions" that can be refreshed. Pass createSessions(store, { refresh: { secret } })',
+    )
+  }
+  return {
+    refreshing,
+    modeOf,
+    findById: named('tokenRouter: option "accounts" with "refresh"', storeWithIds, accounts),
+  }
 }
 
 const { timeout, onEvent } = hostSchema
@@ -171,9 +204,10 @@ export function readLoginStrategyOptions(options: LoginStrategyOptions) {
 }
 
 /** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
-function loginIn(caller: Subject, read: Checked<typeof strategySchema>, clock: () => number) {
+function loginIn(caller: Subject, read: Checked<typeof strategySchema>, clock: () => number, needsAccounts = false) {
   const { logIn } = read
-  const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
+  const names = ['accounts', 'passwords', 'throttle'] as const
+  const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)
   const own = () => {

@@ -15,7 +15,8 @@ const MARKS = {
   Login: Symbol.for('express-token-endpoint.Login.1'),
   TokenVerifier: Symbol.for('express-token-endpoint.TokenVerifier.1'),
   TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
-  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.1'),
+  Sessions: Symbol.for('express-token-endpoint.Sessions.1'),
+  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.2'),
 } as const
 
 export type Kind = keyof typeof MARKS

@@ -40,7 +40,8 @@ export async function refresh<Issued>(task: RefreshTask<Issued>): Promise<Refres
 }
 
 /** Ends the session of a refresh token. Does nothing for a session that is over. */
-export async function signOut({ refreshing, presented, address }: Omit<RefreshTask<never>, 'issue'>): Promise<void> {
+export async function signOut(task: Pick<RefreshTask<unknown>, 'refreshing' | 'presented' | 'address'>): Promise<void> {
+  const { refreshing, presented, address } = task
   const session = await refreshing.find(presented)
   if (session) await refreshing.end(session, 'signed_out', address)
 }

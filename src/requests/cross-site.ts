@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { bare } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 
 /**
@@ -15,6 +16,31 @@ export function assertOwnSite(headers: IncomingHttpHeaders, allowed: ReadonlySet
   const isOther =
     site === undefined ? origin !== undefined && !isAt(origin, [host, authority, forwarded]) : site === 'cross-site'
   if (isOther) throw new AuthError('cross_site_form')
+}
+
+/**
+ * Refuses a request that a page of another origin sends with the cookie of its visitor, also of another origin of the same site. Browsers
+ * name the relation as above. Other clients name no origin.
+ * @throws AuthError `cross_site_request`
+ */
+export function assertOwnOrigin(headers: IncomingHttpHeaders, allowed: ReadonlySet<string | undefined>): void {
+  const { origin, host, ':authority': authority, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = bare(headers)
+  if (allowed.has(origin)) return
+  const isOwn =
+    site === undefined
+      ? origin === undefined || isOrigin(origin, [host, authority, forwarded])
+      : site === 'same-origin' || site === 'none'
+  if (!isOwn) throw new AuthError('cross_site_request')
+}
+
+/** Returns whether an origin has the name and the port of one of the hosts. */
+function isOrigin(origin: string, hosts: readonly (string | string[] | undefined)[]): boolean {
+  if (!URL.canParse(origin)) return false
+  const { protocol, host } = new URL(origin)
+  return hosts.some((given) => {
+    const url = `${protocol}//${String(given ?? '').replace(/,.*/s, '')}`
+    return URL.canParse(url) && new URL(url).host === host
+  })
 }
 
 /** Returns whether an origin is at one of the hosts. A page cannot send `X-Forwarded-Host`, so a proxy has set it. */

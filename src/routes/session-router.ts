@@ -19,6 +19,7 @@ import {
   sendResponse,
 } from '../refusals/responses.js'
 import { addressOf, sourceOf } from '../requests/origin.js'
+import { sessionIdOf } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
@@ -114,8 +115,9 @@ export function sessionRouter(options: SessionRouterOptions): Router {
     }
   }
 
-  const list: Run = async ({ accountId, id: current }) => {
-    const found = await sessions.list(accountId)
+  const list: Run = async (auth) => {
+    const found = await sessions.list(auth.accountId)
+    const current = sessionIdOf(auth)
     return { sessions: found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current })) }
   }
   const endOthers: Run = async (auth, req) => {
@@ -125,7 +127,7 @@ export function sessionRouter(options: SessionRouterOptions): Router {
     if (!(await sessions.end(auth, idOf(req), addressOf(req)))) throw new AuthError('unknown_session')
   }
   const signOut: Run = async (auth, req) => {
-    await sessions.end(auth, auth.id, addressOf(req))
+    await sessions.end(auth, sessionIdOf(auth), addressOf(req))
   }
 
   const { path: all } = ENDPOINTS.sessions

@@ -76,6 +76,10 @@ export interface SessionStore {
   replace?(id: string, from: string, to: SessionChange): boolean | Promise<boolean>
 }
 
+/** Returns the id of a token's session: of a token without `sid`, the token's own. */
+export const sessionIdOf = (auth: { readonly id: string; readonly sessionId?: string | undefined }): string =>
+  (memberOf(auth, 'sessionId') as string | undefined) ?? (memberOf(auth, 'id') as string)
+
 /** The longest texts of a session, in characters (code points). `newSession` cuts longer texts. */
 export const LONGEST_TEXTS = { address: 64, userAgent: 256, label: 64 } as const
 

@@ -1,3 +1,4 @@
+import { brandWith } from '../options/brand.js'
 import { type Clock, clockOption, type Duration, func, integer, text, withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
@@ -6,6 +7,8 @@ import { AuthError } from '../refusals/auth-error.js'
 import { type AuthObserver, emitter, type SessionEnd } from '../refusals/events.js'
 import { callHost, timeoutOption } from '../waiting/host-call.js'
 import { createLastUsed } from './last-used.js'
+import { type RefreshOptions, readRefreshOptions } from './refresh/refresh-options.js'
+import { createRefreshing } from './refresh/refreshing.js'
 import {
   type FoundSession,
   isSessionId,
@@ -15,6 +18,7 @@ import {
   readSession,
   type Session,
   type SessionStore,
+  sessionIdOf,
 } from './session.js'
 
 /** The options of `createSessions`. */
@@ -34,6 +38,8 @@ export interface SessionsOptions {
    * first guard or router.
    */
   issuers?: readonly string[] | undefined
+  /** Lets `tokenRouter` keep users signed in with refresh tokens. Default: a session ends with its token. */
+  refresh?: RefreshOptions | undefined
   /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
@@ -44,6 +50,8 @@ export interface SessionOwner {
   readonly accountId: string
   /** The id of the current token. */
   readonly id: string
+  /** The session of the current token, where it has refresh tokens. Default: the session with the token's id. */
+  readonly sessionId?: string | undefined
   /** The issuer of the current token. Another issuer than those of the app has no sessions. */
   readonly issuer?: string | undefined
 }
@@ -123,10 +131,11 @@ const schema = {
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
   issuers: optional(issuerList),
+  refresh: optional((value) => readRefreshOptions(value as RefreshOptions)),
   clock: clockOption,
 }
 
-const aliases = aliasesOf({ maxPerAccount: 'limit maximum maxSessions', issuers: 'tokens' })
+const aliases = aliasesOf({ maxPerAccount: 'limit maximum maxSessions', issuers: 'tokens', refresh: 'refreshTokens' })
 
 /**
  * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session. Pass the
@@ -143,6 +152,10 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   const emit = emitter(read.onEvent)
   const failed = (error: unknown) =>
     emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
+  if (read.refresh && typeof store.replace !== 'function') {
+    throw misuse(`${caller}: option "refresh" needs a store with "replace"`, PAGE.sessions)
+  }
+  const refreshing = read.refresh && createRefreshing({ ...read.refresh, store, now, timeout, emit })
   const noteUse = createLastUsed({ store, now, timeout, failed })
 
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
@@ -183,11 +196,15 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     if (hasEnded) reportEnd(address, accountId, reason)
   }
 
-  function reportEnd(address: string | undefined, accountId: string, reason: SessionEnd, tokenId?: string): void {
-    emit({ address }, { type: 'session.ended', accountId, reason, ...(tokenId !== undefined && { tokenId }) })
+  function reportEnd(address: string | undefined, accountId: string, reason: SessionEnd, sessionId?: string): void {
+    emit({ address }, { type: 'session.ended', accountId, reason, ...namesOf(sessionId) })
   }
 
-  return Object.freeze({
+  /** Without refresh, the id of a session is the one of its token. */
+  const namesOf = (sessionId: string | undefined) =>
+    sessionId === undefined ? {} : { sessionId, ...(refreshing ? {} : { tokenId: sessionId }) }
+
+  const sessions: Sessions = {
     issuers: read.issuers,
     useFor(issuers, caller) {
       const allowed = ofApp ?? issuers.slice(0, 1)
@@ -201,7 +218,8 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       ofApp = allowed
     },
     async isEnded(auth) {
-      const { id, accountId } = auth
+      const { accountId } = auth
+      const id = sessionIdOf(auth)
       const found = isForeign(auth) ? undefined : await find(id)
       if (!found) return true
       if (found.accountId !== accountId) throw foreign('find')
@@ -245,7 +263,8 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         forget()
         throw error
       }
-      emit({ address: from }, { type: 'session.started', accountId, tokenId: id, expiresAt })
+      const names = session.refresh === null ? { sessionId: id, tokenId: id } : { sessionId: id }
+      emit({ address: from }, { type: 'session.started', accountId, ...names, expiresAt })
     },
     async list(accountId: string) {
       assertAccountId('list', accountId)
@@ -260,22 +279,25 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         if ((await find(id))?.accountId !== accountId) return false
         return remove(id, accountId)
       })
-      if (hasEnded) reportEnd(address, accountId, id === memberOf(owner, 'id') ? 'signed_out' : 'ended', id)
+      if (hasEnded)
+        reportEnd(address, accountId, id === sessionIdOf(owner as SessionOwner) ? 'signed_out' : 'ended', id)
       return hasEnded
     },
     async endOthers(auth: SessionOwner, address?: string) {
       const { accountId } = auth
-      const id = memberOf(auth, 'id')
+      const id = sessionIdOf(auth)
       assertAccountId('endOthers', accountId)
       if (!isSessionId(id) || isForeign(auth)) {
         const what = 'pass req.auth of an issuer of your app, which has the id of the session to keep'
         throw misuse(`sessions.endOthers: ${what}`, PAGE.sessions)
       }
       await endSeveral('others', address, accountId, id)
+      await refreshing?.keepAfterChange(id)
     },
     async endAll(accountId: string, address?: string) {
       assertAccountId('endAll', accountId)
       await endSeveral('all', address, accountId)
     },
-  } satisfies Sessions)
+  }
+  return Object.freeze(refreshing ? brandWith('Sessions', sessions, refreshing) : sessions)
 }

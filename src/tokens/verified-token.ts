@@ -27,6 +27,8 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly clientId?: string | undefined
   /** The scopes (`scope`). Empty without scopes. */
   readonly scopes: readonly string[]
+  /** The session of a token that this package issued with `refresh` (`sid`). Other tokens with a session have its id as their own. */
+  readonly sessionId?: string | undefined
   /**
    * The time of issue: `iat`, with the milliseconds of the `jti` that this package writes. To the second for a token of an identity
    * provider, and for a token of an earlier release.
@@ -106,6 +108,7 @@ export class Verified implements VerifiedToken {
   readonly audience: string
   readonly clientId: string | undefined
   readonly scopes: readonly string[]
+  readonly sessionId: string | undefined
   declare readonly issuedAt: Date
   declare readonly expiresAt: Date
   readonly claims: PrivateClaims
@@ -126,13 +129,15 @@ export class Verified implements VerifiedToken {
     },
   })
 
-  constructor({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims, mayBeRefreshed }: Members) {
+  constructor(members: Members) {
+    const { id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims, mayBeRefreshed } = members
     this.id = id
     this.accountId = accountId
     this.issuer = issuer
     this.audience = audience
     this.clientId = clientId
     this.scopes = Object.freeze(scopes)
+    this.sessionId = sessionId
     this.#iat = iat
     this.#exp = exp
     Object.defineProperty(this, 'issuedAt', Verified.#issuedAt)

@@ -1,3 +1,4 @@
+import { brandOf } from '../../options/brand.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { isPlainObject, isValidDate, memberOf } from '../../options/values.js'
 import { AuthError } from '../../refusals/auth-error.js'
@@ -21,11 +22,20 @@ export interface RefreshableSession {
   readonly stored: string
 }
 
+/** The password hash of an account after a sign-in, and the one that the sign-in has replaced. */
+export interface ConfirmedHash {
+  current: string | null
+  replaced: string | undefined
+}
+
 /** The reason for ending a session that somebody wants to refresh. */
 export type RefreshEnd = Extract<SessionEnd, 'reused' | 'account' | 'signed_out'>
 
 /** The steps of a refresh that need the sessions. Returned with the sessions, for the routers of this package. */
 export type Refreshing = ReturnType<typeof createRefreshing>
+
+/** Returns the steps of a refresh of sessions that have the option. A copy of the sessions has none. */
+export const refreshingOf = (sessions: object) => brandOf('Sessions', sessions) as Refreshing | undefined
 
 /** More changes of one session at the same moment than any number of tabs makes. */
 const MOST_RACES = 16
@@ -109,9 +119,8 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   return {
     ...signer,
     /** The first state and the end of a session that starts. */
-    begin(remember: boolean, passwordHash: string | null) {
-      const state = firstState({ remember, passwordTag: signer.tagOf(passwordHash) })
-      return { refresh: writeState(state), expiresAt: endOf(now()) }
+    begin(remember: boolean) {
+      return { refresh: writeState(firstState({ remember, passwordTag: '' })), expiresAt: endOf(now()) }
     },
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),
@@ -127,11 +136,23 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
         timeout,
         passThrough: ['overloaded'],
       }),
-    /** Keeps a session in which the user has changed the password. */
-    keepAfterChange: (id: string) => retag(id, () => true, ''),
-    /** Keeps sessions of an account whose hash was replaced by another one of the same password. */
-    async keepAfterRehash(ids: readonly string[], from: string, to: string): Promise<void> {
-      await Promise.all(ids.map((id) => retag(id, (tag) => signer.isTagOf(tag, from), signer.tagOf(to))))
+    /** Keeps a session in which the user has changed the password. Its next refresh takes the account's hash as it is. */
+    keepAfterChange: (id: string) => call(() => retag(id, () => true, '')),
+    /**
+     * Notes the password of a sign-in in its session. Other sessions of the account stay, although the sign-in has replaced the hash by
+     * another one of the same password.
+     */
+    notePassword(
+      { id, accountId }: Pick<RefreshableSession, 'id' | 'accountId'>,
+      { current, replaced }: ConfirmedHash,
+    ) {
+      const tag = signer.tagOf(current)
+      const others = async () => (replaced === undefined ? [] : await store.list(accountId)).map((other) => other.id)
+      const isReplaced = (old: string) => replaced !== undefined && signer.isTagOf(old, replaced)
+      return call(async () => {
+        await retag(id, () => true, tag)
+        await Promise.all((await others()).map((other) => retag(other, isReplaced, tag)))
+      })
     },
     /** Ends a session. Of several calls at once, one has the event. */
     async end({ id, accountId }: RefreshableSession, reason: RefreshEnd, address: string | undefined): Promise<void> {

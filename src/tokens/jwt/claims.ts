@@ -61,13 +61,19 @@ export function readTimes(
 /** Claims that only the issuer writes (RFC 7519 section 4.1, RFC 9068 section 2.2). Private claims cannot overwrite them. */
 const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
 
+/** In the tokens of this package, `sid` is the session too, so that no private claim can name one. */
+const RESERVED: ReadonlySet<string> = new Set([...REGISTERED, 'sid'])
+
 const NO_CLAIMS = {}
 
+/** Returns the private claims of a token that this package issues. */
+export const ownPrivateClaims = (claims: PrivateClaims) => privateClaims(claims, RESERVED)
+
 /** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
-export function privateClaims(claims: PrivateClaims): PrivateClaims {
+export function privateClaims(claims: PrivateClaims, written = REGISTERED): PrivateClaims {
   const entries: [string, unknown][] = []
   for (const name of Object.keys(claims)) {
-    if (REGISTERED.has(name)) continue
+    if (written.has(name)) continue
     const value = claims[name]
     if (typeof value !== 'function') entries.push([name, value])
   }
@@ -109,9 +115,10 @@ export const ISSUED_FORM: TokenForm = {
     const jti = own(payload, 'jti')
     const clientId = own(payload, 'client_id')
     const scope = own(payload, 'scope')
+    const sid = own(payload, 'sid')
     if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti) || !isText(clientId)) return 'claims'
     const times = readTimes(payload, expected)
-    if (times === 'claims' || !isScope(scope)) return 'claims'
+    if (times === 'claims' || !isScope(scope) || (sid !== undefined && !isText(sid))) return 'claims'
     const { issuer, audience } = expected
     if (iss !== issuer) return 'issuer'
     if (aud !== audience) return 'audience'
@@ -119,8 +126,9 @@ export const ISSUED_FORM: TokenForm = {
     const { exp, notBefore, notAfter } = times
     const iat = timeOfIssue(jti, times.iat) / 1000
     const scopes = scope === undefined ? [] : scope.split(' ')
-    const claims = privateClaims(payload)
-    const token = new Verified({ id: jti, accountId: sub, issuer, audience, clientId, scopes, iat, exp, claims })
+    const claims = ownPrivateClaims(payload)
+    const names = { id: jti, accountId: sub, issuer, audience, clientId, scopes, sessionId: sid }
+    const token = new Verified({ ...names, iat, exp, claims })
     return { token, notBefore, notAfter }
   },
 }

@@ -3,7 +3,7 @@ import { misuse } from '../../options/misuse.js'
 import { named } from '../../options/read-options.js'
 import { isPlainObject, isThenable, isValidDate, memberOf } from '../../options/values.js'
 import { warnOnce } from '../../refusals/warnings.js'
-import { createTokenId, privateClaims } from './claims.js'
+import { createTokenId, ownPrivateClaims } from './claims.js'
 import type { Signer } from './signature.js'
 
 /** Longer tokens meet the limits of proxies: two of them fit into a header line of 8 kB. */
@@ -25,6 +25,10 @@ export interface TokenSubject {
    * `tokensValidAfter`.
    */
   issuedAt?: Date | undefined
+  /** The session of the token: becomes `sid` (OpenID Connect Front-Channel Logout 1.0 section 3). Default: none. */
+  sessionId?: string | undefined
+  /** The time of the sign-in, for `signedInWithin`: becomes `auth_time` in whole seconds (RFC 9470 section 6). Default: none. */
+  signedInAt?: Date | undefined
 }
 
 /** A new token, returned by `issue`. */
@@ -60,6 +64,11 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
   if (issuedAt !== undefined && !isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
+  const sessionId = memberOf(subject, 'sessionId') ?? undefined
+  const signedInAt = memberOf(subject, 'signedInAt') ?? undefined
+  if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId === ''))
+    throw misuse('issue: "sessionId" must be a non-empty string')
+  if (signedInAt !== undefined && !isValidDate(signedInAt)) throw misuse('issue: "signedInAt" must be a valid Date')
   const { issuer, audience, clientId, sign } = issuing
   const time = Math.floor(issuedAt === undefined ? now : Math.min(issuedAt.getTime(), now))
   const iat = Math.floor(time / 1000)
@@ -67,7 +76,7 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   const id = createTokenId(time)
   const payload = {
     // First, so that the claims of the issuer count.
-    ...privateClaims(claims),
+    ...ownPrivateClaims(claims),
     iss: issuer,
     aud: audience,
     sub: accountId,
@@ -76,6 +85,8 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
     exp,
     jti: id,
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    ...(sessionId !== undefined && { sid: sessionId }),
+    ...(signedInAt !== undefined && { auth_time: Math.floor(signedInAt.getTime() / 1000) }),
   }
   const issued = (token: string): IssuedToken => {
     if (token.length > LONG_TOKEN) warnOnce('longToken')

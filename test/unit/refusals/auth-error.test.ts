@@ -8,6 +8,8 @@ const STATUS: Record<AuthErrorCode, number> = {
   method_not_allowed: 405,
   unsupported_media_type: 415,
   cross_site_form: 415,
+  cross_site_request: 403,
+  invalid_refresh_token: 403,
   body_too_large: 413,
   invalid_body: 400,
   invalid_credentials: 403,

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headerOf } from '../requests/header-lines.js'
 
 /**
@@ -16,14 +16,17 @@ interface RefreshCookie {
   maxAge: number | undefined
 }
 
-/** Returns the value of `Set-Cookie`. Scripts cannot read the cookie, and pages of other sites cannot send it. */
-export function setCookie({ value, path, maxAge }: RefreshCookie): string {
+/** Adds the cookie to a response, beside those of the host. Scripts cannot read it, and pages of other sites cannot send it. */
+export function addCookie(res: ServerResponse, { value, path, maxAge }: RefreshCookie): void {
+  if (res.headersSent) return
   const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
-  return `${NAME}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; SameSite=Strict`
+  const cookie = `${NAME}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; SameSite=Strict`
+  const others = [res.getHeader('Set-Cookie') ?? []].flat().map(String)
+  res.setHeader('Set-Cookie', [...others, cookie])
 }
 
-/** Returns the value of `Set-Cookie` that deletes the cookie. */
-export const deleteCookie = (path: string) => setCookie({ value: '', path, maxAge: 0 })
+/** Deletes the cookie. */
+export const deleteCookie = (res: ServerResponse, path: string) => addCookie(res, { value: '', path, maxAge: 0 })
 
 /** A mount path with parameters holds text of the client, which must not become another attribute. */
 const attributeOf = (path: string) =>

@@ -1,0 +1,64 @@
+import type { Request } from 'express'
+import { describe } from '../options/read-options.js'
+import { isPlainObject, isValidDate } from '../options/values.js'
+import { tokenResult } from '../refusals/responses.js'
+import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
+import type { TokenIssuer } from '../tokens/tokens.js'
+import type { Source } from '../waiting/fair-queue.js'
+import { createGate } from '../waiting/gate.js'
+import { callHost } from '../waiting/host-call.js'
+import { TOKEN_CALLS } from '../waiting/request-limits.js'
+import { CALL_CODES } from './start-session.js'
+import type { TokenRouterOptions } from './token-router-options.js'
+
+/** Limits the token calls that wait for functions of the host, because a hasher that waits for another service may be fast. */
+const gate = createGate(TOKEN_CALLS)
+
+/** Runs a task within the limit of token calls that wait for functions of the host, in total, of a network and of a connection. */
+export const limitCalls = <T>(source: Source, task: (isWaiting: () => boolean) => Promise<T>) => gate.run(source, task)
+
+/** A new token, and the response as JSON. */
+export interface Issued extends IssuedToken {
+  text: string
+}
+
+interface Issuing {
+  tokens: TokenIssuer
+  respond: TokenRouterOptions['respond']
+  /** The time limit for each function of the host, in milliseconds. */
+  timeout: number
+}
+
+/** Creates the function that issues a token and makes its response, with the functions of the host. */
+export function createIssuing({ tokens, respond, timeout }: Issuing) {
+  const calls = { timeout, passThrough: CALL_CODES }
+  return async function issue(req: Request, subject: TokenSubject, account: object): Promise<Issued> {
+    const issued = readIssued(await callHost('internal', () => tokens.issue(subject), calls))
+    const { token, expiresAt } = issued
+    if (!respond) return withText(issued)
+    const text = textOf(await callHost('internal', () => respond({ token, expiresAt, account, req }), calls))
+    return { ...issued, text }
+  }
+}
+
+/** @throws TypeError when an issuer of the host did not return what `issue` returns */
+function readIssued(issued: IssuedToken): IssuedToken {
+  const { token, expiresAt, id } = Object(issued) as IssuedToken
+  if (typeof token !== 'string' || !isValidDate(expiresAt) || typeof id !== 'string') {
+    throw new TypeError('tokens.issue() must return { token, expiresAt, id }: a text, a Date and a text')
+  }
+  return { token, expiresAt, id }
+}
+
+/** Adds the response of the specification. */
+export const withText = (issued: IssuedToken): Issued => ({
+  ...issued,
+  text: JSON.stringify(tokenResult(issued.token, issued.expiresAt)),
+})
+
+/** @throws TypeError when `respond` did not return an object */
+function textOf(body: unknown): string {
+  const text = isPlainObject(body) ? JSON.stringify(body) : undefined
+  if (!text?.startsWith('{')) throw new TypeError(`respond must return an object, but returned ${describe(body)}`)
+  return text
+}

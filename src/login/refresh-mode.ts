@@ -1,0 +1,77 @@
+import type { Request, Response } from 'express'
+import type { FindById } from '../accounts/find-account.js'
+import { tokenAge } from '../options/checks.js'
+import { type Check, InvalidOption, optional } from '../options/read-options.js'
+import { attempt } from '../options/values.js'
+import { type HttpResponse, jsonResponse } from '../refusals/responses.js'
+import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
+import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import { addCookie } from './refresh-cookie.js'
+
+/**
+ * How a client keeps its refresh token. `'cookie'`, for pages: in a cookie that no script can read. `'body'`, for mobile apps and scripts: the
+ * client stores it, and the response has the member `refreshToken`.
+ */
+export type RefreshMode = 'cookie' | 'body'
+
+/** The option `refresh` of `tokenRouter`. */
+export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode | undefined)
+
+/** What the routes of a router need for refresh tokens. */
+export interface RefreshRoutes {
+  refreshing: Refreshing
+  findById: FindById
+  /** Returns how the client of a request keeps its refresh token. Undefined: it gets none. */
+  modeOf(req: Request): RefreshMode | undefined
+}
+
+const MODES: readonly unknown[] = ['cookie', 'body', undefined]
+
+export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>((value) => {
+  if (value === 'cookie' || value === 'body') return () => value
+  if (typeof value !== 'function')
+    throw new InvalidOption("'cookie', 'body', or a function of the request that returns one of them")
+  return (req) => {
+    const mode: unknown = value(req)
+    if (MODES.includes(mode)) return mode as RefreshMode | undefined
+    throw new TypeError("tokenRouter: the function \"refresh\" must return 'cookie', 'body' or undefined")
+  }
+}) as Check<((req: Request) => RefreshMode | undefined) | undefined>
+
+/** Returns the subject of a token that does not outlive its session. */
+export function withinSession(
+  subject: TokenSubject,
+  { id, createdAt, expiresAt }: Pick<RefreshableSession, 'id' | 'createdAt' | 'expiresAt'>,
+  now: number,
+): TokenSubject {
+  const { lifetime } = subject
+  const longest = Math.max(expiresAt.getTime() - now, 1000)
+  // An invalid lifetime gets its error from `issue`.
+  const given = lifetime == null ? longest : (attempt(() => tokenAge(lifetime)) ?? Number.NaN)
+  const shortened = given > longest || lifetime == null ? `${longest}ms` : lifetime
+  return { ...subject, lifetime: shortened, sessionId: id, signedInAt: createdAt }
+}
+
+interface RefreshResponse {
+  mode: RefreshMode
+  refreshToken: string
+  /** Undefined for a cookie that ends with the browser. */
+  maxAge: number | undefined
+  /** The path of the token endpoint below its mount point. */
+  path: string
+}
+
+/** Returns the response with a new token and its refresh token. In the mode `'cookie'`, the body has no third member. */
+export function refreshResponse(
+  req: Request,
+  res: Response,
+  text: string,
+  { mode, refreshToken, maxAge, path }: RefreshResponse,
+): HttpResponse {
+  if (mode === 'body') return jsonResponse(JSON.stringify({ ...JSON.parse(text), refreshToken }))
+  addCookie(res, { value: refreshToken, path: cookiePath(req, path), maxAge })
+  return jsonResponse(text)
+}
+
+/** Returns the path of the token endpoint as the browser knows it. */
+export const cookiePath = (req: Request, path: string) => req.baseUrl + path

@@ -1,0 +1,98 @@
+import type { Request, Response } from 'express'
+import type { EventSubject } from '../refusals/events.js'
+import { type HttpResponse, jsonResponse } from '../refusals/responses.js'
+import { headerOf } from '../requests/header-lines.js'
+import type { RequestOrigin } from '../requests/origin.js'
+import { createTokenId } from '../tokens/jwt/claims.js'
+import { issueNowOf } from '../tokens/verifier.js'
+import { callHost } from '../waiting/host-call.js'
+import { confirmationOf } from './confirmation.js'
+import type { LoginResult } from './create-login.js'
+import { createIssuing, type Issued, limitCalls, withText } from './issuing.js'
+import { createCredentialsReader } from './read-credentials.js'
+import { refreshResponse, withinSession } from './refresh-mode.js'
+import { CALL_CODES, startSession } from './start-session.js'
+import type { TokenRouterSettings } from './token-router-options.js'
+
+/** Creates the token endpoint: request → credentials → account → token → response. */
+export function createTokenEndpoint(settings: TokenRouterSettings) {
+  const { tokens, path, respond, timeout, emailInEvents, sessions, sessionLabel, refresh, login, emit } = settings
+  const readCredentials = createCredentialsReader(settings)
+  const issueNow = sessions || respond ? undefined : issueNowOf(tokens)
+  const issue = createIssuing(settings)
+  const calls = { timeout, passThrough: CALL_CODES }
+
+  /** One sign-in after its login. */
+  interface SignIn extends LoginResult {
+    req: Request
+    res: Response
+    origin: RequestOrigin
+    remember: boolean
+    isWanted(): boolean
+  }
+
+  return async function signIn(
+    req: Request,
+    res: Response,
+    origin: RequestOrigin,
+    subject: EventSubject,
+  ): Promise<HttpResponse> {
+    const { remember, ...credentials } = await readCredentials(req, origin)
+    if (emailInEvents) subject.email = credentials.email
+    const loggedIn = await login.logIn(credentials, origin, emit, subject)
+    const now = issueNow?.(loggedIn.subject)
+    const [issued, response] = now
+      ? plain(withText(now))
+      : await limitCalls(origin.source, (isWaiting) => {
+          const isWanted = () => isWaiting() && !res.headersSent && !origin.signal.aborted
+          return issueLater({ ...loggedIn, req, res, origin, remember, isWanted })
+        })
+    const { accountId } = loggedIn.subject
+    emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
+    return response
+  }
+
+  /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
+  async function issueLater(task: SignIn): Promise<[Issued, HttpResponse]> {
+    const { req, account, subject } = task
+    // A function of the host, which gets the calls' rules too.
+    const mode = refresh && (await callHost('internal', () => refresh.modeOf(req), calls))
+    if (refresh && mode) return issueWithRefresh(task, mode)
+    const issued = await issue(req, subject, account)
+    await start(task, { id: issued.id, expiresAt: issued.expiresAt })
+    return plain(issued)
+  }
+
+  async function issueWithRefresh(task: SignIn, mode: 'cookie' | 'body'): Promise<[Issued, HttpResponse]> {
+    const { refreshing } = refresh as NonNullable<typeof refresh>
+    const { req, res, account, subject, remember } = task
+    const now = Number(tokens.now())
+    const id = createTokenId(now)
+    const { refresh: state, expiresAt } = refreshing.begin(remember)
+    const createdAt = subject.issuedAt ?? new Date(now)
+    const issued = await issue(req, withinSession(subject, { id, createdAt, expiresAt }, now), account)
+    await start(task, { id, expiresAt, refresh: state })
+    const refreshToken = refreshing.write({ sessionId: id, generation: 0 }, tokens.issuer)
+    const maxAge = remember ? Math.floor((expiresAt.getTime() - now) / 1000) : undefined
+    return [issued, refreshResponse(req, res, issued.text, { mode, refreshToken, maxAge, path })]
+  }
+
+  async function start({ req, origin, subject, isWanted }: SignIn, begun: BegunSession): Promise<void> {
+    if (!sessions) return
+    const { address } = origin
+    const label = sessionLabel && (await callHost('internal', () => sessionLabel(req), calls))
+    const userAgent = headerOf(req, 'user-agent') as string | undefined
+    const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
+    const refreshing = begun.refresh === undefined ? undefined : refresh?.refreshing
+    await startSession({ sessions, session, confirm: confirmationOf(subject), isWanted, timeout, refreshing })
+  }
+}
+
+/** A session that has not started yet. */
+interface BegunSession {
+  id: string
+  expiresAt: Date
+  refresh?: string
+}
+
+const plain = (issued: Issued): [Issued, HttpResponse] => [issued, jsonResponse(issued.text)]

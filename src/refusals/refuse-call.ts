@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type AuthError, asRefusal } from './auth-error.js'
+import { hasUnreadBody } from './close-after-response.js'
+import type { Part } from './codes.js'
+import { type AuthObserver, type EventSubject, type refusalReporter, reportedCopy } from './events.js'
+import { allHeaders, refusalResponse, sendResponse } from './responses.js'
+
+interface RefusingSettings {
+  reportRefusal: ReturnType<typeof refusalReporter>
+  observer: AuthObserver | undefined
+  forwardErrors: boolean | 'all'
+  /** The longest body that is read, in bytes. */
+  bodyLimit: number
+}
+
+/** Creates the function that reports the refusal of a token call, and sends it or passes it to the host's error handler. */
+export function createCallRefuser({ reportRefusal, observer, forwardErrors, bodyLimit }: RefusingSettings, part: Part) {
+  return function refuseCall(
+    thrown: unknown,
+    subject: EventSubject,
+    req: IncomingMessage,
+    res: ServerResponse,
+    next: (error: unknown) => void,
+  ): void {
+    const error = asRefusal(part, thrown)
+    reportRefusal(subject, error, part)
+    const closes = hasUnreadBody(req, bodyLimit)
+    const forward = (headers: AuthError['headers']) => next(reportedCopy(error, observer, headers))
+    if (forwardErrors === 'all') forward(allHeaders(part, error, closes))
+    else if (forwardErrors && error.code === 'unavailable') forward(error.headers)
+    else sendResponse(res, refusalResponse(part, error), closes)
+  }
+}

@@ -1,0 +1,52 @@
+import type { NextFunction, Request, Response, Router } from 'express'
+import { createTokenEndpoint } from '../login/token-endpoint.js'
+import { readTokenRouterOptions, type TokenRouterOptions } from '../login/token-router-options.js'
+import { express } from '../packages/on-first-use.cjs'
+import { createRefreshEndpoint, createSignOutEndpoint } from '../refresh/refresh-endpoint.js'
+import { AuthError } from '../refusals/auth-error.js'
+import type { Part } from '../refusals/codes.js'
+import type { EventSubject } from '../refusals/events.js'
+import { createCallRefuser } from '../refusals/refuse-call.js'
+import { ENDPOINTS, type HttpResponse, sendResponse } from '../refusals/responses.js'
+import { addressOf, originOfRequest, type RequestOrigin } from '../requests/origin.js'
+
+type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: EventSubject) => Promise<HttpResponse>
+
+/**
+ * Creates the router with the token endpoint: `POST` e-mail and password, get a token and its expiration. With `refresh`, also its paths
+ * `/refresh` and `/sign-out`. The router parses request bodies itself, and accepts a body that the host's parser has parsed.
+ * @throws TypeError naming the option that is not valid
+ */
+export function tokenRouter(options: TokenRouterOptions): Router {
+  const settings = readTokenRouterOptions(options)
+  const { path, sessions, tokens, refresh } = settings
+  sessions?.useFor([tokens.issuer], 'tokenRouter')
+  const router = express().Router({ caseSensitive: true, strict: true })
+
+  function mount(at: string, part: Part, respond: Respond): void {
+    const refuse = createCallRefuser(settings, part)
+    router.post(at, async function tokenEndpoint(req: Request, res: Response, next: NextFunction) {
+      try {
+        const origin = originOfRequest(req)
+        const subject: EventSubject = { address: origin.address }
+        const refused = (thrown: unknown) => refuse(thrown, subject, req, res, next)
+        const response = await respond(req, res, origin, subject).catch(refused)
+        if (response) sendResponse(res, response)
+      } catch (error) {
+        // An error while sending belongs to the host, and the call has had its event.
+        next(error)
+      }
+    })
+    router.all(at, function tokenMethodNotAllowed(req, res, next) {
+      refuse(new AuthError('method_not_allowed'), { address: addressOf(req) }, req, res, next)
+    })
+  }
+
+  mount(path, 'token', createTokenEndpoint(settings))
+  if (refresh) {
+    const withRefresh = { ...settings, refresh }
+    mount(path + ENDPOINTS.refresh.path, 'refresh', createRefreshEndpoint(withRefresh))
+    mount(path + ENDPOINTS.tokenSignOut.path, 'tokenSignOut', createSignOutEndpoint(withRefresh))
+  }
+  return router
+}
