@@ -1,0 +1,546 @@
+import express from 'express'
+import {
+  type AuthEvent,
+  createPasswords,
+  createSessions,
+  createTokenIssuer,
+  type Hasher,
+  type MemoryAccount,
+  memoryAccounts,
+  memorySessions,
+  type RefreshOptions,
+  requireBearer,
+  type SessionStore,
+  sessionRouter,
+  type TokenRouterOptions,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { ACCOUNTS, fastPasswords, PASSWORD } from '../../support/fixtures.js'
+import { type Answer, asJson, expectForbidden, expectProblem, expectUnavailable } from '../../support/host.js'
+import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
+
+const ISSUER = 'https://api.example.com'
+const SECRET = 'r'.repeat(32)
+const COOKIE = '__Secure-refresh'
+const [SECOND, MINUTE, DAY] = [1000, 60_000, 86_400_000]
+const OWN = { 'sec-fetch-site': 'same-origin' }
+
+interface Setup extends Partial<TokenRouterOptions> {
+  store?: SessionStore
+  options?: Partial<RefreshOptions>
+  issuer?: string
+  account?: Partial<MemoryAccount>
+  maxPerAccount?: number
+}
+
+/** Starts an app with refresh, whose clock the test moves. */
+async function start({ store = memorySessions(), options, issuer = ISSUER, account = {}, ...more }: Setup = {}) {
+  const time = { now: Date.parse('2026-01-01T00:00:00.500Z') }
+  const clock = () => time.now
+  const events: AuthEvent[] = []
+  const onEvent = (event: AuthEvent) => {
+    events.push(event)
+  }
+  const alice: MemoryAccount = { ...ACCOUNTS.alice, ...account }
+  const list = [alice]
+  const accounts = {
+    findByEmail: (email: string) => list.find((one) => one.email === email),
+    findById: (id: string) => list.find((one) => one.id === id),
+  }
+  const sessions = createSessions(store, { clock, onEvent, refresh: { secret: SECRET, ...options } })
+  const tokens = createTokenIssuer({ issuer, keys: { alg: 'HS256', secret: 's'.repeat(32) }, lifetime: '10m', clock })
+  const app = express()
+  app.use(tokenRouter({ tokens, accounts, passwords: fastPasswords(), sessions, refresh: 'body', onEvent, ...more }))
+  const guard = requireBearer({ tokens, sessions })
+  app.use('/sessions', sessionRouter({ guard, sessions }))
+  app.get('/me', guard, (req, res) => void res.json(req.auth))
+  app.get('/recent', requireBearer({ tokens, signedInWithin: '5m' }), (_req, res) => void res.json({}))
+  const { port } = await listen(app)
+  const send = client(port)
+  const post = (path: string, body?: object, headers: Record<string, string> = {}) =>
+    send(
+      body
+        ? { method: 'POST', path: TOKEN_PATH + path, ...asJson(body), headers: { ...asJson(body).headers, ...headers } }
+        : { method: 'POST', path: TOKEN_PATH + path, headers },
+    )
+  const signIn = (extra: object = {}) => post('', { email: alice.email, password: PASSWORD, ...extra })
+  const refresh = (refreshToken: unknown) => post('/refresh', { refreshToken })
+  const withCookie = (path: string, cookie: string, headers: Record<string, string> = OWN) =>
+    post(path, undefined, { cookie, ...headers })
+  const get = (path: string, token: string) => send(bearer(token, path))
+  const wait = (ms: number) => {
+    time.now += ms
+  }
+  return { send, post, signIn, refresh, withCookie, get, wait, time, events, sessions, store, list, alice, accounts }
+}
+
+const bodyOf = (answer: Answer) => {
+  expect(answer.status).toBe(200)
+  return JSON.parse(answer.body) as { authenticationToken: string; expiration: string; refreshToken: string }
+}
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString())
+const setCookies = ({ headers }: Answer) => [headers['set-cookie'] ?? []].flat() as string[]
+const cookieOf = (answer: Answer) => (setCookies(answer)[0] ?? '').split(';')[0] as string
+
+describe('a sign-in with refresh', () => {
+  it('gives a third member in the mode body, and two members and a cookie in the mode cookie', async () => {
+    const body = await start()
+    expect(Object.keys(bodyOf(await body.signIn()))).toEqual(['authenticationToken', 'expiration', 'refreshToken'])
+    const cookie = await start({ refresh: 'cookie' })
+    const answer = await cookie.signIn()
+    expect(Object.keys(bodyOf(answer))).toEqual(['authenticationToken', 'expiration'])
+    expect(setCookies(answer)).toEqual([
+      expect.stringMatching(
+        /^__Secure-refresh=[\w.-]+; Path=\/api\/v2013\/authentication\/token; Max-Age=1209600; HttpOnly; Secure; SameSite=Strict$/,
+      ),
+    ])
+    const session = cookieOf(await cookie.signIn({ remember: false }))
+    expect(session).toMatch(/^__Secure-refresh=/)
+    expect(setCookies(await cookie.signIn({ remember: false }))[0]).not.toContain('Max-Age')
+  })
+
+  it('lets a function of the request choose, and gives nothing for undefined', async () => {
+    const { signIn, post } = await start({
+      refresh: (req) => (req.get('x-client') as 'body' | 'cookie' | undefined) ?? undefined,
+    })
+    expect(Object.keys(bodyOf(await signIn()))).toEqual(['authenticationToken', 'expiration'])
+    const credentials = { email: ACCOUNTS.alice.email, password: PASSWORD }
+    expect(bodyOf(await post('', credentials, { 'x-client': 'body' })).refreshToken).toMatch(/\.0\./)
+    expectUnavailable(await post('', credentials, { 'x-client': 'other' }))
+  })
+
+  it('adds refreshToken to the object of respond', async () => {
+    const { signIn, refresh } = await start({ respond: ({ token }) => ({ access: token }) })
+    const { refreshToken, ...others } = bodyOf(await signIn())
+    expect(Object.keys(others)).toEqual(['access'])
+    expect(Object.keys(bodyOf(await refresh(refreshToken)))).toEqual(['access', 'refreshToken'])
+  })
+
+  it('issues tokens with sid and auth_time, which all guards know', async () => {
+    const { signIn, refresh, get, wait, sessions } = await start()
+    const { authenticationToken, refreshToken } = bodyOf(await signIn())
+    const [first, [session]] = [claimsOf(authenticationToken), await sessions.list(ACCOUNTS.alice.id)]
+    expect(first).toMatchObject({ sid: session?.id, auth_time: first.iat })
+    expect(first.jti).not.toBe(first.sid)
+    expect((await get('/recent', authenticationToken)).status).toBe(200)
+    wait(6 * MINUTE)
+    const next = bodyOf(await refresh(refreshToken)).authenticationToken
+    expect(claimsOf(next)).toMatchObject({ sid: first.sid, auth_time: first.auth_time, iat: first.iat + 360 })
+    expect((await get('/recent', next)).status).toBe(401)
+    expect(JSON.parse((await get('/me', next)).body)).toMatchObject({ sessionId: first.sid })
+    expect(JSON.parse((await get('/sessions', next)).body)).toMatchObject({
+      sessions: [{ id: first.sid, current: true }],
+    })
+  })
+})
+
+describe('a refresh', () => {
+  it('gives a new token for an account as it is now, and a new refresh token', async () => {
+    const { signIn, refresh, wait, list, get, events } = await start()
+    const first = bodyOf(await signIn())
+    wait(9 * MINUTE)
+    list[0] = { ...(list[0] as MemoryAccount), scopes: ['reports'] }
+    const second = bodyOf(await refresh(first.refreshToken))
+    expect(claimsOf(second.authenticationToken)).toMatchObject({ sub: ACCOUNTS.alice.id, scope: 'reports' })
+    expect(second.refreshToken).not.toBe(first.refreshToken)
+    expect((await get('/me', second.authenticationToken)).status).toBe(200)
+    const { sid: sessionId, jti: tokenId } = claimsOf(second.authenticationToken)
+    expect(events.at(-1)).toMatchObject({ type: 'session.refreshed', accountId: ACCOUNTS.alice.id, sessionId, tokenId })
+    for (const { refreshToken } of [first, second]) expect(JSON.stringify(events)).not.toContain(refreshToken)
+  })
+
+  it('gives several tabs at once the same refresh token', async () => {
+    const { signIn, refresh } = await start()
+    const { refreshToken } = bodyOf(await signIn())
+    const answers = await Promise.all(Array.from({ length: 12 }, () => refresh(refreshToken)))
+    expect(new Set(answers.map((answer) => bodyOf(answer).refreshToken)).size).toBe(1)
+    expect(new Set(answers.map((answer) => bodyOf(answer).authenticationToken)).size).toBe(12)
+  })
+
+  it('forgives a response that was lost, however long ago', async () => {
+    const { signIn, refresh, wait } = await start()
+    const lost = bodyOf(await signIn())
+    bodyOf(await refresh(lost.refreshToken))
+    wait(5 * DAY)
+    const late = bodyOf(await refresh(lost.refreshToken))
+    wait(9 * MINUTE)
+    const next = bodyOf(await refresh(late.refreshToken))
+    bodyOf(await refresh(next.refreshToken))
+  })
+
+  it('ends the session when a refresh token comes back that was replaced twice', async () => {
+    const { signIn, refresh, wait, events, get } = await start()
+    const stolen = bodyOf(await signIn())
+    const owner = bodyOf(await refresh(stolen.refreshToken))
+    wait(MINUTE)
+    const latest = bodyOf(await refresh(owner.refreshToken))
+    wait(MINUTE)
+    expectForbidden(await refresh(stolen.refreshToken))
+    const { sid: sessionId } = claimsOf(latest.authenticationToken)
+    expect(events.filter(({ type }) => type === 'session.ended')).toEqual([
+      expect.objectContaining({ reason: 'reused', sessionId, accountId: ACCOUNTS.alice.id }),
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'token.refused', code: 'invalid_refresh_token', reason: 'reused' })
+    expectForbidden(await refresh(latest.refreshToken))
+    expect((await get('/me', latest.authenticationToken)).status).toBe(401)
+  })
+
+  it('notices a thief who takes turns with the owner', async () => {
+    const { signIn, refresh, wait } = await start()
+    const copied = bodyOf(await signIn()).refreshToken
+    const thief = bodyOf(await refresh(copied)).refreshToken
+    wait(MINUTE)
+    bodyOf(await refresh(copied))
+    wait(MINUTE)
+    expectForbidden(await refresh(thief))
+  })
+
+  it('ends after idle without a refresh, and after longest in any case', async () => {
+    const { signIn, refresh, wait } = await start({ options: { idle: '1d', longest: '2d' } })
+    const idle = bodyOf(await signIn()).refreshToken
+    wait(DAY)
+    expectForbidden(await refresh(idle))
+    let { refreshToken } = bodyOf(await signIn())
+    for (let i = 0; i < 2; i++) {
+      wait(DAY - SECOND)
+      refreshToken = bodyOf(await refresh(refreshToken)).refreshToken
+    }
+    wait(SECOND)
+    const last = bodyOf(await refresh(refreshToken))
+    expect(Date.parse(last.expiration) - Date.parse('2026-01-02T00:00:00.500Z')).toBeLessThanOrEqual(2 * DAY)
+    wait(SECOND)
+    expectForbidden(await refresh(last.refreshToken))
+  })
+
+  it.each<[string, (account: MemoryAccount, now: number) => MemoryAccount | undefined]>([
+    ['is disabled', (account) => ({ ...account, disabled: true })],
+    ['is gone', () => undefined],
+    ['has ended its earlier tokens', (account, now) => ({ ...account, tokensValidAfter: new Date(now) })],
+    ['has another password', (account) => ({ ...account, passwordHash: 'plain:other' })],
+    ['has no password any more', (account) => ({ ...account, passwordHash: null })],
+  ])('ends the session of an account that %s', async (_, change) => {
+    const { signIn, refresh, wait, list, alice, time, events, sessions } = await start()
+    const { refreshToken } = bodyOf(await signIn())
+    wait(SECOND)
+    list.splice(0, 1, ...[change(alice, time.now) ?? []].flat())
+    expectForbidden(await refresh(refreshToken))
+    expect(await sessions.list(alice.id)).toEqual([])
+    expect(events.findLast(({ type }) => type === 'session.ended')).toMatchObject({ reason: 'account' })
+    list.splice(0, 1, alice)
+    expectForbidden(await refresh(refreshToken))
+  })
+
+  it('keeps the session in which the user changed the password, and ends the others', async () => {
+    const { signIn, refresh, list, alice, sessions } = await start()
+    const [here, there] = [bodyOf(await signIn()), bodyOf(await signIn())]
+    list[0] = { ...alice, passwordHash: 'plain:new password' }
+    const { sid: sessionId, sub: accountId, jti: id } = claimsOf(here.authenticationToken)
+    await sessions.endOthers({ accountId, id, sessionId })
+    const next = bodyOf(await refresh(here.refreshToken))
+    expectForbidden(await refresh(there.refreshToken))
+    bodyOf(await refresh(next.refreshToken))
+    list[0] = { ...alice, passwordHash: 'plain:a third password' }
+    expectForbidden(await refresh(next.refreshToken))
+  })
+
+  it('keeps the other sessions when a sign-in replaces an outdated hash', async () => {
+    const account = { ...ACCOUNTS.alice, passwordHash: `old:${PASSWORD}` }
+    const accounts = memoryAccounts([account])
+    const hasher = (name: string): Hasher & Required<Pick<Hasher, 'hash'>> => ({
+      accepts: (hash) => hash.startsWith(`${name}:`),
+      verify: async (password, hash) => hash === `${name}:${password}`,
+      hash: async (password) => `${name}:${password}`,
+    })
+    const [old, current] = [hasher('old'), hasher('new')]
+    const store = memorySessions()
+    const before = await start({ accounts, store, passwords: createPasswords({ hashers: [old, current] }) })
+    const after = await start({ accounts, store, passwords: createPasswords({ hashers: [current, old] }) })
+    const first = bodyOf(await before.signIn())
+    const second = bodyOf(await after.signIn())
+    expect(accounts.findById(account.id)).toMatchObject({ passwordHash: `new:${PASSWORD}` })
+    for (const { refreshToken } of [first, second]) bodyOf(await after.refresh(refreshToken))
+  })
+
+  it.each<[string, unknown]>([
+    ['an empty text', ''],
+    ['a text of 8,000 characters', 'a'.repeat(8000)],
+    ['a JWT', 'e30.e30.e30'],
+    ['another session', 'ffffffff-ffff-7fff-8fff-ffffffffffff.0.'.padEnd(82, 'A')],
+  ])('refuses %s without a look-up', async (_, text) => {
+    const store = memorySessions()
+    let finds = 0
+    const find: SessionStore['find'] = (id) => {
+      finds++
+      return store.find(id)
+    }
+    const { refresh } = await start({ store: { ...store, find } })
+    expectForbidden(await refresh(text))
+    expect(finds).toBe(0)
+  })
+
+  it('refuses a refresh token of another environment, and one with another generation', async () => {
+    const store = memorySessions()
+    const [here, sibling] = [await start({ store }), await start({ store, issuer: 'https://sibling.example.com' })]
+    const { refreshToken } = bodyOf(await here.signIn())
+    expectForbidden(await sibling.refresh(refreshToken))
+    expectForbidden(await here.refresh(refreshToken.replace('.0.', '.1.')))
+    bodyOf(await here.refresh(refreshToken))
+  })
+
+  it('is refused by a guard, and a token of a guard by the refresh', async () => {
+    const { signIn, refresh, get } = await start()
+    const { refreshToken, authenticationToken } = bodyOf(await signIn())
+    expect((await get('/me', refreshToken)).status).toBe(401)
+    expectForbidden(await refresh(authenticationToken))
+  })
+
+  it.each([
+    ['no member', {}],
+    ['a number', { refreshToken: 1 }],
+    ['null', { refreshToken: null }],
+  ])('refuses a body with %s as malformed', async (_, body) => {
+    const { post } = await start()
+    expectProblem(await post('/refresh', body), 400, 'invalid_body', 'Bad Request')
+  })
+
+  it('has one method, and needs a media type', async () => {
+    const { send, post } = await start()
+    const path = `${TOKEN_PATH}/refresh`
+    expect(await send({ method: 'GET', path })).toMatchObject({ status: 405, headers: { allow: 'POST' } })
+    expect(await post('/refresh', undefined, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 })
+  })
+
+  it('accepts refresh tokens of a secret that was replaced, and of no other', async () => {
+    const store = memorySessions()
+    const [before, after, without] = [
+      await start({ store }),
+      await start({ store, options: { secret: ['n'.repeat(32), SECRET] } }),
+      await start({ store, options: { secret: 'n'.repeat(32) } }),
+    ]
+    const first = bodyOf(await before.signIn()).refreshToken
+    const second = bodyOf(await after.refresh(first)).refreshToken
+    expectForbidden(await without.refresh(first))
+    bodyOf(await without.refresh(second))
+  })
+})
+
+describe('a failing dependency', () => {
+  it.each<[string, keyof SessionStore]>([
+    ['finding the session', 'find'],
+    ['changing the session', 'replace'],
+  ])('is 503 while the store fails at %s, and the refresh token stays valid', async (_, method) => {
+    const store = memorySessions()
+    let isDown = false
+    const failing = new Proxy(store, {
+      get: (target, name, self) =>
+        isDown && name === method ? () => Promise.reject(new Error('down')) : Reflect.get(target, name, self),
+    })
+    const { signIn, refresh } = await start({ store: failing })
+    const { refreshToken } = bodyOf(await signIn())
+    isDown = true
+    expectUnavailable(await refresh(refreshToken))
+    isDown = false
+    bodyOf(await refresh(refreshToken))
+  })
+
+  it('gives the same successor when the store has written, and failed after that', async () => {
+    const store = memorySessions()
+    let fails = true
+    const { signIn, refresh, sessions } = await start({
+      store: {
+        ...store,
+        async replace(id, from, to) {
+          const isSwapped = store.replace(id, from, to)
+          if (fails) throw new Error('lost')
+          return isSwapped
+        },
+      },
+    }).catch(() => {
+      throw new Error('must start')
+    })
+    fails = false
+    const { refreshToken } = bodyOf(await signIn())
+    fails = true
+    expectUnavailable(await refresh(refreshToken))
+    fails = false
+    expect(bodyOf(await refresh(refreshToken)).refreshToken).toContain('.1.')
+    expect(await sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)
+  })
+
+  it('uses up nothing while accounts or keys fail, also for days', async () => {
+    let isDown = false
+    const accounts = memoryAccounts([ACCOUNTS.alice])
+    const findById = async (id: string) => {
+      if (isDown) throw new Error('down')
+      return accounts.findById(id)
+    }
+    const respond = ({ token }: { token: string }) => {
+      if (isDown) throw new Error('down')
+      return { token }
+    }
+    for (const more of [{ accounts: { ...accounts, findById } }, { respond }]) {
+      const { signIn, refresh, wait } = await start(more)
+      const { refreshToken } = bodyOf(await signIn())
+      isDown = true
+      for (let i = 0; i < 5; i++) {
+        expectUnavailable(await refresh(refreshToken))
+        wait(DAY)
+      }
+      isDown = false
+      expect(bodyOf(await refresh(refreshToken)).refreshToken).toContain('.1.')
+    }
+  })
+})
+
+describe('the cookie', () => {
+  const startWithCookie = async (more: Setup = {}) => {
+    const kit = await start({ refresh: 'cookie', ...more })
+    return { ...kit, cookie: cookieOf(await kit.signIn()) }
+  }
+
+  it('is renewed by a refresh, for the rest of the session', async () => {
+    const { cookie, withCookie, wait } = await startWithCookie({ options: { idle: '10d', longest: '11d' } })
+    wait(5 * DAY)
+    const answer = await withCookie('/refresh', cookie)
+    expect(Object.keys(bodyOf(answer))).toEqual(['authenticationToken', 'expiration'])
+    expect(setCookies(answer)).toEqual([expect.stringContaining(`; Max-Age=${(6 * DAY) / 1000}; `)])
+    expect(cookieOf(answer)).not.toBe(cookie)
+  })
+
+  it('stays a cookie of the browser’s session with remember: false', async () => {
+    const { signIn, withCookie } = await start({ refresh: 'cookie' })
+    const answer = await withCookie('/refresh', cookieOf(await signIn({ remember: false })))
+    expect(setCookies(answer)[0]).not.toContain('Max-Age')
+  })
+
+  it('is deleted when its session is over', async () => {
+    const { cookie, withCookie, sessions } = await startWithCookie()
+    await sessions.endAll(ACCOUNTS.alice.id)
+    const answer = await withCookie('/refresh', cookie)
+    expectForbidden(answer)
+    expect(setCookies(answer)).toEqual([expect.stringMatching(/^__Secure-refresh=; Path=\S+; Max-Age=0; /)])
+  })
+
+  it('stays when it is lost in a race, when it is not ours, and while the store is down', async () => {
+    const store = memorySessions()
+    let isDown = false
+    const find: SessionStore['find'] = (id) => {
+      if (isDown) throw new Error('down')
+      return store.find(id)
+    }
+    const { cookie, withCookie } = await startWithCookie({ store: { ...store, find } })
+    const answers = await Promise.all([1, 2, 3].map(() => withCookie('/refresh', cookie)))
+    for (const answer of answers) expect(setCookies(answer)[0]).not.toContain('Max-Age=0')
+    for (const value of ['', 'garbage', `${cookie.slice(COOKIE.length + 1)}x`]) {
+      const answer = await withCookie('/refresh', `${COOKIE}=${value}`)
+      expectForbidden(answer)
+      expect(setCookies(answer)).toEqual([])
+    }
+    isDown = true
+    expect(setCookies(await withCookie('/refresh', cookie))).toEqual([])
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+    ['another origin of the site', { 'sec-fetch-site': 'same-site', origin: 'https://blog.example.com' }],
+    ['another origin, in a browser without Sec-Fetch-Site', { origin: 'https://evil.example' }],
+    [
+      'another port, in a browser without Sec-Fetch-Site',
+      { origin: 'http://api.example.com:81', host: 'api.example.com' },
+    ],
+    ['an opaque origin', { origin: 'null' }],
+  ])('is not taken from a page of %s', async (_, headers) => {
+    const { cookie, withCookie, sessions } = await startWithCookie()
+    for (const path of ['/refresh', '/sign-out']) {
+      const answer = await withCookie(path, cookie, headers)
+      expectProblem(answer, 403, 'cross_site_request', 'Forbidden')
+      expect(setCookies(answer)).toEqual([])
+    }
+    expect(await sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['of its own origin', OWN],
+    [
+      'of its own origin, in a browser without Sec-Fetch-Site',
+      { origin: 'https://api.example.com', host: 'api.example.com' },
+    ],
+    ['behind a proxy', { origin: 'https://api.example.com', 'x-forwarded-host': 'api.example.com' }],
+    ['of an allowed origin', { 'sec-fetch-site': 'same-site', origin: 'https://app.example.com' }],
+    ['of no browser', {}],
+  ])('is taken from a client %s', async (_, headers) => {
+    const { cookie, withCookie } = await startWithCookie({ allowedOrigins: ['https://app.example.com'] })
+    bodyOf(await withCookie('/refresh', cookie, headers))
+  })
+
+  it('is refused when another host of the domain has added one, and not deleted', async () => {
+    const { cookie, withCookie, signIn } = await startWithCookie()
+    const other = cookieOf(await signIn())
+    const answer = await withCookie('/refresh', `${other}; ${cookie}`)
+    expectForbidden(answer)
+    expect(setCookies(answer)).toEqual([])
+    bodyOf(await withCookie('/refresh', `${COOKIE}=garbage; ${cookie}; other=1`))
+    const newer = cookieOf(await withCookie('/refresh', cookie))
+    bodyOf(await withCookie('/refresh', `${cookie}; ${newer}`))
+  })
+
+  it('keeps the other cookies of the response', async () => {
+    const app = express()
+    const { accounts } = await start()
+    const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
+    const tokens = createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: 's'.repeat(32) } })
+    app.use((_req, res, next) => {
+      res.setHeader('Set-Cookie', 'theme=dark')
+      next()
+    })
+    app.use(
+      '/:tenant',
+      tokenRouter({ tokens, accounts, passwords: fastPasswords(), sessions, refresh: 'cookie', path: '/token' }),
+    )
+    const { port } = await listen(app)
+    const body = asJson({ email: ACCOUNTS.alice.email, password: PASSWORD })
+    const answer = await client(port)({ method: 'POST', path: '/a;Domain=evil.example/token', ...body })
+    expect(setCookies(answer)).toEqual(['theme=dark', expect.stringContaining('Path=/a%3BDomain=evil.example/token;')])
+  })
+})
+
+describe('a sign-out', () => {
+  it('ends the session of a refresh token, also of an old one and after its token has expired', async () => {
+    const { signIn, refresh, post, wait, get, events } = await start()
+    const old = bodyOf(await signIn())
+    const current = bodyOf(await refresh(old.refreshToken))
+    wait(DAY)
+    expect(await post('/sign-out', { refreshToken: old.refreshToken })).toMatchObject({ status: 204, body: '' })
+    expect(events.at(-1)).toMatchObject({ type: 'session.ended', reason: 'signed_out' })
+    expectForbidden(await refresh(current.refreshToken))
+    expect((await get('/me', current.authenticationToken)).status).toBe(401)
+  })
+
+  it('is 204 for an unknown session, and deletes the cookie', async () => {
+    const { post } = await start()
+    expect(await post('/sign-out', { refreshToken: 'unknown' })).toMatchObject({ status: 204 })
+    const { withCookie, signIn, sessions } = await start({ refresh: 'cookie' })
+    for (const cookie of [cookieOf(await signIn()), '']) {
+      const answer = await withCookie('/sign-out', cookie)
+      expect(answer.status).toBe(204)
+      expect(setCookies(answer)).toEqual([expect.stringContaining('Max-Age=0')])
+    }
+    expect(await sessions.list(ACCOUNTS.alice.id)).toEqual([])
+  })
+
+  it('is 503 while the store is down, and keeps the cookie', async () => {
+    const store = memorySessions()
+    let isDown = false
+    const find: SessionStore['find'] = (id) => {
+      if (isDown) throw new Error('down')
+      return store.find(id)
+    }
+    const { withCookie, signIn } = await start({ refresh: 'cookie', store: { ...store, find } })
+    const cookie = cookieOf(await signIn())
+    isDown = true
+    const answer = await withCookie('/sign-out', cookie)
+    expectUnavailable(answer)
+    expect(setCookies(answer)).toEqual([])
+  })
+})
