@@ -51,7 +51,14 @@ export type {
 } from './login/token-router-options.js'
 export type { Clock, Duration } from './options/checks.js'
 export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './refusals/auth-error.js'
-export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, RefreshRefusal, TokenRefusal } from './refusals/codes.js'
+export type {
+  AuthErrorCode,
+  Dependency,
+  LimitName,
+  LoginRefusal,
+  RefreshRefusal,
+  TokenRefusal,
+} from './refusals/codes.js'
 export type {
   AuthEvent,
   AuthObserver,

@@ -76,10 +76,10 @@ export interface SessionStartedEvent extends EventBase {
   type: 'session.started'
   /** The account that signed in. */
   accountId: string
-  /** The session's id. */
-  sessionId: string
-  /** The session's id, which is the token's `jti`. Absent for a session with refresh, whose id is `sid` of its tokens. */
+  /** The session's id, which is the token's `jti`. Only of sessions without the option `refresh`. */
   tokenId?: string
+  /** The session's id, which is `sid` of its tokens. Only of sessions with the option `refresh`. */
+  sessionId?: string
   /** The time at which the session ends by itself: the token's `exp`, or later with refresh. */
   expiresAt: Date
 }
@@ -113,10 +113,10 @@ export interface SessionEndedEvent extends EventBase {
   accountId: string
   /** The reason for the end. */
   reason: SessionEnd
-  /** The session's id. Absent for the reasons `others` and `all`. */
-  sessionId?: string
-  /** The session's id, which is the token's `jti`. Absent with refresh, and for the reasons `others` and `all`. */
+  /** The session's id, as in `session.started`. Absent for the reasons `others` and `all`. */
   tokenId?: string
+  /** The session's id, as in `session.started`. Absent for the reasons `others` and `all`. */
+  sessionId?: string
 }
 
 /** A dependency of the host failed or did not respond within its timeout. */

@@ -197,12 +197,11 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   }
 
   function reportEnd(address: string | undefined, accountId: string, reason: SessionEnd, sessionId?: string): void {
-    emit({ address }, { type: 'session.ended', accountId, reason, ...namesOf(sessionId) })
+    emit({ address }, { type: 'session.ended', accountId, reason, ...(sessionId !== undefined && namesOf(sessionId)) })
   }
 
   /** Without refresh, the id of a session is the one of its token. */
-  const namesOf = (sessionId: string | undefined) =>
-    sessionId === undefined ? {} : { sessionId, ...(refreshing ? {} : { tokenId: sessionId }) }
+  const namesOf = (sessionId: string) => (refreshing ? { sessionId } : { tokenId: sessionId })
 
   const sessions: Sessions = {
     issuers: read.issuers,
@@ -263,8 +262,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         forget()
         throw error
       }
-      const names = session.refresh === null ? { sessionId: id, tokenId: id } : { sessionId: id }
-      emit({ address: from }, { type: 'session.started', accountId, ...names, expiresAt })
+      emit({ address: from }, { type: 'session.started', accountId, ...namesOf(id), expiresAt })
     },
     async list(accountId: string) {
       assertAccountId('list', accountId)

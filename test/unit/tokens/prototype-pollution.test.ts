@@ -92,7 +92,7 @@ describe('issue', () => {
       return members[name]
     }
     issueNow(issuer, new Proxy({ accountId: '' }, { get } as object))
-    expect(reads.sort()).toEqual(['accountId', 'claims', 'issuedAt', 'lifetime', 'scopes'])
+    expect(reads.sort()).toEqual(['accountId', 'claims', 'issuedAt', 'lifetime', 'scopes', 'sessionId', 'signedInAt'])
   })
 })
 
