@@ -34,7 +34,7 @@ export async function startSession({ sessions, session, confirm, isWanted, timeo
     await confirm?.()
     if (!isWanted()) throw new AuthError('client_closed_request')
   } catch (error) {
-    // A session that stays gives no access, because nobody has its token.
+    // A session that stays gives no access, because its token was not sent.
     await callHost('sessions', () => sessions.end({ accountId }, id, address ?? undefined), { timeout }).catch(() => {})
     throw error
   }

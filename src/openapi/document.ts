@@ -1,7 +1,7 @@
 import { type FieldNames, fieldsOption } from '../login/body/field-names.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
-import { aliasesOf, type Check, must, optional, readOptions } from '../options/read-options.js'
+import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { baseUrl } from '../options/web-url.js'
 import {
@@ -57,7 +57,7 @@ const pathOr =
   (value) =>
     typeof value === 'boolean' && Object.hasOwn(other, String(value)) ? other[String(value)] : plainPath(value)
 
-const pathItems = must<Record<string, PathItem>>(
+const pathItems = checkThat<Record<string, PathItem>>(
   "an object of path items, like { '/statements': { get: guardedOperation(…) } }",
   (value) => isPlainObject(value) && Object.keys(value).every((path) => path.startsWith('/')),
 )
@@ -68,7 +68,7 @@ const schema = {
   servers: optional((value): string[] => (Array.isArray(value) ? value : [value]).map(baseUrl), []),
   path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
   fields: fieldsOption,
-  tokenResponse: optional(must<Schema>("a schema, like { type: 'object' }", isPlainObject)),
+  tokenResponse: optional(checkThat<Schema>("a schema, like { type: 'object' }", isPlainObject)),
   jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
   sessions: optional(pathOr({ false: undefined, true: '/sessions' })),
   schemeName,
@@ -193,10 +193,17 @@ function listKeys(): Operation {
 function sessionPaths(mount: string, schemeName: string): Record<string, PathItem> {
   const below = (path: string) => (mount === '/' ? path : `${mount}${path === '/' ? '' : path}`)
 
-  function operation(part: 'sessions' | 'session' | 'signOut', own: Omit<Operation, 'responses'>, sample: Response) {
+  function operation(
+    part: 'sessions' | 'session' | 'signOut',
+    members: Omit<Operation, 'responses'>,
+    sample: Response,
+  ) {
     const { 503: _, ...refusals } = refusalResponses(part)
     const status = sample.content ? 200 : 204
-    return guardedOperation({ ...own, tags: [TAG.name], responses: { [status]: sample, ...refusals } }, { schemeName })
+    return guardedOperation(
+      { ...members, tags: [TAG.name], responses: { [status]: sample, ...refusals } },
+      { schemeName },
+    )
   }
   const ended = (description: string): Response => ({ description, ...messageOf([doneResponse()], {}) })
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]

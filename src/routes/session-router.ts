@@ -36,7 +36,7 @@ export interface SessionRouterOptions {
   guard: RequestHandler
   /** The sessions of the app: the result of `createSessions`. */
   sessions: Sessions
-  /** Called when the store fails. Default: the first failure is a warning of the process. */
+  /** Called when the store fails. Default: the router emits a process warning for its first failure. */
   onEvent?: AuthObserver | undefined
 }
 
@@ -69,16 +69,16 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   const caller = 'sessionRouter'
   const read = readOptions<SessionRouterOptions, typeof schema>(caller, options, schema, aliases)
   const { guard, sessions, onEvent } = read
-  const own = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
+  const guardOptions = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
   // A token that has signed out could otherwise list and end the sessions of its account.
-  if (own && (own.sessions !== sessions || own.optional)) {
+  if (guardOptions && (guardOptions.sessions !== sessions || guardOptions.optional)) {
     throw misuse(
       `${caller}: the guard must have the same sessions, and must not be optional. Pass requireBearer({ tokens, sessions })`,
       PAGE.sessions,
     )
   }
   // Another guard may accept the tokens of a partner, which could name a session of the host.
-  if (!own && !sessions.issuers) {
+  if (!guardOptions && !sessions.issuers) {
     throw misuse(
       `${caller}: with a guard other than requireBearer(), "sessions" must name the issuers of your app. Pass createSessions(store, { issuers })`,
       PAGE.sessions,
@@ -96,7 +96,8 @@ export function sessionRouter(options: SessionRouterOptions): Router {
       try {
         return await limitCalls(sourceOf(req), async () => {
           // Another guard may admit a token whose session has ended.
-          const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
+          const hasEnded =
+            !guardOptions && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
           if (hasEnded !== false) return refusalResponse(part, new AuthError('invalid_token'))
           const result = await run(auth, req)
           return result ? jsonResponse(JSON.stringify(result)) : doneResponse()

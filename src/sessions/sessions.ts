@@ -24,8 +24,8 @@ export interface SessionsOptions {
   /** Time limit for the store, except in a guard, which has its own. Default 5 s. 1 ms to 1 min. After the limit: `unavailable`. */
   timeout?: Duration | undefined
   /**
-   * Called when a session has started or ended, and when `lastUsedAt` could not be stored. Default: the first failure of these sessions is
-   * a warning of the process.
+   * Called when a session has started or ended, and when `lastUsedAt` could not be stored. Default: a process
+   * warning for the first failure of these sessions.
    */
   onEvent?: AuthObserver | undefined
   /**
