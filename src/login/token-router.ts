@@ -3,16 +3,9 @@ import { describe } from '../options/read-options.js'
 import { isPlainObject, isValidDate } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { AuthError, asRefusal } from '../refusals/auth-error.js'
-import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type EventSubject, reportedCopy } from '../refusals/events.js'
-import {
-  allHeaders,
-  type HttpResponse,
-  jsonResponse,
-  refusalResponse,
-  sendResponse,
-  tokenResult,
-} from '../refusals/responses.js'
+import { allHeaders, type HttpResponse, jsonResponse, refusalResponse, tokenResult } from '../refusals/responses.js'
+import { hasUnreadBody, sendResponse } from '../refusals/send-response.js'
 import { headerOf } from '../requests/header-lines.js'
 import { addressOf, originOfRequest, type RequestOrigin } from '../requests/origin.js'
 import type { IssuedToken } from '../tokens/jwt/issue-token.js'

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { http2StreamOf } from '../refusals/close-after-response.js'
+import { http2StreamOf } from '../refusals/send-response.js'
 import { warnOnce } from '../refusals/warnings.js'
 import type { Source } from '../waiting/fair-queue.js'
 import { clientNetwork } from './client-network.js'

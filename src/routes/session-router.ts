@@ -7,17 +7,9 @@ import { readOptions } from '../options/read-options.js'
 import { attempt } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { AuthError, asRefusal } from '../refusals/auth-error.js'
-import { hasUnreadBody } from '../refusals/close-after-response.js'
 import { type AuthObserver, emitter, refusalEvent } from '../refusals/events.js'
-import {
-  doneResponse,
-  ENDPOINTS,
-  type HttpResponse,
-  jsonResponse,
-  methodNotAllowed,
-  refusalResponse,
-  sendResponse,
-} from '../refusals/responses.js'
+import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse, refusalResponse } from '../refusals/responses.js'
+import { hasUnreadBody, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
 import { addressOf, sourceOf } from '../requests/origin.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'

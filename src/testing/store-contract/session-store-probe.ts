@@ -1,7 +1,7 @@
 import { PAGE } from '../../options/misuse.js'
 import { named } from '../../options/read-options.js'
+import { storeObject } from '../../sessions/checked-store.js'
 import { type FoundSession, readFound, readSession, type Session, type SessionStore } from '../../sessions/session.js'
-import { storeObject } from '../../sessions/sessions.js'
 import { fail } from './contract-check.js'
 import { booleanFrom, resultOf, shown } from './store-probe.js'
 
