@@ -1,7 +1,7 @@
 import { type AuthError, asRefusal } from '../refusals/auth-error.js'
-import { hasToClose } from '../refusals/close-after-response.js'
 import { type AuthObserver, type Emit, refusalEvent, reportedCopy } from '../refusals/events.js'
 import { allHeaders, type HttpResponse, refusalResponse } from '../refusals/responses.js'
+import { hasToClose } from '../refusals/send-response.js'
 import { addressIn, type LazyOrigin } from '../requests/origin.js'
 
 /** The options that these steps read. */

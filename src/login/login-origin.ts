@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from '../options/checks.js'
-import { must, optional, readOptions } from '../options/read-options.js'
+import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { clientNetwork } from '../requests/client-network.js'
 import { followerOf, NEVER, type Origin, originOfRequest } from '../requests/origin.js'
@@ -17,7 +17,7 @@ const isSignal = (value: unknown) =>
   isPlainObject(value) &&
   typeof memberOf(value, 'aborted') === 'boolean' &&
   typeof memberOf(value, 'addEventListener') === 'function'
-const signalOption = must<AbortSignal>('an AbortSignal', isSignal)
+const signalOption = checkThat<AbortSignal>('an AbortSignal', isSignal)
 
 const originSchema = {
   address: optional(text('the address of a client')),

@@ -3,7 +3,7 @@ import type { PasswordsPort } from '../accounts/passwords/host-passwords.js'
 import type { PasswordsSlot } from '../accounts/passwords/passwords.js'
 import { LONGEST_EMAIL } from '../accounts/throttle/account-key.js'
 import type { Attempt, AttemptOutcome } from '../accounts/throttle/attempt.js'
-import type { Throttle } from '../accounts/throttle/throttle.js'
+import type { ThrottlePort } from '../accounts/throttle/host-throttle.js'
 import { ignoringErrors, isThenable } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
@@ -23,7 +23,7 @@ export interface Credentials {
 export interface LoginDependencies {
   accounts: AccountStore
   passwords: PasswordsPort
-  throttle: Throttle
+  throttle: ThrottlePort
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
   clock: () => number | Date

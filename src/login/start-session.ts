@@ -39,7 +39,7 @@ export async function startSession(starting: StartingSession): Promise<void> {
     if (refreshing && confirmed) await refreshing.notePassword(session, confirmed)
     if (!isWanted()) throw new AuthError('client_closed_request')
   } catch (error) {
-    // A session that stays gives no access, because nobody has its token.
+    // A session that stays gives no access, because its token was not sent.
     await callHost('sessions', () => sessions.end({ accountId }, id, address ?? undefined), { timeout }).catch(() => {})
     throw error
   }

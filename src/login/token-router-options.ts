@@ -210,11 +210,11 @@ function loginIn(caller: Subject, read: Checked<typeof strategySchema>, clock: (
   const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)
-  const own = () => {
+  const createOwn = () => {
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
     return loginWith(settingsOf({ ...read, accounts, clock }))
   }
-  const login = loginPortOf(logIn ?? own(), read.timeout)
+  const login = loginPortOf(logIn ?? createOwn(), read.timeout)
   const observer = read.onEvent ?? login.onEvent
   const emit = emitter(observer)
   return { login, emit, observer, reportRefusal: refusalReporter(emit, observer) }

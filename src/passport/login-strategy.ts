@@ -29,7 +29,7 @@ interface View {
   logIn(credentials: Credentials, verified: Done): void
 }
 
-interface Parts extends Pick<Settings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
+interface LoginSetup extends Pick<Settings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
   readCredentials: ReturnType<typeof createCredentialsReader>
   verify: LoginVerify | undefined
 }
@@ -48,7 +48,7 @@ const Local = Strategy as unknown as ParentOf<(view: View, email: string, passwo
 export class LoginStrategy extends Local {
   /** The name for `passport.authenticate`. */
   override readonly name: string = 'login'
-  readonly #parts: Parts
+  readonly #setup: LoginSetup
 
   /**
    * Reads the options once.
@@ -59,12 +59,12 @@ export class LoginStrategy extends Local {
   constructor(options: LoginStrategyOptions, verify?: LoginVerify) {
     super(FIELDS, ({ logIn }, email, password, verified) => logIn({ email, password }, verified))
     const settings = readLoginStrategyOptions(options)
-    this.#parts = { ...settings, readCredentials: createCredentialsReader(settings), verify }
+    this.#setup = { ...settings, readCredentials: createCredentialsReader(settings), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
-  static #of(strategy: object): Parts {
-    return #parts in strategy ? strategy.#parts : LoginStrategy.#of(Object.getPrototypeOf(strategy))
+  static #of(strategy: object): LoginSetup {
+    return #setup in strategy ? strategy.#setup : LoginStrategy.#of(Object.getPrototypeOf(strategy))
   }
 
   /** Called by Passport, which adds its actions to `this`. */

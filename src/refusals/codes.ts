@@ -70,7 +70,7 @@ export interface Refusal {
   challenge?: string | null
   /** The response has no body. */
   empty?: true
-  /** The client has disconnected, so nobody receives the response. */
+  /** The client has disconnected, so it receives no response. */
   unseen?: true
 }
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AuthError, asRefusal } from './auth-error.js'
-import { hasUnreadBody } from './close-after-response.js'
 import type { Part } from './codes.js'
 import { type AuthObserver, type EventSubject, type refusalReporter, reportedCopy } from './events.js'
-import { allHeaders, refusalResponse, sendResponse } from './responses.js'
+import { allHeaders, refusalResponse } from './responses.js'
+import { hasUnreadBody, sendResponse } from './send-response.js'
 
 interface RefusingSettings {
   reportRefusal: ReturnType<typeof refusalReporter>

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { http2StreamOf } from '../refusals/close-after-response.js'
+import { http2StreamOf } from '../refusals/send-response.js'
 import { warnOnce } from '../refusals/warnings.js'
 import type { Source } from '../waiting/fair-queue.js'
 import { clientNetwork } from './client-network.js'
@@ -59,8 +59,8 @@ function warnOfTrustProxy(req: IncomingMessage & { app?: { get?: unknown } }): v
   const { app, headers } = req
   if (typeof app?.get !== 'function') return
   const trusted: unknown = app.get('trust proxy')
-  if (trusted === true) warnOnce('trustsEveryone')
-  else if (trusted === false && Object.hasOwn(headers, 'x-forwarded-for')) warnOnce('trustsNobody')
+  if (trusted === true) warnOnce('anyProxy')
+  else if (trusted === false && Object.hasOwn(headers, 'x-forwarded-for')) warnOnce('proxyUnknown')
 }
 
 /** The streams that a client has reset do not know their session any more, so they share one limit. */

@@ -7,7 +7,8 @@ import { AuthError } from '../refusals/auth-error.js'
 import type { Part } from '../refusals/codes.js'
 import type { EventSubject } from '../refusals/events.js'
 import { createCallRefuser } from '../refusals/refuse-call.js'
-import { ENDPOINTS, type HttpResponse, sendResponse } from '../refusals/responses.js'
+import { ENDPOINTS, type HttpResponse } from '../refusals/responses.js'
+import { sendResponse } from '../refusals/send-response.js'
 import { addressOf, originOfRequest, type RequestOrigin } from '../requests/origin.js'
 
 type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: EventSubject) => Promise<HttpResponse>

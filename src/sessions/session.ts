@@ -77,8 +77,8 @@ export interface SessionStore {
 }
 
 /** Returns the id of a token's session: of a token without `sid`, the token's own. */
-export const sessionIdOf = (auth: { readonly id: string; readonly sessionId?: string | undefined }): string =>
-  (memberOf(auth, 'sessionId') as string | undefined) ?? (memberOf(auth, 'id') as string)
+export const sessionIdOf = (auth: { readonly id?: string; readonly sessionId?: string | undefined }): string =>
+  (memberOf(auth, 'sessionId') ?? memberOf(auth, 'id')) as string
 
 /** The longest texts of a session, in characters (code points). `newSession` cuts longer texts. */
 export const LONGEST_TEXTS = { address: 64, userAgent: 256, label: 64 } as const
@@ -147,7 +147,7 @@ function textsOf(caller: string, original: object, change: (text: string, most: 
 
 /**
  * Characters that a page or a database may misread: control characters, marks that change the direction of writing, halves of surrogate
- * pairs, ends of lines, and characters that nobody sees. U+2800 is an empty braille pattern.
+ * pairs, ends of lines, and invisible characters. U+2800 is an empty braille pattern.
  */
 const UNREADABLE = /[\p{C}\p{DI}\p{Zl}\p{Zp}\u2800]/gu
 

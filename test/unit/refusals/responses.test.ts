@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { asRefusal, withHeaders } from '../../../src/refusals/auth-error.js'
-import { hasUnreadBody } from '../../../src/refusals/close-after-response.js'
 import type { Part } from '../../../src/refusals/codes.js'
 import {
   allHeaders,
@@ -14,9 +13,9 @@ import {
   keysResponse,
   refusalResponse,
   resourceResponse,
-  sendResponse,
   tokenResult,
 } from '../../../src/refusals/responses.js'
+import { hasUnreadBody, sendResponse } from '../../../src/refusals/send-response.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }

@@ -1,6 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { bare, own } from '../options/values.js'
+import { AuthError } from './auth-error.js'
+import type { Part } from './codes.js'
+import { type HttpResponse, refusalResponse } from './responses.js'
+
+/** Sets headers unchanged. Express's `res.set` would add a charset to media types that have none. */
+export function setHeaders(res: ServerResponse, headers: HttpResponse['headers']): void {
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+}
+
+/** Sends a response, unless the headers of another one have been sent. With `closes`, the connection then closes. */
+export function sendResponse(res: ServerResponse, { status, headers, body }: HttpResponse, closes = false): void {
+  if (res.headersSent) return
+  res.statusCode = status
+  setHeaders(res, headers)
+  // RFC 9110 section 8.6: a 204 has no length.
+  if (status !== 204) res.setHeader('Content-Length', Buffer.byteLength(body))
+  if (closes) endThenClose(res, body)
+  else res.end(body)
+}
+
+/** Returns the handler for the methods that a path does not have. */
+export const methodNotAllowed = (part: Part) =>
+  function methodNotAllowedHandler(req: IncomingMessage, res: ServerResponse): void {
+    sendResponse(res, refusalResponse(part, new AuthError('method_not_allowed')), hasUnreadBody(req, 0))
+  }
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536
@@ -47,7 +72,7 @@ export function closeAfterEnd(req: IncomingMessage & { res?: ServerResponse }): 
  *
  * In HTTP/2, the request's stream is closed after the response (RFC 9113 section 8.1), and the connection stays open.
  */
-export function endThenClose(res: ServerResponse, body: string | Buffer): void {
+function endThenClose(res: ServerResponse, body: string | Buffer): void {
   const { req } = res
   const stream = http2StreamOf(req)
   if (stream) {
