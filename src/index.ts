@@ -42,7 +42,7 @@ export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } fro
 export type { Credentials } from './login/login.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
-export type { RefreshChoice, RefreshMode } from './login/refresh-mode.js'
+export type { RefreshChoice } from './login/refresh-mode.js'
 export type {
   CredentialsOptions,
   IssuedResponse,
@@ -73,6 +73,7 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './refusals/events.js'
+export type { RefreshMode } from './refusals/responses.js'
 export { type AuthErrorsOptions, authErrors } from './routes/auth-errors.js'
 export { type JwksRouterOptions, jwksRouter } from './routes/jwks-router.js'
 export {

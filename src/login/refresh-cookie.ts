@@ -1,11 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { REFRESH_COOKIE } from '../refusals/responses.js'
 import { headerOf } from '../requests/header-lines.js'
-
-/**
- * The name of the cookie. Browsers accept the prefix only with `Secure` (RFC 6265bis section 4.1.3.1). Not `__Host-`, which would send the
- * cookie with every request of the host.
- */
-const NAME = '__Secure-refresh'
 
 /** A cookie for the token endpoint and the paths below it. */
 interface RefreshCookie {
@@ -20,7 +15,7 @@ interface RefreshCookie {
 export function addCookie(res: ServerResponse, { value, path, maxAge }: RefreshCookie): void {
   if (res.headersSent) return
   const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
-  const cookie = `${NAME}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; SameSite=Strict`
+  const cookie = `${REFRESH_COOKIE}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; SameSite=Strict`
   const others = [res.getHeader('Set-Cookie') ?? []].flat().map(String)
   res.setHeader('Set-Cookie', [...others, cookie])
 }
@@ -37,5 +32,7 @@ export function cookieValues(req: IncomingMessage): string[] {
   const header = headerOf(req, 'cookie')
   if (typeof header !== 'string') return []
   const pairs = header.split(';').map((pair) => pair.trim())
-  return pairs.filter((pair) => pair.startsWith(`${NAME}=`)).map((pair) => pair.slice(NAME.length + 1))
+  return pairs
+    .filter((pair) => pair.startsWith(`${REFRESH_COOKIE}=`))
+    .map((pair) => pair.slice(REFRESH_COOKIE.length + 1))
 }

@@ -3,16 +3,10 @@ import type { FindById } from '../accounts/find-account.js'
 import { tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
 import { attempt } from '../options/values.js'
-import { type HttpResponse, jsonResponse } from '../refusals/responses.js'
+import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
 import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { addCookie } from './refresh-cookie.js'
-
-/**
- * How a client keeps its refresh token. `'cookie'`, for pages: in a cookie that no script can read. `'body'`, for mobile apps and scripts: the
- * client stores it, and the response has the member `refreshToken`.
- */
-export type RefreshMode = 'cookie' | 'body'
 
 /** The option `refresh` of `tokenRouter`. */
 export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode | undefined)

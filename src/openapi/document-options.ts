@@ -1,11 +1,12 @@
 import { type FieldNames, fieldsOption } from '../login/body/field-names.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
-import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
+import { aliasesOf, type Check, checkThat, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { baseUrl } from '../options/web-url.js'
-import { ENDPOINTS } from '../refusals/responses.js'
+import { ENDPOINTS, type RefreshMode } from '../refusals/responses.js'
 import { schemeName } from './guarded-operation.js'
+import type { RefreshModes } from './refresh-paths.js'
 import type { PathItem, Schema } from './types.js'
 
 /** The options of `openApiDocument`. */
@@ -28,6 +29,11 @@ export interface OpenApiOptions {
    * `expiration`.
    */
   tokenResponse?: Schema | undefined
+  /**
+   * The option `refresh` of `tokenRouter`: `'cookie'`, `'body'`, or `true` for a function, whose clients may use both. Default false: the
+   * router has no `refresh`.
+   */
+  refresh?: RefreshMode | boolean | undefined
   /** The whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default false: the app has no `jwksRouter`. */
   jwks?: string | boolean | undefined
   /** The whole path of `sessionRouter`, or `true` for `/sessions`. Default false: the app has no `sessionRouter`. */
@@ -52,6 +58,13 @@ const pathItems = checkThat<Record<string, PathItem>>(
   (value) => isPlainObject(value) && Object.keys(value).every((path) => path.startsWith('/')),
 )
 
+const refreshModes: Check<RefreshModes> = (value) => {
+  if (value === false) return []
+  if (value === true) return ['body', 'cookie']
+  if (value === 'body' || value === 'cookie') return [value]
+  throw new InvalidOption("'cookie', 'body', true or false")
+}
+
 const schema = {
   title: optional(nonEmpty, 'Token endpoint'),
   version: optional(nonEmpty, 'v2013'),
@@ -59,6 +72,7 @@ const schema = {
   path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
   fields: fieldsOption,
   tokenResponse: optional(checkThat<Schema>("a schema, like { type: 'object' }", isPlainObject)),
+  refresh: optional(refreshModes, [] as RefreshModes),
   jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
   sessions: optional(pathOr({ false: undefined, true: '/sessions' })),
   schemeName,
@@ -70,6 +84,7 @@ const aliases = aliasesOf({
   title: 'name',
   path: 'prefix tokenPath',
   tokenResponse: 'respond response',
+  refresh: 'refreshTokens refreshToken',
   jwks: 'jwksPath keys',
   sessions: 'sessionRouter sessionsPath',
   schemeName: 'scheme',

@@ -9,6 +9,7 @@ import {
 import { type OpenApiOptions, readOpenApiOptions } from './document-options.js'
 import { guardComponents, guardedOperation } from './guarded-operation.js'
 import { headerOf } from './headers.js'
+import { RefreshRequest, refreshPaths, withRefreshMember, withRememberMember } from './refresh-paths.js'
 import { messageOf, refusalResponses } from './responses.js'
 import { AuthProblem, credentialsSchema, SessionList, TokenKeySet, TokenResult } from './schemas.js'
 import type { OpenApiDocument, Operation, PathItem, Response } from './types.js'
@@ -16,14 +17,19 @@ import type { OpenApiDocument, Operation, PathItem, Response } from './types.js'
 const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify them, and sessions.' }
 
 /**
- * Creates the OpenAPI 3.1 document of the token endpoint, of `jwksRouter` and of `sessionRouter`. Its components have the bearer scheme and the guard's
+ * Creates the OpenAPI 3.1 document of the token endpoint with its refresh, of `jwksRouter` and of `sessionRouter`. Its components have the bearer scheme and the guard's
  * responses. Each call returns a new document, so the host can add operations to it.
  * @throws TypeError that names the invalid option
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
   const read = readOpenApiOptions(options)
-  const { title, version, servers, path, fields, tokenResponse, jwks, sessions } = read
-  const tokenSchemas = { TokenCredentials: credentialsSchema(fields), TokenResult: tokenResponse ?? TokenResult }
+  const { title, version, servers, path, fields, tokenResponse, refresh, jwks, sessions } = read
+  const refreshes = path !== undefined && refresh.length > 0
+  const tokenSchemas = {
+    TokenCredentials: withRememberMember(credentialsSchema(fields), refresh),
+    TokenResult: withRefreshMember(tokenResponse ?? TokenResult, refresh),
+    ...(refresh.includes('body') && { RefreshRequest }),
+  }
   const document: OpenApiDocument = {
     openapi: '3.1.0',
     info: { title, version },
@@ -31,6 +37,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     tags: path || jwks || sessions ? [TAG] : [],
     paths: {
       ...(path && { [path]: { post: issueToken(tokenResponse === undefined) } }),
+      ...(refreshes && refreshPaths(path, refresh, TAG.name)),
       ...(jwks && { [jwks]: { get: listKeys() } }),
       ...(sessions && sessionPaths(sessions, read.schemeName)),
       ...read.paths,

@@ -4,20 +4,14 @@ import { createBodyReader } from '../login/body/request-body.js'
 import { subjectOf } from '../login/create-login.js'
 import { createIssuing, limitCalls } from '../login/issuing.js'
 import { cookieValues, deleteCookie } from '../login/refresh-cookie.js'
-import {
-  cookiePath,
-  type RefreshMode,
-  type RefreshRoutes,
-  refreshResponse,
-  withinSession,
-} from '../login/refresh-mode.js'
+import { cookiePath, type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
 import { CALL_CODES } from '../login/start-session.js'
 import type { TokenRouterSettings } from '../login/token-router-options.js'
 import { isPlainObject, own } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { RefreshRefusal } from '../refusals/codes.js'
 import type { EventSubject } from '../refusals/events.js'
-import { doneResponse, type HttpResponse } from '../refusals/responses.js'
+import { doneResponse, type HttpResponse, type RefreshMode } from '../refusals/responses.js'
 import { assertOwnOrigin } from '../requests/cross-site.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'

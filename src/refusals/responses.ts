@@ -17,6 +17,18 @@ export const ENDPOINTS = {
   signOut: { path: '/sign-out', methods: ['POST'] },
 } as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
 
+/**
+ * How a client keeps its refresh token. `'cookie'`, for pages: in a cookie that no script can read. `'body'`, for mobile apps and scripts: the
+ * client stores it, and the response has the member `refreshToken`.
+ */
+export type RefreshMode = 'cookie' | 'body'
+
+/**
+ * The name of the cookie. Browsers accept the prefix only with `Secure` (RFC 6265bis section 4.1.3.1). Not `__Host-`, which would send the
+ * cookie with every request of the host.
+ */
+export const REFRESH_COOKIE = '__Secure-refresh'
+
 export const REQUEST_TYPES = ['application/json', 'application/x-www-form-urlencoded'] as const
 
 export type RequestType = (typeof REQUEST_TYPES)[number]

@@ -44,6 +44,7 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 const FLOORS = [
   ['index.ts', 'client.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
   ['openapi', 'testing', 'cli', 'passport', 'routes'],
+  ['refresh'],
   ['login', 'guard'],
   ['tokens', 'accounts', 'sessions', 'client'],
   ['requests'],
@@ -52,7 +53,7 @@ const FLOORS = [
   ['options', 'packages'],
 ]
 /** The journeys of a request, and the ground that reads requests and sends responses. */
-const HTTP = ['login', 'guard', 'routes', 'passport', 'requests', 'refusals']
+const HTTP = ['login', 'refresh', 'guard', 'routes', 'passport', 'requests', 'refusals']
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
 type Edge = readonly [from: string, to: string]
@@ -100,7 +101,7 @@ describe('the layers of src', () => {
 
   it.each([
     ['passport', /^(@types\/)?passport/, ['passport']],
-    ['express', /^(@types\/)?express/, ['packages', 'login', 'routes']],
+    ['express', /^(@types\/)?express/, ['packages', 'login', 'refresh', 'routes']],
     ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, ['packages', 'login']],
     ['password hashes', /argon2|bcrypt/, ['accounts']],
   ])('%s: imported only in its rooms', (_what, name, rooms) => {

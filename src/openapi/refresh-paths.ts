@@ -1,0 +1,82 @@
+import { doneResponse, ENDPOINTS, jsonResponse, REFRESH_COOKIE, type RefreshMode } from '../refusals/responses.js'
+import { messageOf, refusalResponses } from './responses.js'
+import type { Operation, PathItem, Schema } from './types.js'
+
+/** The ways in which clients keep their refresh tokens, as the option `refresh` of `openApiDocument` names them. */
+export type RefreshModes = readonly RefreshMode[]
+
+export const RefreshRequest: Schema = {
+  type: 'object',
+  required: ['refreshToken'],
+  properties: { refreshToken: { type: 'string', description: 'The newest refresh token of the session.' } },
+}
+
+/** Adds the member of the mode `'body'` to the schema of a token response. */
+export function withRefreshMember(schema: Schema, modes: RefreshModes): Schema {
+  const refreshToken = {
+    type: 'string',
+    description: 'The refresh token. Keep it secret, and replace it after each refresh.',
+  }
+  const isAlways = modes.length === 1
+  return modes.includes('body') ? withMember(schema, { refreshToken }, isAlways ? ['refreshToken'] : []) : schema
+}
+
+/** Adds the member of the mode `'cookie'` to the schema of the credentials. */
+export function withRememberMember(schema: Schema, modes: RefreshModes): Schema {
+  const remember = { type: 'boolean', description: 'False to sign out when the browser ends.', default: true }
+  return modes.includes('cookie') ? withMember(schema, { remember }) : schema
+}
+
+function withMember(schema: Schema, member: Record<string, Schema>, required: string[] = []): Schema {
+  const before = schema as { required?: string[]; properties?: Record<string, Schema> }
+  const all = [...(before.required ?? []), ...required]
+  return { ...schema, ...(all.length > 0 && { required: all }), properties: { ...before.properties, ...member } }
+}
+
+/** Returns the paths of refresh and of its sign-out. */
+export function refreshPaths(path: string, modes: RefreshModes, tag: string): Record<string, PathItem> {
+  const hasBody = modes.includes('body')
+  const hasCookie = modes.includes('cookie')
+  const cookie = {
+    name: REFRESH_COOKIE,
+    in: 'cookie',
+    required: !hasBody,
+    description: 'The refresh token of a page. The browser sends it, and scripts cannot read it.',
+    schema: { type: 'string' },
+  }
+  const body = { 'application/json': { schema: { $ref: '#/components/schemas/RefreshRequest' } } }
+  const request = {
+    tags: [tag],
+    security: [],
+    ...(hasCookie && { parameters: [cookie] }),
+    ...(hasBody && { requestBody: { required: !hasCookie, content: body } }),
+  }
+  const refresh: Operation = {
+    ...request,
+    operationId: 'refreshToken',
+    summary: 'Get another token without a password',
+    description:
+      'Refreshes a session. Of several refreshes at the same time, each gets a token and the same refresh token.',
+    responses: {
+      200: {
+        description: 'Another token, with the response of the token endpoint.',
+        ...messageOf([jsonResponse('')], { $ref: '#/components/schemas/TokenResult' }),
+      },
+      ...refusalResponses('refresh'),
+    },
+  }
+  const signOut: Operation = {
+    ...request,
+    operationId: 'endSignIn',
+    summary: 'Sign out',
+    description: 'Ends the session of a refresh token, also when its token has expired.',
+    responses: {
+      204: { description: 'The session is over, or there was none.', ...messageOf([doneResponse()], {}) },
+      ...refusalResponses('tokenSignOut'),
+    },
+  }
+  return {
+    [path + ENDPOINTS.refresh.path]: { post: refresh },
+    [path + ENDPOINTS.tokenSignOut.path]: { post: signOut },
+  }
+}
