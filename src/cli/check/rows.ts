@@ -1,4 +1,4 @@
-import type { Probe } from './probe/probe.js'
+import type { Row, Rows } from './row.js'
 import { bypassRows } from './rows/bypass.js'
 import { environmentRows } from './rows/environments.js'
 import { forgedRows } from './rows/forged.js'
@@ -9,10 +9,8 @@ import { requestRows } from './rows/requests.js'
 import { stepUpRows } from './rows/step-up.js'
 import { tokenRows } from './rows/token.js'
 import { tokenResponseRows } from './rows/token-response.js'
-import type { Row } from './verdict.js'
 
-/** All rows, in the order of the check. */
-export const ROWS: readonly Row<Probe>[] = [
+const rows: Rows = {
   ...tokenResponseRows,
   ...tokenRows,
   ...refusalRows,
@@ -24,4 +22,7 @@ export const ROWS: readonly Row<Probe>[] = [
   ...environmentRows,
   ...jwksRows,
   ...guessingRows,
-]
+}
+
+/** All rows, in the order of the check. */
+export const ROWS: readonly Row[] = Object.entries(rows).map(([id, row]) => ({ id, ...row }))

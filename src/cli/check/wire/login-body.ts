@@ -4,22 +4,18 @@ import type { Wire } from './wire.js'
 export const JSON_TYPE = 'application/json'
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
-/** The credentials of one login. An absent member is not sent. */
+/** The credentials of one login, and a member that the API does not know. An absent member is not sent. */
 export interface LoginMembers {
   user?: unknown
   password?: unknown
-  /** A member that the API does not know. */
   realm?: string
 }
 
 /** Returns the Content-Type and the body of a login. */
 export function loginBody({ login }: Wire, members: LoginMembers, type = login.type): { type: string; body: string } {
-  const named: [string, unknown][] = [
-    ...Object.entries(login.fields),
-    ...('user' in members ? [[login.user, members.user] as [string, unknown]] : []),
-    ...('password' in members ? [[login.password, members.password] as [string, unknown]] : []),
-    ...('realm' in members ? [['realm', members.realm] as [string, unknown]] : []),
-  ]
+  const names: Record<string, string> = { user: login.user, password: login.password, realm: 'realm' }
+  const given = Object.entries(members).map(([member, value]) => [names[member] as string, value] as const)
+  const named = [...Object.entries(login.fields), ...given]
   if (type === 'form') {
     const fields = named.map(([name, value]): [string, string] => [name, String(value)])
     return { type: FORM_TYPE, body: new URLSearchParams(fields).toString() }

@@ -4,13 +4,11 @@ import { type Check, type Checked, InvalidOption, optional, readTable } from '..
 import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import { checked } from '../../command.js'
 import { UsageError } from '../../command-error.js'
-import { pathLike } from '../path-check.js'
 import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
 
-/** A mapping file: another wire format, and the paths of the API. */
+/** A mapping file: another wire format, and further paths of the API. */
 export interface Mapping {
   wire: Wire
-  path: string
   guarded: readonly string[]
   jwks: string | undefined
 }
@@ -37,18 +35,8 @@ export function readMapping(file: string, env: Env): Mapping {
     guarded: optional(guarded, guarded({})),
     jwks: optional(PATH),
   }
-  const read = checked(file, objectOf(table, undefined, ': '), value)
-  const { path, ...login } = read.login
-  const { credential, paths } = read.guarded
-  const wire = {
-    own: false,
-    login,
-    token: read.token,
-    expiration: read.expiration,
-    statuses: read.statuses,
-    credential,
-  }
-  return { wire, path, guarded: paths, jwks: read.jwks }
+  const { guarded: guard, jwks, ...wire } = checked(file, objectOf(table, undefined, ': '), value)
+  return { wire: { own: false, ...wire, credential: guard.credential }, guarded: guard.paths, jwks }
 }
 
 function contentOf(file: string): string {
@@ -111,6 +99,15 @@ function word<T extends string>(...known: readonly T[]): Check<T> {
     return found
   }
 }
+
+/** Creates a check for a path below the base URL. Errors show the example. */
+export const pathLike =
+  (example: string): Check<string> =>
+  (value) => {
+    if (typeof value === 'string' && /^\/[^\s#\\]*$/.test(value)) return value
+    const hint = typeof value === 'string' && !value.startsWith('/') ? 'A path begins with a slash' : ''
+    throw new InvalidOption(`a path below the base URL, like ${example}`, hint)
+  }
 
 const PATH = pathLike('"/api/login"')
 /** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */

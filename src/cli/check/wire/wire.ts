@@ -1,6 +1,9 @@
 /** A list of the statuses that a kind of response may have. */
 export type Statuses = readonly number[]
 
+/** What a response says: a token for credentials, three kinds of refusal at the login and the guard. */
+export type StatusName = 'success' | 'wrongPassword' | 'malformed' | 'missingToken' | 'refusedToken'
+
 /** A part of a login response. `name` is a dotted path in the body, a header or a cookie. */
 export interface Location {
   in: 'body' | 'header' | 'cookie'
@@ -16,6 +19,7 @@ export interface Wire {
   /** True for the wire format of this package. Other formats skip the rows that only this package promises. */
   own: boolean
   login: {
+    path: string
     method: string
     type: 'json' | 'form'
     /** Names of members or fields. In JSON, a dot separates the names of nested members. */
@@ -28,13 +32,7 @@ export interface Wire {
   }
   token: Location
   expiration: { at: Location; form: ExpirationForm } | undefined
-  statuses: {
-    success: Statuses
-    wrongPassword: Statuses
-    malformed: Statuses
-    missingToken: Statuses
-    refusedToken: Statuses
-  }
+  statuses: Readonly<Record<StatusName, Statuses>>
   /** The request header that carries the token, and the scheme before the token. No scheme: the token is the whole value. */
   credential: { header: string; scheme: string } | { cookie: string }
 }
@@ -42,7 +40,16 @@ export interface Wire {
 /** The wire format of this package. */
 export const OWN_WIRE: Wire = {
   own: true,
-  login: { method: 'POST', type: 'json', user: 'email', password: 'password', fields: {}, headers: {} },
+  login: {
+    // The path that the specification names.
+    path: '/api/v2013/authentication/token',
+    method: 'POST',
+    type: 'json',
+    user: 'email',
+    password: 'password',
+    fields: {},
+    headers: {},
+  },
   token: { in: 'body', name: 'authenticationToken' },
   expiration: { at: { in: 'body', name: 'expiration' }, form: 'iso' },
   statuses: { success: [200], wrongPassword: [403], malformed: [400], missingToken: [401], refusedToken: [401] },

@@ -1,16 +1,15 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, test } from 'vitest'
-import { mustTellNothing } from '../../../../src/cli/check/probe/responses.js'
+import { mustTellNothing } from '../../../../src/cli/check/probe/response.js'
 import type { Received, Send, Sent } from '../../../../src/cli/check/probe/send.js'
-import { signIn } from '../../../../src/cli/check/probe/sign-in.js'
-import { FORMATS, type Format } from '../../../../src/cli/check/report/formats.js'
-import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
+import { signIn } from '../../../../src/cli/check/probe/token.js'
+import type { Format } from '../../../../src/cli/check/report/formats.js'
+import { createReport } from '../../../../src/cli/check/report/report.js'
+import type { Result } from '../../../../src/cli/check/row.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
-import { jwksRows } from '../../../../src/cli/check/rows/jwks.js'
-import { tokenRows } from '../../../../src/cli/check/rows/token.js'
-import { expirationOf, tokenResponseRows } from '../../../../src/cli/check/rows/token-response.js'
-import type { Result } from '../../../../src/cli/check/run.js'
+import { expirationOf } from '../../../../src/cli/check/rows/token-response.js'
+import { ROWS } from '../../../../src/cli/check/rows.js'
 import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
 import { OWN_WIRE, type Wire } from '../../../../src/cli/check/wire/wire.js'
 
@@ -29,6 +28,13 @@ const probeOf = (wire: Partial<Wire>, answer: Received, url = 'https://api.examp
     token: async () => 'a.b.c',
   }) as unknown as Probe
 
+/** Judges one row. */
+async function run(id: string, probe: Probe): Promise<void> {
+  const row = ROWS.find((one) => one.id === id)
+  await row?.needs?.(probe)
+  await row?.run(probe)
+}
+
 /** Expects a fault with this text, or none. */
 async function expectJudgement(judged: Promise<void> | undefined, fault: string | undefined): Promise<void> {
   if (fault === undefined) return expect(judged).resolves.toBeUndefined()
@@ -37,10 +43,9 @@ async function expectJudgement(judged: Promise<void> | undefined, fault: string 
 }
 
 describe('the row on cookie flags', () => {
-  const row = bypassRows.find(({ id }) => id === 'cookie-flags')
   const wire = { token: { in: 'cookie', name: 'session' } } as const
   const judge = (line: string | undefined, url?: string) =>
-    row?.run(probeOf(wire, answerWith(line === undefined ? {} : { 'set-cookie': ['a=b', line] }), url))
+    run('cookie-flags', probeOf(wire, answerWith(line === undefined ? {} : { 'set-cookie': ['a=b', line] }), url))
 
   it.each<[string | undefined, string | undefined, string?]>([
     ['session=x; HttpOnly; Secure; SameSite=Lax', undefined],
@@ -56,7 +61,7 @@ describe('the row on cookie flags', () => {
   })
 
   it('is not judged for a token in the body', async () => {
-    await expect(row?.run(probeOf({}, answerWith({})))).rejects.toBeInstanceOf(Unjudged)
+    await expect(run('cookie-flags', probeOf({}, answerWith({})))).rejects.toBeInstanceOf(Unjudged)
   })
 })
 
@@ -79,8 +84,8 @@ describe('the expiration of a mapped API', () => {
   ])('is compared with the exp %j of the token', async (exp, fault) => {
     const expiration = { at: { in: 'body', name: 'end' }, form: 'epoch' } as const
     const probe = probeOf({ own: false, expiration }, answerWith({}, '{"end":1772366460}'))
-    Object.assign(probe, { readToken: async () => ({ claims: { exp } }) })
-    await expectJudgement(tokenResponseRows.find(({ id }) => id === 'expiration-is-exp')?.run(probe), fault)
+    Object.assign(probe, { jwt: async () => ({ claims: { exp } }) })
+    await expectJudgement(run('expiration-is-exp', probe), fault)
   })
 
   it.each([[{ date: 'Sun, 01 Mar 2026 12:00:00 GMT' }], [{}], [{ date: 'today' }]])(
@@ -89,7 +94,7 @@ describe('the expiration of a mapped API', () => {
       const judge = (seconds: number) => {
         const expiration = { at: { in: 'body', name: 'end' }, form: 'seconds' } as const
         const probe = probeOf({ own: false, expiration }, answerWith(headers, `{"end":${seconds}}`))
-        return tokenRows.find(({ id }) => id === 'lifetime')?.run(probe)
+        return run('lifetime', probe)
       }
       await expect(judge(86_400)).resolves.toBeUndefined()
       await expect(judge(86_401)).rejects.toThrow('its lifetime is 86401 seconds')
@@ -102,9 +107,9 @@ describe('the rows on the key set', () => {
     const probe = probeOf({ own }, answerWith({})) as unknown as { responses: object; target: object }
     Object.assign(probe.responses, { keys: async () => keys })
     Object.assign(probe.target, { jwks: new URL('https://api.example.com/jwks') })
-    return jwksRows.find((row) => row.id === id)?.run(probe as unknown as Probe)
+    return run(id, probe as unknown as Probe)
   }
-  const publicKeys = jwksRows.find(({ title }) => title === 'the key set holds only public keys')?.id as string
+  const publicKeys = 'jwks-public'
 
   it.each([
     ['{"keys":[]}', undefined],
@@ -168,8 +173,8 @@ describe('a report', () => {
   ]
 
   async function print(format: Format, results = RESULTS): Promise<string> {
-    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-    const report = FORMATS[format]({ env: {}, stdin, stdout, stderr })
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+    const report = createReport(format, undefined, { stdout, stderr })
     for (const [index, result] of results.entries()) {
       report.began(result.title, index, results.length)
       report.ended(result)
