@@ -1,7 +1,6 @@
 import { printable } from '../io.js'
 import type { Probe } from './probe/probe.js'
-import { mustBe } from './probe/response.js'
-import type { Received } from './probe/send.js'
+import { mustAllBe, type Requests } from './probe/response.js'
 import type { Guarded } from './target.js'
 import { codeOf, Fault, mustAll, OutOfTime, Unjudged } from './verdict.js'
 import { orOf, type StatusName, type Wire } from './wire/wire.js'
@@ -32,11 +31,9 @@ export const onEach =
 
 /** Creates the run of a row whose requests must all get a status, or the statuses of that name. */
 export const gets =
-  (expected: number | StatusName, requests: Record<string, (probe: Probe) => Promise<Received>>): Row['run'] =>
-  async (probe) => {
-    const statuses = typeof expected === 'number' ? expected : probe.wire.statuses[expected]
-    for (const [what, ask] of Object.entries(requests)) mustBe(statuses, await ask(probe), what)
-  }
+  (expected: number | StatusName, requestsOf: (probe: Probe) => Requests): Row['run'] =>
+  (probe) =>
+    mustAllBe(typeof expected === 'number' ? expected : probe.wire.statuses[expected], requestsOf(probe))
 
 export type Verdict = 'holds' | 'fails' | 'skipped'
 

@@ -1,6 +1,5 @@
 import type { Row, Rows } from './row.js'
 import { bypassRows } from './rows/bypass.js'
-import { environmentRows } from './rows/environments.js'
 import { forgedRows } from './rows/forged.js'
 import { guardRows } from './rows/guard.js'
 import { jwksRows } from './rows/jwks.js'
@@ -19,7 +18,6 @@ const rows: Rows = {
   ...bypassRows,
   ...stepUpRows,
   ...forgedRows,
-  ...environmentRows,
   ...jwksRows,
   ...guessingRows,
 }

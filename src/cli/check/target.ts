@@ -2,7 +2,7 @@ import { type Check, InvalidOption } from '../../options/read-options.js'
 import { isExposed, withoutEndSlashes } from '../../options/urls.js'
 import { readWebUrl } from '../../options/web-url.js'
 import { checked } from '../command.js'
-import { pathLike } from './wire/read-mapping.js'
+import { pathLike } from './wire/mapping-checks.js'
 import type { Wire } from './wire/wire.js'
 
 /** A guarded route, with its name from the command line. */

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Guarded, Target } from '../target.js'
 import { Fault, Unjudged } from '../verdict.js'
-import { JSON_TYPE, type LoginMembers, loginBody } from '../wire/login-body.js'
-import { headerWith } from '../wire/wire.js'
+import { headerWith, JSON_TYPE, type LoginMembers, loginBody } from '../wire/wire.js'
 import { isSuccess } from './response.js'
 import type { Received, Send, Sent } from './send.js'
 import { readJwt, signIn, tokenIn } from './token.js'
@@ -26,14 +25,9 @@ export function createProbe(target: Target, send: Send) {
   const { email: user, password } = target.credentials
   const credentials = { user, password }
 
-  /** Sends a body to the token endpoint, also when a limit is used up. */
-  function submit(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Received> {
+  async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Received> {
     const all = { 'Content-Type': type, ...wire.login.headers, ...headers }
-    return send(withQuery(target.token, query), { method: wire.login.method, headers: all, body })
-  }
-
-  async function post(body: string, more?: Posted): Promise<Received> {
-    const response = await submit(body, more)
+    const response = await send(withQuery(target.token, query), { method: wire.login.method, headers: all, body })
     if (response.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
     return response
   }
@@ -49,7 +43,7 @@ export function createProbe(target: Target, send: Send) {
   const askWith = (path: Guarded, token: string, query?: Query) => ask(path, headerWith(wire, token), query)
 
   /** An address that no account has. Reserved by RFC 2606. */
-  const stranger = `${mark}@nobody.invalid`
+  const nobody = `${mark}@nobody.invalid`
   const wrongPassword = otherCase(password)
   const [userName, passwordName] = [wire.login.user, wire.login.password].map((name) => JSON.stringify(name))
 
@@ -59,22 +53,17 @@ export function createProbe(target: Target, send: Send) {
     signedInAgain: once(() => logIn(credentials)),
     wrong: once(() => logIn({ user, password: wrongPassword })),
     spaced: once(() => logIn({ user, password: `${password} ` })),
-    unknown: once(() => logIn({ user: stranger, password: wrongPassword })),
+    unknown: once(() => logIn({ user: nobody, password: wrongPassword })),
     malformed: once(() => post(`{${userName}:"a@nobody.invalid",${passwordName}:${mark}}`)),
     unfinished: once(() => logIn({ user: mark })),
     empty: once(() => logIn({})),
-    plainText: once(() => logIn({ user: stranger, password: mark }, { type: 'text/plain' })),
-    tooLarge: once(() => logIn({ user: stranger, password: mark.repeat(120_000) })),
+    plainText: once(() => logIn({ user: nobody, password: mark }, { type: 'text/plain' })),
+    tooLarge: once(() => logIn({ user: nobody, password: mark.repeat(120_000) })),
     get: once(() => send(target.token)),
     keys: once(() => {
       if (!target.jwks) throw new Unjudged('the mapping has no member "jwks"')
       return send(target.jwks)
     }),
-  }
-  /** Sends a wrong password for the address that no account has. */
-  const guess = (number: number) => {
-    const { type, body } = loginBody(wire, { user: stranger, password: `${mark}${number}` })
-    return submit(body, { type })
   }
 
   const token = once(async () => tokenIn(await responses.signedIn(), wire))
@@ -114,23 +103,7 @@ export function createProbe(target: Target, send: Send) {
     return { ...target.other, token: await signIn(target.other, send, wire) }
   })
 
-  return {
-    target,
-    wire,
-    credentials,
-    mark,
-    send,
-    ask,
-    askWith,
-    post,
-    guess,
-    logIn,
-    responses,
-    token,
-    jwt,
-    paths,
-    other,
-  }
+  return { target, wire, credentials, mark, send, ask, askWith, post, logIn, responses, token, jwt, paths, other }
 }
 
 /** Returns the password in the other case, because a server may compare passwords without case. */

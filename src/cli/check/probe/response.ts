@@ -10,6 +10,14 @@ export function mustBe(statuses: number | Statuses, response: Received, what: st
   must(list.includes(response.status), `${what} gets ${response.status}, not ${orOf(list)}${hint && `. ${hint}`}`)
 }
 
+/** Requests, each with its name in the report. */
+export type Requests = Readonly<Record<string, () => Promise<Received>>>
+
+/** Sends requests until one gets another status. */
+export async function mustAllBe(statuses: number | Statuses, requests: Requests): Promise<void> {
+  for (const [what, ask] of Object.entries(requests)) mustBe(statuses, await ask(), what)
+}
+
 /** The media types that a report names. */
 const TYPES = ['application/json', 'application/problem+json', 'text/html', 'text/plain']
 

@@ -4,8 +4,8 @@ import { isPlainObject, parseJson } from '../../../options/values.js'
 import { type CompactToken, readCompact } from '../../../tokens/jwt/compact-jws.js'
 import type { Environment } from '../target.js'
 import { Fault, Unjudged } from '../verdict.js'
-import { loginBody } from '../wire/login-body.js'
 import type { Wire } from '../wire/wire.js'
+import { loginRequest } from '../wire/wire.js'
 import { valueAt } from './response.js'
 import type { Received, Send } from './send.js'
 
@@ -54,9 +54,7 @@ export async function signIn({ token: url, credentials }: Environment, send: Sen
 type Credentials = Environment['credentials']
 
 async function withMapping(url: URL, { email: user, password }: Credentials, send: Send, wire: Wire): Promise<string> {
-  const { type, body } = loginBody(wire, { user, password })
-  const headers = { 'Content-Type': type, ...wire.login.headers }
-  return tokenIn(await send(url, { method: wire.login.method, headers, body }), wire)
+  return tokenIn(await send(url, loginRequest(wire, { user, password })), wire)
 }
 
 /** Signs in with this package's own client. */

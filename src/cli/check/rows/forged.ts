@@ -1,7 +1,7 @@
 import { isKeyPairAlgorithm, PAIRS } from '../../../tokens/algorithms/algorithms.js'
 import { signCompact } from '../../../tokens/jwt/signature.js'
-import type { Probe } from '../probe/probe.js'
-import { mustBe } from '../probe/response.js'
+import { type Probe, those } from '../probe/probe.js'
+import { isSuccess, mustBe } from '../probe/response.js'
 import { type ReadToken, readJwt } from '../probe/token.js'
 import type { Row, Rows } from '../row.js'
 import { mustAll, Unjudged } from '../verdict.js'
@@ -11,7 +11,7 @@ import { publicKeyOf } from './jwks.js'
 /** Names an empty file, or selects an empty text, when a server uses a `kid` as a path or in a query. */
 const BLANK_KIDS = ['/dev/null', '../../../../../../../../dev/null', "' UNION SELECT '' -- "]
 
-/** Rows about forged and expired tokens. Each token is sent to every guarded path. */
+/** Rows about tokens that are forged, expired or of another environment. Each is sent to every guarded path. */
 export const forgedRows: Rows = {
   tampered: {
     title: 'a changed token is refused with {refusedToken}',
@@ -96,6 +96,31 @@ export const forgedRows: Rows = {
       await mustRefuse(probe, expiredToken, 'an expired token')
     },
   },
+  'foreign-token': {
+    title: 'a token of another environment is refused with {refusedToken}',
+    source: 'docs/reference/http.md section 11; OWASP ASVS 5, 9.2.3',
+    async run(probe) {
+      const token = probe.target.foreignToken ?? (await probe.other()).token
+      await mustRefuse(probe, token, "another environment's token")
+    },
+  },
+  'token-abroad': {
+    title: 'another environment refuses the token with {refusedToken}',
+    source: 'docs/reference/http.md section 11; OWASP ASVS 5, 9.2.3',
+    async run({ other, token, askWith, wire }) {
+      const there = await other()
+      const text = await token()
+      // A path that refuses the token from there proves nothing.
+      const opened = await those(
+        there.guarded,
+        async (path) => isSuccess(await askWith(path, there.token)),
+        'of the other environment accepts its own token',
+      )
+      await mustAll(opened, async (path) =>
+        mustBe(wire.statuses.refusedToken, await askWith(path, text), 'there, the token of this environment'),
+      )
+    },
+  },
 }
 
 type Forgeries = Record<string, string | readonly string[]>
@@ -109,7 +134,7 @@ function refuses(forge: (token: ReadToken, probe: Probe) => Forgeries | Promise<
   }
 }
 
-export async function mustRefuse(probe: Probe, token: string, what: string, hint?: string): Promise<void> {
+async function mustRefuse(probe: Probe, token: string, what: string, hint?: string): Promise<void> {
   const { paths, askWith, wire } = probe
   await mustAll(await paths.closed(), async (path) =>
     mustBe(wire.statuses.refusedToken, await askWith(path, token), what, hint),

@@ -1,5 +1,5 @@
 import { looksOf, type Probe } from '../probe/probe.js'
-import { challengeIn, isSuccess, mustBe, mustBeProblem, mustTellNothing } from '../probe/response.js'
+import { challengeIn, isSuccess, mustAllBe, mustBe, mustBeProblem, mustTellNothing } from '../probe/response.js'
 import { onEach, type Rows } from '../row.js'
 import { must, Unjudged } from '../verdict.js'
 import { schemeOf } from '../wire/wire.js'
@@ -69,16 +69,13 @@ export const guardRows: Rows = {
   'bad-token': {
     title: 'an invalid token gets {refusedToken}',
     source: 'docs/reference/http.md section 7; OWASP ASVS 5, 9.1.1',
-    run: onEach('closed', async ({ askWith, mark, wire }, path) => {
-      const tokens = {
-        'an invalid token': mark,
-        'a token of three words': `${mark}.${mark}.${mark}`,
-        'a long token': mark.repeat(500),
-      }
-      for (const [what, token] of Object.entries(tokens)) {
-        mustBe(wire.statuses.refusedToken, await askWith(path, token), what)
-      }
-    }),
+    run: onEach('closed', ({ askWith, mark, wire }, path) =>
+      mustAllBe(wire.statuses.refusedToken, {
+        'an invalid token': () => askWith(path, mark),
+        'a token of three words': () => askWith(path, `${mark}.${mark}.${mark}`),
+        'a long token': () => askWith(path, mark.repeat(500)),
+      }),
+    ),
   },
   'bad-token-code': {
     title: 'the challenge for an invalid token has error="invalid_token"',

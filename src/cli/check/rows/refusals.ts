@@ -2,6 +2,7 @@ import { isPlainObject, parseJson } from '../../../options/values.js'
 import type { Received } from '../probe/send.js'
 import { gets, type Rows } from '../row.js'
 import { Fault, must, Unjudged } from '../verdict.js'
+import { loginRequest } from '../wire/wire.js'
 import { loginOf } from './token-response.js'
 
 /** The last row, because it uses up the failed logins of an address. */
@@ -9,9 +10,12 @@ export const guessingRows: Rows = {
   guessing: {
     title: 'wrong passwords for one address are limited with 429',
     source: 'OWASP ASVS 5, 6.3.1; RFC 6585 section 4',
-    async run({ target: { guesses }, guess }) {
+    async run({ target: { guesses, token }, wire, mark, send }) {
       if (!guesses) throw new Unjudged('pass --guesses N to send up to N wrong passwords')
-      for (let number = 1; number <= guesses; number++) if ((await guess(number)).status === 429) return
+      for (let guess = 1; guess <= guesses; guess++) {
+        const members = { user: `${mark}@nobody.invalid`, password: `${mark}${guess}` }
+        if ((await send(token, loginRequest(wire, members))).status === 429) return
+      }
       throw new Fault(`${guesses} wrong passwords are not limited`)
     },
   },
@@ -22,7 +26,7 @@ export const refusalRows: Rows = {
   'wrong-password': {
     title: 'a wrong password gets {wrongPassword}',
     source: 'docs/reference/http.md section 3',
-    run: gets('wrongPassword', { 'a wrong password': ({ responses }) => responses.wrong() }),
+    run: gets('wrongPassword', ({ responses }) => ({ 'a wrong password': responses.wrong })),
   },
   'empty-403': {
     title: 'invalid credentials get an empty body',
@@ -53,7 +57,7 @@ export const refusalRows: Rows = {
     title: 'a password with a space at its end is another password',
     source: 'OWASP ASVS 5, 6.2.8',
     needs: loginOf,
-    run: gets('wrongPassword', { 'the password with a space at its end': ({ responses }) => responses.spaced() }),
+    run: gets('wrongPassword', ({ responses }) => ({ 'the password with a space at its end': responses.spaced })),
   },
 }
 

@@ -1,10 +1,16 @@
 import { type Probe, withQuery } from '../probe/probe.js'
-import { isSuccess, mustBe, mustBeProblem, mustTellNothing, valueAt } from '../probe/response.js'
-import type { Received } from '../probe/send.js'
+import {
+  isSuccess,
+  mustAllBe,
+  mustBe,
+  mustBeProblem,
+  mustTellNothing,
+  type Requests,
+  valueAt,
+} from '../probe/response.js'
 import { gets, type Rows } from '../row.js'
 import { must, Unjudged } from '../verdict.js'
-import { FORM_TYPE } from '../wire/login-body.js'
-import { orOf, type Wire } from '../wire/wire.js'
+import { FORM_TYPE, orOf, type Wire } from '../wire/wire.js'
 import { loginOf } from './token-response.js'
 
 /** Credentials of an unknown user. */
@@ -18,35 +24,37 @@ export const requestRows: Rows = {
     title: 'credentials in the query are ignored',
     source: 'docs/reference/http.md section 1; OWASP ASVS 5, 14.2.1',
     needs: loginOf,
-    async run(probe) {
-      const { responses, send, target, wire } = probe
-      const query = { [wire.login.user]: STRANGER.user, [wire.login.password]: STRANGER.password }
-      await mustIgnore(probe, { query }, "somebody else's e-mail in the query", 'credentials only in the query')
-      const { status } = await responses.get()
-      mustBe(status, await send(withQuery(target.token, query)), 'GET with credentials in the query')
+    async run({ logIn, credentials, responses, send, target, wire: { login, statuses } }) {
+      const query = { [login.user]: STRANGER.user, [login.password]: STRANGER.password }
+      const beside = await logIn(credentials, { query })
+      mustBe(statuses.success, beside, "a login with somebody else's e-mail in the query")
+      const [empty, get] = [await responses.empty(), await responses.get()]
+      mustBe(empty.status, await logIn({}, { query }), 'a request with credentials only in the query')
+      mustBe(get.status, await send(withQuery(target.token, query)), 'GET with credentials in the query')
     },
   },
   'header-ignored': {
     title: 'the Authorization header is ignored',
     source: 'docs/reference/http.md section 1',
     needs: loginOf,
-    async run(probe) {
-      const more = { headers: { Authorization: BASIC } }
-      await mustIgnore(probe, more, "somebody else's credentials in the header", 'credentials only in the header')
+    async run({ logIn, credentials, responses, wire }) {
+      const headers = { Authorization: BASIC }
+      const beside = await logIn(credentials, { headers })
+      mustBe(wire.statuses.success, beside, "a login with somebody else's credentials in the header")
+      const { status } = await responses.empty()
+      mustBe(status, await logIn({}, { headers }), 'a request with credentials only in the header')
     },
   },
   'malformed-json': {
     title: 'malformed JSON gets {malformed}',
     source: 'RFC 9110 section 15.5.1',
     needs: jsonLogins,
-    run: gets('malformed', { 'malformed JSON': ({ responses }) => responses.malformed() }),
+    run: gets('malformed', ({ responses }) => ({ 'malformed JSON': responses.malformed })),
   },
   'missing-member': {
     title: (wire) => `a member that is missing or not a string gets ${orOf(oddStatuses(wire))}`,
     source: 'docs/reference/http.md section 3; RFC 9110 section 15.5.1',
-    async run(probe) {
-      for (const [what, ask] of Object.entries(oddMembers(probe))) mustBe(oddStatuses(probe.wire), await ask(), what)
-    },
+    run: (probe) => mustAllBe(oddStatuses(probe.wire), oddMembers(probe)),
   },
   'object-password': {
     title: 'an object or an array signs nobody in, and gets no server error',
@@ -69,21 +77,19 @@ export const requestRows: Rows = {
     title: 'a form that names a field twice gets 400',
     source: 'docs/reference/http.md section 3',
     ownOnly: 'only this package promises a status for a repeated field',
-    run: gets(400, {
-      'a field that occurs twice': ({ post, mark }) =>
-        post(`email=${mark}&email=${mark}&password=${mark}`, { type: FORM_TYPE }),
-    }),
+    async run({ post, mark }) {
+      const body = `email=${mark}&email=${mark}&password=${mark}`
+      mustBe(400, await post(body, { type: FORM_TYPE }), 'a field that occurs twice')
+    },
   },
   'cross-site-form': {
     title: 'a form that a page of another site sends gets 415',
     source: 'docs/reference/http.md section 3; OWASP ASVS 5, 3.5.1',
     ownOnly: 'only this package promises a status for such a form',
-    run: gets(415, {
-      'a form of another site': ({ post, mark }) => {
-        const headers = { Origin: `https://${mark}.invalid`, 'Sec-Fetch-Site': 'cross-site' }
-        return post(`email=${mark}`, { type: FORM_TYPE, headers })
-      },
-    }),
+    async run({ post, mark }) {
+      const headers = { Origin: `https://${mark}.invalid`, 'Sec-Fetch-Site': 'cross-site' }
+      mustBe(415, await post(`email=${mark}`, { type: FORM_TYPE, headers }), 'a form of another site')
+    },
   },
   'media-type': {
     title: ({ own }) => `another media type gets ${own ? '415' : '415 or {malformed}'}`,
@@ -91,8 +97,7 @@ export const requestRows: Rows = {
     async run({ responses, wire: { own, statuses } }) {
       if (own) return mustBe(415, await responses.plainText(), 'text/plain')
       // A server that ignores the body misses the credentials.
-      const { status } = await responses.empty()
-      const unread = status < 500 ? [status] : []
+      const unread = [(await responses.empty()).status].filter((status) => status < 500)
       mustBe([415, ...statuses.malformed, ...unread], await responses.plainText(), 'text/plain')
     },
   },
@@ -194,24 +199,12 @@ export const requestRows: Rows = {
   },
 }
 
-/** @throws Fault unless a login with more in its request works, and a request without credentials is refused as without more */
-async function mustIgnore(
-  { logIn, credentials, responses, wire }: Probe,
-  more: Parameters<Probe['logIn']>[1],
-  beside: string,
-  only: string,
-): Promise<void> {
-  mustBe(wire.statuses.success, await logIn(credentials, more), `a login with ${beside}`)
-  const { status } = await responses.empty()
-  mustBe(status, await logIn({}, more), `a request with ${only}`)
-}
-
 /** Another API may also say that the credentials are wrong. */
 const oddStatuses = ({ own, statuses }: Wire) =>
   own ? statuses.malformed : [...new Set([...statuses.malformed, ...statuses.wrongPassword])]
 
 /** Logins that lack a member, or have one of another type. A form has only text. */
-function oddMembers({ responses, logIn, mark, wire, post }: Probe): Record<string, () => Promise<Received>> {
+function oddMembers({ responses, logIn, mark, wire, post }: Probe): Requests {
   const json = {
     'a number as password': () => logIn({ user: mark, password: 7 }),
     'an array': () => post('[]'),

@@ -4,7 +4,7 @@ import { mustBe, secondsOf, timeOf, typeOf, valueAt } from '../probe/response.js
 import type { Received } from '../probe/send.js'
 import { gets, type Rows } from '../row.js'
 import { must, Unjudged } from '../verdict.js'
-import type { Wire } from '../wire/wire.js'
+import { FORM_TYPE, type Wire } from '../wire/wire.js'
 
 /** The members of the response. */
 const MEMBERS = ['authenticationToken', 'expiration']
@@ -94,9 +94,7 @@ export const tokenResponseRows: Rows = {
     source: 'docs/reference/http.md section 1',
     ownOnly: 'a mapping names one content type',
     needs: loginOf,
-    run: gets(200, {
-      'application/x-www-form-urlencoded': ({ logIn, credentials }) => logIn(credentials, { as: 'form' }),
-    }),
+    run: gets(200, ({ logIn, credentials }) => ({ [FORM_TYPE]: () => logIn(credentials, { as: 'form' }) })),
   },
   'two-tokens': {
     title: 'two logins give two tokens',
@@ -111,9 +109,9 @@ export const tokenResponseRows: Rows = {
     source: 'docs/reference/http.md section 1',
     ownOnly: 'only this package promises to ignore a realm',
     needs: loginOf,
-    run: gets(200, {
-      'a login with a realm': ({ logIn, credentials }) => logIn({ ...credentials, realm: 'check' }),
-    }),
+    run: gets(200, ({ logIn, credentials }) => ({
+      'a login with a realm': () => logIn({ ...credentials, realm: 'check' }),
+    })),
   },
 }
 

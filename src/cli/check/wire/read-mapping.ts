@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { integer, text } from '../../../options/checks.js'
-import { type Check, type Checked, InvalidOption, optional, readTable } from '../../../options/read-options.js'
+import { text } from '../../../options/checks.js'
+import { type Check, InvalidOption, optional } from '../../../options/read-options.js'
 import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import { checked } from '../../command.js'
 import { UsageError } from '../../command-error.js'
+import { objectOf, pathLike, recordOf, word } from './mapping-checks.js'
 import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
 
 /** A mapping file: another wire format, and further paths of the API. */
@@ -46,68 +47,6 @@ function contentOf(file: string): string {
     throw new UsageError(`--mapping: ${(error as NodeJS.ErrnoException).message}`)
   }
 }
-
-/** Names that other tools use. */
-const ALIASES: Readonly<Record<string, string>> = {
-  url: 'path',
-  endpoint: 'path',
-  contentType: 'type',
-  email: 'user',
-  username: 'user',
-  extra: 'fields',
-  constants: 'fields',
-  format: 'form',
-  unit: 'form',
-  ok: 'success',
-  unauthorized: 'missingToken',
-  invalid: 'malformed',
-}
-
-/** Creates a check for an object with known members. People often write only a text, so the error shows an example. */
-function objectOf<R extends Record<string, Check<unknown>>>(
-  table: R,
-  example?: string,
-  separator = '.',
-): Check<Checked<R>> {
-  const aliases = Object.fromEntries(Object.entries(ALIASES).filter(([, meant]) => Object.hasOwn(table, meant)))
-  return (value, at) => {
-    if (!isPlainObject(value)) throw new InvalidOption(example ? `an object like ${example}` : 'an object')
-    return readTable(value, table, {
-      error: (message) => new UsageError(message),
-      option: (name) => `${at}${separator}${name}`,
-      unknown: (name) => `${at}: unknown member ${JSON.stringify(name)}`,
-      aliases,
-    })
-  }
-}
-
-/** Creates a check for an object whose names are free. */
-function recordOf<T>(name: Check<string>, check: Check<T>): Check<Record<string, T>> {
-  return (value, at) => {
-    if (!isPlainObject(value)) throw new InvalidOption('an object')
-    const read = Object.entries(value).map(([key, one]) => {
-      return [checked(`a name in ${at}`, name, key), checked(`${at}.${key}`, check, one)]
-    })
-    return Object.fromEntries(read)
-  }
-}
-
-function word<T extends string>(...known: readonly T[]): Check<T> {
-  return (value) => {
-    const found = known.find((name) => name === value)
-    if (found === undefined) throw new InvalidOption(`one of ${known.map((name) => `"${name}"`).join(', ')}`)
-    return found
-  }
-}
-
-/** Creates a check for a path below the base URL. Errors show the example. */
-export const pathLike =
-  (example: string): Check<string> =>
-  (value) => {
-    if (typeof value === 'string' && /^\/[^\s#\\]*$/.test(value)) return value
-    const hint = typeof value === 'string' && !value.startsWith('/') ? 'A path begins with a slash' : ''
-    throw new InvalidOption(`a path below the base URL, like ${example}`, hint)
-  }
 
 const PATH = pathLike('"/api/login"')
 /** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
@@ -190,16 +129,10 @@ function onlyOf(at: At, places: { [Place in Location['in']]?: string | undefined
 }
 
 const statusList: Check<Statuses> = (value) => {
-  const wanted = 'a status from 200 to 599, or a list of statuses'
-  const list: unknown[] = Array.isArray(value) ? value : [value]
-  if (list.length === 0) throw new InvalidOption(wanted)
-  return list.map((one) => {
-    try {
-      return integer(200, 599, wanted)(one)
-    } catch {
-      throw new InvalidOption(wanted)
-    }
-  })
+  const list = [value].flat()
+  const isStatus = (one: unknown) => Number.isInteger(one) && Number(one) >= 200 && Number(one) <= 599
+  if (list.length > 0 && list.every(isStatus)) return list as number[]
+  throw new InvalidOption('a status from 200 to 599, or a list of statuses')
 }
 
 const status = (usual: number) => optional(statusList, [usual])

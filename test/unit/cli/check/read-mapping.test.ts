@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { secondsOf, valueAt } from '../../../../src/cli/check/probe/response.js'
-import { loginBody } from '../../../../src/cli/check/wire/login-body.js'
 import { readMapping } from '../../../../src/cli/check/wire/read-mapping.js'
-import { headerWith, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
+import { headerWith, loginBody, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
 import { UsageError } from '../../../../src/cli/command-error.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mapping-'))
