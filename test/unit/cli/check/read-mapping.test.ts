@@ -29,18 +29,11 @@ function errorOf(mapping: unknown): string {
 }
 
 test('the defaults are those of most APIs', () => {
+  const names = { user: 'email', password: 'password' }
   expect(read(SHORT)).toEqual({
     wire: {
       own: false,
-      login: {
-        path: '/login',
-        type: 'json',
-        method: 'POST',
-        user: 'email',
-        password: 'password',
-        fields: {},
-        headers: {},
-      },
+      login: { path: '/login', method: 'POST', type: 'json', ...names, fields: {}, headers: {} },
       token: { in: 'body', name: 'token' },
       expiration: undefined,
       statuses: { success: [200], wrongPassword: [401], malformed: [400], missingToken: [401], refusedToken: [401] },
