@@ -35,7 +35,7 @@ export function summaryOf(url: string, results: readonly Result[]): string {
   return `${url}: ${holds} hold, ${fails} ${fails === 1 ? 'does' : 'do'} not, ${skipped} skipped`
 }
 
-/** What the formats write for each verdict. */
+/** Words of the formats for each verdict. */
 const VERDICTS = {
   holds: { colour: 'green', kind: 'pass', level: 'none' },
   fails: { colour: 'red', kind: 'fail', level: 'error' },

@@ -3,7 +3,7 @@ import { bare } from '../../../options/values.js'
 /** A list of the statuses that a kind of response may have. */
 export type Statuses = readonly number[]
 
-/** What a response says: a token for credentials, three kinds of refusal at the login and the guard. */
+/** Names of the kinds of response: a token, two refusals of the login, and two of a guard. */
 export type StatusName = 'success' | 'wrongPassword' | 'malformed' | 'missingToken' | 'refusedToken'
 
 /** A part of a login response. `name` is a dotted path in the body, a header or a cookie. */
