@@ -41,7 +41,7 @@ export { createLogin, type Login, type LoginResult } from './login/create-login.
 export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/create-sign-in.js'
 export type { Credentials } from './login/login.js'
 export type { LoginOptions } from './login/login-options.js'
-export type { LoginOrigin } from './login/origin.js'
+export type { LoginOrigin } from './login/login-origin.js'
 export { tokenRouter } from './login/token-router.js'
 export type {
   CredentialsOptions,

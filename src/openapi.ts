@@ -1,4 +1,5 @@
-export { type OpenApiOptions, openApiDocument } from './openapi/document.js'
+export { openApiDocument } from './openapi/document.js'
+export type { OpenApiOptions } from './openapi/document-options.js'
 export { type GuardedOperationOptions, type GuardResponses, guardedOperation } from './openapi/guarded-operation.js'
 export type {
   Components,

@@ -89,6 +89,12 @@ export function readAccount(original: unknown): FoundAccount | undefined {
   return { account: account as unknown as Account, original }
 }
 
+/** Returns the account for `req.user`: its own members without the hash, or the members that a class's getters provide. */
+export function toRequestUser({ account, original }: FoundAccount): object {
+  const { passwordHash: _, ...user } = Object.hasOwn(original, 'passwordHash') ? (original as Account) : account
+  return user
+}
+
 function wrong(what: string, value: unknown, hint = ''): TypeError {
   return misuse(`account: ${what}, but is ${describe(value)}${hint}`, PAGE.accounts)
 }

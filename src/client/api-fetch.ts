@@ -31,17 +31,17 @@ export function createApiFetch(settings: ClientSettings, session: () => Session)
     // The members of a prototype count too, for example those of a Request. A copy would lose them.
     const prototype = Object.getPrototypeOf(init)
     if (prototype && Object.getPrototypeOf(prototype)) return await fetch(new Request(request ?? url, init))
-    const own = bare(init)
-    if (own.signal === undefined) own.signal = request?.signal ?? null
-    const { signal, headers: given = request?.headers } = own
+    const options = bare(init)
+    if (options.signal === undefined) options.signal = request?.signal ?? null
+    const { signal, headers: given = request?.headers } = options
     const headers = new Headers(given)
-    const { getReader, [Symbol.asyncIterator]: iterate } = Object(own.body)
+    const { getReader, [Symbol.asyncIterator]: iterate } = Object(options.body)
     const isStream = getReader || iterate
 
     function sendWith({ grant }: HeldToken) {
       headers.set('Authorization', `Bearer ${grant.token}`)
       // The body of a Request can be read once.
-      return send(settings.fetch, url, request?.clone(), bare(own), new Headers(headers))
+      return send(settings.fetch, url, request?.clone(), bare(options), new Headers(headers))
     }
 
     const token = await current.get({ signal })
@@ -55,7 +55,7 @@ export function createApiFetch(settings: ClientSettings, session: () => Session)
         next = await current.get({ signal }, token).finally(() => token.stepUps.clear())
       }
     } catch (error) {
-      // After a sign-out, nobody repeats the call.
+      // After a sign-out, the call is not repeated.
       if (!current.over.aborted || signal?.aborted) throw error
     }
     if (!next) return response

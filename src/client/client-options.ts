@@ -68,14 +68,14 @@ const DEFAULTS: {
 }
 
 /** Throws an error that names this client's page. The table of all pages would be too large for browsers. */
-export function must(fits: unknown, text: string): asserts fits {
+export function assertUsage(fits: unknown, text: string): asserts fits {
   if (!fits) throw new TypeError(`${text}. See express-token-endpoint/docs/guides/client.md`)
 }
 
 /** Reads a URL that may receive the password or the token. The error does not show the URL, because it may hold a password. */
 function secureUrl(value: string | URL, index: number): URL {
   const url = URL.canParse(value as string) && new URL(value)
-  must(
+  assertUsage(
     url && /^https?:$/.test(url.protocol) && !isExposed(url) && url.href === url.origin + url.pathname,
     `option "${index ? 'origins' : 'url'}" must be https, or http on loopback, without user, query and fragment`,
   )
@@ -90,20 +90,20 @@ export type ClientSettings = ReturnType<typeof readClientOptions>
  * @throws TypeError that names the option and the expected value, but not the value itself
  */
 export function readClientOptions({ url, credentials, ...given }: TokenClientOptions) {
-  must(typeof credentials === 'function', 'option "credentials" must be a function')
+  assertUsage(typeof credentials === 'function', 'option "credentials" must be a function')
   const options = bare(DEFAULTS)
   for (const [name, value] of Object.entries(given)) {
     const type = typeof (options as Record<string, unknown>)[name]
-    must(type !== 'undefined', `unknown option "${name}"`)
+    assertUsage(type !== 'undefined', `unknown option "${name}"`)
     if (value === undefined) continue
-    must(typeof value === type, `option "${name}" must be of type ${type}`)
+    assertUsage(typeof value === type, `option "${name}" must be of type ${type}`)
     ;(options as Record<string, unknown>)[name] = value
   }
   const { path, origins, timeout, maxWait } = options
-  must(/^\/[^?#\s\\]*$/.test(path), 'option "path" must begin with "/"')
-  must(Array.isArray(origins), 'option "origins" must be an array')
-  must(timeout > 0 && timeout <= 600, 'option "timeout" must be at most 600 seconds')
-  must(maxWait >= 0 && maxWait <= 3600, 'option "maxWait" must be at most 3600 seconds')
+  assertUsage(/^\/[^?#\s\\]*$/.test(path), 'option "path" must begin with "/"')
+  assertUsage(Array.isArray(origins), 'option "origins" must be an array')
+  assertUsage(timeout > 0 && timeout <= 600, 'option "timeout" must be at most 600 seconds')
+  assertUsage(maxWait >= 0 && maxWait <= 3600, 'option "maxWait" must be at most 3600 seconds')
   const urls = [url, ...origins].map(secureUrl)
   const base = String(urls[0]).replace(/\/+$/, '')
   return {

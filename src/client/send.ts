@@ -62,7 +62,7 @@ function remove(headers: Headers, names: RegExp): void {
   for (const name of [...headers.keys()]) if (names.test(name)) headers.delete(name)
 }
 
-/** Frees the connection of a response that nobody reads, or reads no longer. */
+/** Frees the connection of a response that is not read to its end. */
 export function discard({ body }: { readonly body: unknown }): void {
   // The responses of node-fetch have streams of Node.
   const { cancel, destroy } = Object(body)

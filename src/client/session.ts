@@ -1,4 +1,4 @@
-import { type ClientSettings, must } from './client-options.js'
+import { assertUsage, type ClientSettings } from './client-options.js'
 import type { SignInError, TokenRequest } from './client-types.js'
 import { type Grant, isLive } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
@@ -61,7 +61,7 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
   }
 
   async function another(signal: TokenRequest['signal']): Promise<HeldToken> {
-    must(!signIn.isAsking, '"credentials" must not call its own client')
+    assertUsage(!signIn.isAsking, '"credentials" must not call its own client')
     const { result } = renew()
     waiting++
     try {

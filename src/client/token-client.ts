@@ -1,5 +1,5 @@
 import { createApiFetch } from './api-fetch.js'
-import { must, readClientOptions, type TokenClientOptions } from './client-options.js'
+import { assertUsage, readClientOptions, type TokenClientOptions } from './client-options.js'
 import type { HeadersRequest, IssuedToken, TokenClient, TokenClientState, TokenRequest } from './client-types.js'
 import { expiryOf, isToken } from './grant.js'
 import { bare, readTime } from './read.js'
@@ -12,7 +12,7 @@ type Listener = (state: TokenClientState) => void
 type Listen = (type: string, listener: (event: { persisted?: boolean }) => void, options?: AbortController) => void
 
 /** The part of a browser's global object that this file uses. */
-interface Page {
+interface EventWindow {
   readonly addEventListener?: Listen
 }
 
@@ -53,7 +53,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
 
   function tell(listener: Listener): void {
     const told = state
-    // Not in this call, so that the fault of a listener is uncaught and disturbs nobody.
+    // Not in this call, so that the fault of a listener is uncaught and disturbs no other one.
     queueMicrotask(() => listeners.has(listener) && listener(told))
   }
 
@@ -63,7 +63,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     if (code === 'signed_out') open()
   }
 
-  const listen: Listen = (type, listener) => (globalThis as Page).addEventListener?.(type, listener, closing)
+  const listen: Listen = (type, listener) => (globalThis as EventWindow).addEventListener?.(type, listener, closing)
   listen('online', signIn.goOnline)
   // A page from the back/forward cache has the token that a reload would have: another person may have signed in since.
   listen('pageshow', ({ persisted }) => persisted && end('signed_out'))
@@ -82,7 +82,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       const receivedAt = Date.now()
       // The number of a Date, or itself.
       const end = (readTime(expiresAt) || expiresAt?.valueOf()) as number
-      must(isToken(token) && Number.isFinite(end), 'adopt() needs { token, expiresAt }')
+      assertUsage(isToken(token) && Number.isFinite(end), 'adopt() needs { token, expiresAt }')
       if (end <= receivedAt) throw new TokenClientError('expired')
       const grant = { token, lifetime: end - receivedAt, receivedAt }
       link.tell(grant)

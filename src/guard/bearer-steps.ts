@@ -1,19 +1,24 @@
-import { toRequestUser } from '../accounts/request-user.js'
-import { isThenable } from '../options/values.js'
+import { toRequestUser } from '../accounts/account.js'
+import { hasBrand } from '../options/brand.js'
+import { isThenable, own } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
 import { type Emit, emitter } from '../refusals/events.js'
-import type { VerifiedToken } from '../tokens/verified-token.js'
+import { type LazyOrigin, sourceIn } from '../requests/origin.js'
+import { factsOf, mayBeRefreshed, type VerifiedToken } from '../tokens/verified-token.js'
+import type { Verifiers } from '../tokens/verifiers.js'
 import { askHost, type HostSettings } from './ask-host.js'
-import {
-  type AuthorizeSettings,
-  assertOptional,
-  requireRecentSignIn,
-  requireScopes,
-  requireVerified,
-} from './authorize.js'
 import { readBearer } from './bearer-header.js'
-import { type Origin, sourceIn } from './origin.js'
 import type { RefusalSettings } from './refuse.js'
 import { assertNotExpired, limitHostCalls, type VerifySettings, verifyBearer } from './verify-bearer.js'
+
+/** The options that the steps of this file read. */
+interface AuthorizeSettings {
+  readonly tokens: Verifiers
+  readonly optional: boolean
+  readonly scope: readonly string[]
+  readonly anyScope: readonly string[] | undefined
+  readonly signedInWithin: number | undefined
+}
 
 /**
  * The options of a guard, each named by the step that reads it. The table of options must have exactly these, so an option without a step
@@ -30,7 +35,7 @@ export interface Guard {
 }
 
 /** A request at a guard. */
-export interface GuardContext extends Origin {
+export interface GuardContext extends LazyOrigin {
   readonly guard: Guard
   /** The verified token, after all steps. Undefined on an optional guard without a token. */
   auth: VerifiedToken | undefined
@@ -45,7 +50,7 @@ export function createGuard(caller: string, settings: GuardSettings): Guard {
   return { settings, emit: emitter(onEvent), asksHost: [isRevoked, sessions, accounts].some(Boolean) }
 }
 
-export function contextOf(guard: Guard, req: Origin['req']): GuardContext {
+export function contextOf(guard: Guard, req: LazyOrigin['req']): GuardContext {
   return { guard, req, address: undefined, source: undefined, auth: undefined, user: undefined }
 }
 
@@ -86,4 +91,49 @@ async function checkByHost(context: GuardContext, auth: VerifiedToken): Promise<
   assertNotExpired(settings.tokens, auth)
   context.auth = auth
   context.user = found && toRequestUser(found)
+}
+
+/** The most that the clock of a custom verifier may be ahead, in milliseconds: as much as the largest `clockTolerance`. */
+const MOST_AHEAD = 60_000
+
+/** Refuses a request without a token, unless the guard is optional. */
+function assertOptional({ optional }: AuthorizeSettings): void {
+  if (!optional) throw new AuthError('missing_token')
+}
+
+function requireVerified(auth: VerifiedToken): void {
+  if (!hasBrand('VerifiedToken', auth)) throw new TypeError('requireBearer: only a verified token is admitted')
+}
+
+/** Refuses a token without the scopes. */
+function requireScopes({ scope, anyScope }: AuthorizeSettings, auth: VerifiedToken): void {
+  const { scopes } = auth
+  if (!scope.every((required) => scopes.includes(required))) {
+    throw new AuthError('insufficient_scope', { scope, ...factsOf(auth) })
+  }
+  if (anyScope && !anyScope.some((enough) => scopes.includes(enough))) {
+    throw new AuthError('insufficient_scope', { scope: anyScope, ...factsOf(auth) })
+  }
+}
+
+/** Refuses a token of an old sign-in. */
+function requireRecentSignIn({ tokens, signedInWithin }: AuthorizeSettings, auth: VerifiedToken): void {
+  if (signedInWithin === undefined) return
+  if (isRecent(signInOf(auth), signedInWithin, tokens.ofToken(auth).now())) return
+  const maxAge = Math.floor(signedInWithin / 1000)
+  throw new AuthError('insufficient_user_authentication', { maxAge, ...factsOf(auth) })
+}
+
+/**
+ * Returns the time of the sign-in. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN for an
+ * `auth_time` that is not a number, and for a provider's token without it.
+ */
+function signInOf(auth: VerifiedToken): number {
+  const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
+  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, auth.issuedAt.getTime())
+}
+
+/** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */
+function isRecent(time: number, span: number, now: number): boolean {
+  return now - time <= span && time - now <= MOST_AHEAD
 }

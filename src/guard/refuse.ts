@@ -1,9 +1,8 @@
-import type { AuthError } from '../refusals/auth-error.js'
-import { hasToClose } from '../refusals/close-after-response.js'
+import { type AuthError, asRefusal } from '../refusals/auth-error.js'
 import { type AuthObserver, type Emit, refusalEvent, reportedCopy } from '../refusals/events.js'
 import { allHeaders, type HttpResponse, refusalResponse } from '../refusals/responses.js'
-import { asRefusal } from '../refusals/send-response.js'
-import { addressIn, type Origin } from './origin.js'
+import { hasToClose } from '../refusals/send-response.js'
+import { addressIn, type LazyOrigin } from '../requests/origin.js'
 
 /** The options that these steps read. */
 export interface RefusalSettings {
@@ -13,7 +12,7 @@ export interface RefusalSettings {
 }
 
 /** Returns the refusal that was thrown, and reports it to the host's observer. */
-export function refusalOf(emit: Emit, origin: Origin, thrown: unknown): AuthError {
+export function refusalOf(emit: Emit, origin: LazyOrigin, thrown: unknown): AuthError {
   const error = asRefusal('guard', thrown)
   emit({ address: addressIn(origin) }, refusalEvent('guard', error))
   return error
@@ -24,7 +23,7 @@ export const responseTo = (settings: RefusalSettings, error: AuthError): HttpRes
   refusalResponse('guard', error, settings)
 
 /** Returns the error for a host that responds itself: with all headers of the response. */
-export function errorForHost(settings: RefusalSettings, { req }: Origin, error: AuthError): AuthError {
+export function errorForHost(settings: RefusalSettings, { req }: LazyOrigin, error: AuthError): AuthError {
   // HTTP/2 has no such header, and Node would emit a warning for each response with it.
   const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
   return reportedCopy(error, settings.onEvent, allHeaders('guard', error, closes, settings))

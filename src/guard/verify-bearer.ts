@@ -1,4 +1,5 @@
 import { misuse, PAGE } from '../options/misuse.js'
+import { type LazyOrigin, sourceIn } from '../requests/origin.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifier } from '../tokens/verifier.js'
 import type { Verifiers } from '../tokens/verifiers.js'
@@ -8,7 +9,6 @@ import { GUARDED_REQUESTS } from '../waiting/request-limits.js'
 import { createTurnQueue } from '../waiting/turn-queue.js'
 import { invalidToken } from './ask-host.js'
 import { assertB64Token } from './bearer-header.js'
-import { type Origin, sourceIn } from './origin.js'
 
 /** The options that these steps read. */
 export interface VerifySettings {
@@ -28,7 +28,7 @@ const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 /** Verifies a token that is not cached: at once, unless other requests are first, its key has to be fetched or the verifier is the host's. */
 export function verifyBearer(
   settings: VerifySettings,
-  origin: Origin,
+  origin: LazyOrigin,
   text: string,
 ): VerifiedToken | Promise<VerifiedToken> {
   assertB64Token(text)
@@ -39,21 +39,21 @@ export function verifyBearer(
 async function verifyInTurn(
   turn: Promise<void>,
   settings: VerifySettings,
-  origin: Origin,
+  origin: LazyOrigin,
   text: string,
 ): Promise<VerifiedToken> {
   await turn
   return verifyNow(settings, origin, text)
 }
 
-function verifyNow(settings: VerifySettings, origin: Origin, text: string): VerifiedToken | Promise<VerifiedToken> {
+function verifyNow(settings: VerifySettings, origin: LazyOrigin, text: string): VerifiedToken | Promise<VerifiedToken> {
   const verifier = settings.tokens.select(text)
   return verifier.verifyNow(text) ?? verifyLater(settings, origin, text, verifier)
 }
 
 function verifyLater(
   { tokens, timeout }: VerifySettings,
-  origin: Origin,
+  origin: LazyOrigin,
   text: string,
   verifier: Verifier,
 ): Promise<VerifiedToken> {

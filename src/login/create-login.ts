@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { toRequestUser } from '../accounts/request-user.js'
+import { toRequestUser } from '../accounts/account.js'
 import { brandOf, brandWith } from '../options/brand.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
-import type { AuthError } from '../refusals/auth-error.js'
+import { type AuthError, asRefusal } from '../refusals/auth-error.js'
 import { type AuthErrorCode, REFUSALS } from '../refusals/codes.js'
 import {
   type AuthObserver,
@@ -13,17 +13,17 @@ import {
   refusalEvent,
   reportedCopy,
 } from '../refusals/events.js'
-import { asRefusal } from '../refusals/send-response.js'
 import { LOGIN, tracePromise } from '../refusals/tracing.js'
+import type { Origin, RequestOrigin } from '../requests/origin.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
-import { credentialsIn, LONGEST_CREDENTIALS } from './body/credentials.js'
-import { type Credentials, type LoggedIn, type LoginTask, logIn, type Origin, refuseKnownAddress } from './login.js'
+import { withConfirmation } from './confirmation.js'
+import { type Credentials, type LoggedIn, type LoginTask, logIn, refuseKnownAddress } from './login.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
-import { type LoginOrigin, originOf, type RequestOrigin } from './origin.js'
-import { withConfirmation } from './start-session.js'
+import { type LoginOrigin, originOf } from './login-origin.js'
+import { credentialsIn, LONGEST_CREDENTIALS } from './read-credentials.js'
 
 /** A successful login: who signed in, and what `issue` needs. */
 export interface LoginResult {
@@ -73,8 +73,10 @@ export function loginWith({ onEvent, emailInEvents, ...dependencies }: LoginSett
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
     const { address, source, signal } = origin
-    const run = async () =>
-      resultOf(await logIn({ ...dependencies, ...credentials, address, source, signal, dependencyFailed }))
+    async function run(): Promise<LoginResult> {
+      const found = await logIn({ ...dependencies, ...credentials, address, source, signal, dependencyFailed })
+      return { account: toRequestUser(found), subject: subjectOf(found) }
+    }
     return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
   }
 
@@ -130,10 +132,6 @@ export function loginPortOf(login: Login, timeout: number): LoginPort {
         readResult(await limitCalls(source, () => callHost('internal', () => login(credentials, req), options))),
     }
   )
-}
-
-function resultOf(found: LoggedIn): LoginResult {
-  return { account: toRequestUser(found), subject: subjectOf(found) }
 }
 
 /** Returns the whole subject of an account: a token without a part of it would last longer, or outlive a password change. */

@@ -14,10 +14,10 @@ import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { callHost } from '../waiting/host-call.js'
 import { hostSchema } from '../waiting/host-options.js'
-import { createConfirmation } from './confirmation.js'
+import { confirmationOf, createConfirmation } from './confirmation.js'
 import { subjectOf } from './create-login.js'
-import { isRequest, type LoginOrigin, originOf } from './origin.js'
-import { confirmationOf, startSession } from './start-session.js'
+import { isRequest, type LoginOrigin, originOf } from './login-origin.js'
+import { startSession } from './start-session.js'
 import { tokenIssuer } from './token-router-options.js'
 
 /** The options of `createSignIn`. */

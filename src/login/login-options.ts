@@ -1,7 +1,7 @@
 import type { AccountLookup, AccountStore } from '../accounts/account.js'
 import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../accounts/passwords/host-passwords.js'
 import { createPasswords } from '../accounts/passwords/passwords.js'
-import { type CustomThrottle, NO_LIMITS, throttleOf } from '../accounts/throttle/host-throttle.js'
+import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '../accounts/throttle/host-throttle.js'
 import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
 import { bool, type Clock, clockOption, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
@@ -40,7 +40,7 @@ const throttleObject = withMethods<CustomThrottle>('what createThrottle() return
     ? 'Rename "spend" to "consume"'
     : 'Pass the object to createThrottle() first',
 )
-const throttleOption: Check<Throttle> = (value) => (value === false ? NO_LIMITS : throttleOf(throttleObject(value)))
+const throttleOption: Check<ThrottlePort> = (value) => (value === false ? NO_LIMITS : throttleOf(throttleObject(value)))
 
 export const loginSchema = {
   accounts: accountsOption,

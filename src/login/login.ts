@@ -3,11 +3,11 @@ import type { PasswordsPort } from '../accounts/passwords/host-passwords.js'
 import type { PasswordsSlot } from '../accounts/passwords/passwords.js'
 import { LONGEST_EMAIL } from '../accounts/throttle/account-key.js'
 import type { Attempt, AttemptOutcome } from '../accounts/throttle/attempt.js'
-import type { Throttle } from '../accounts/throttle/throttle.js'
+import type { ThrottlePort } from '../accounts/throttle/host-throttle.js'
 import { ignoringErrors, isThenable } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
-import type { Source } from '../waiting/fair-queue.js'
+import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
 import { createConfirmation } from './confirmation.js'
 
@@ -23,18 +23,10 @@ export interface Credentials {
 export interface LoginDependencies {
   accounts: AccountStore
   passwords: PasswordsPort
-  throttle: Throttle
+  throttle: ThrottlePort
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
   clock: () => number | Date
-}
-
-/** The origin of a login. */
-export interface Origin {
-  address: string | undefined
-  source: Source
-  /** Aborted when the client has disconnected. */
-  signal: AbortSignal
 }
 
 /** One login: its dependencies, its credentials and its origin. */

@@ -1,23 +1,8 @@
-import { brandOf, brandWith } from '../options/brand.js'
-import { memberOf } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
-import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { callHost } from '../waiting/host-call.js'
-
-/** Confirms a sign-in after its session has started, see `createConfirmation`. */
-export type Confirm = () => Promise<void>
-
-/**
- * Returns the time of a look-up with the confirmation of its sign-in. The time carries it, because a function of the host copies the members
- * of a subject, and a subject needs its time anyway. The confirmation is neither printed nor copied.
- */
-export const withConfirmation = (asOf: Date, confirm: Confirm): Date => brandWith('LookUpTime', asOf, confirm)
-
-/** Returns the confirmation of a sign-in, or undefined for a subject that no login of this package returned. */
-export const confirmationOf = (subject: TokenSubject) =>
-  brandOf('LookUpTime', Object(memberOf(subject, 'issuedAt'))) as Confirm | undefined
+import type { Confirm } from './confirmation.js'
 
 interface StartingSession {
   sessions: Sessions
@@ -49,7 +34,7 @@ export async function startSession({ sessions, session, confirm, isWanted, timeo
     await confirm?.()
     if (!isWanted()) throw new AuthError('client_closed_request')
   } catch (error) {
-    // A session that stays gives no access, because nobody has its token.
+    // A session that stays gives no access, because its token was not sent.
     await callHost('sessions', () => sessions.end({ accountId }, id, address ?? undefined), { timeout }).catch(() => {})
     throw error
   }

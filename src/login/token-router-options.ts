@@ -20,10 +20,10 @@ import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
-import { LONGEST_CREDENTIALS } from './body/credentials.js'
 import { type FieldNames, fieldsOption } from './body/field-names.js'
 import { type Login, loginPortOf, loginWith } from './create-login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
+import { LONGEST_CREDENTIALS } from './read-credentials.js'
 
 /** The options for reading the credentials of a request. */
 export interface CredentialsOptions {
@@ -176,11 +176,11 @@ function loginIn(caller: Subject, read: Checked<typeof strategySchema>, clock: (
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)
-  const own = () => {
+  const createOwn = () => {
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
     return loginWith(settingsOf({ ...read, accounts, clock }))
   }
-  const login = loginPortOf(logIn ?? own(), read.timeout)
+  const login = loginPortOf(logIn ?? createOwn(), read.timeout)
   const observer = read.onEvent ?? login.onEvent
   const emit = emitter(observer)
   return { login, emit, observer, reportRefusal: refusalReporter(emit, observer) }

@@ -1,9 +1,3 @@
-import { type FieldNames, fieldsOption } from '../login/body/field-names.js'
-import { text } from '../options/checks.js'
-import { plainPath } from '../options/plain-path.js'
-import { aliasesOf, type Check, must, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject } from '../options/values.js'
-import { baseUrl } from '../options/web-url.js'
 import {
   doneResponse,
   ENDPOINTS,
@@ -12,78 +6,12 @@ import {
   REQUEST_TYPES,
   tokenResult,
 } from '../refusals/responses.js'
-import { guardComponents, guardedOperation, schemeName } from './guarded-operation.js'
+import { type OpenApiOptions, readOpenApiOptions } from './document-options.js'
+import { guardComponents, guardedOperation } from './guarded-operation.js'
 import { headerOf } from './headers.js'
 import { messageOf, refusalResponses } from './responses.js'
 import { AuthProblem, credentialsSchema, SessionList, TokenKeySet, TokenResult } from './schemas.js'
-import type { OpenApiDocument, Operation, PathItem, Response, Schema } from './types.js'
-
-/** The options of `openApiDocument`. */
-export interface OpenApiOptions {
-  /** The API's name. Default `Token endpoint`. */
-  title?: string | undefined
-  /** The API's version. Default `v2013`, the version of the token endpoint. */
-  version?: string | undefined
-  /** The base URL (usually the issuer), or a list of base URLs. Default: the origin that serves the document. */
-  servers?: string | readonly string[] | undefined
-  /**
-   * The whole path of the token endpoint: the mount path of `tokenRouter` and its `path`. Default
-   * `/api/v2013/authentication/token`. Set `false` for a service that only verifies tokens.
-   */
-  path?: string | false | undefined
-  /** The `fields` option of `tokenRouter`. Default `{ email: 'email', password: 'password' }`. */
-  fields?: Partial<FieldNames> | undefined
-  /**
-   * The schema of the object that `respond` of `tokenRouter` returns, for example `{ type: 'object' }`. Default: `authenticationToken` and
-   * `expiration`.
-   */
-  tokenResponse?: Schema | undefined
-  /** The whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default false: the app has no `jwksRouter`. */
-  jwks?: string | boolean | undefined
-  /** The whole path of `sessionRouter`, or `true` for `/sessions`. Default false: the app has no `sessionRouter`. */
-  sessions?: string | boolean | undefined
-  /** The name of the bearer scheme in the document. Default `bearer`. */
-  schemeName?: string | undefined
-  /**
-   * The host's own operations, by path. The document then has only the components that an operation uses. Default: none, and all
-   * components, for operations that the host adds to the document.
-   */
-  paths?: Record<string, PathItem> | undefined
-}
-
-const nonEmpty = text('a non-empty string')
-const pathOr =
-  (other: Record<string, string | undefined>): Check<string | undefined> =>
-  (value) =>
-    typeof value === 'boolean' && Object.hasOwn(other, String(value)) ? other[String(value)] : plainPath(value)
-
-const pathItems = must<Record<string, PathItem>>(
-  "an object of path items, like { '/statements': { get: guardedOperation(…) } }",
-  (value) => isPlainObject(value) && Object.keys(value).every((path) => path.startsWith('/')),
-)
-
-const schema = {
-  title: optional(nonEmpty, 'Token endpoint'),
-  version: optional(nonEmpty, 'v2013'),
-  servers: optional((value): string[] => (Array.isArray(value) ? value : [value]).map(baseUrl), []),
-  path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
-  fields: fieldsOption,
-  tokenResponse: optional(must<Schema>("a schema, like { type: 'object' }", isPlainObject)),
-  jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
-  sessions: optional(pathOr({ false: undefined, true: '/sessions' })),
-  schemeName,
-  paths: optional(pathItems),
-}
-
-const aliases = aliasesOf({
-  servers: 'issuer server url baseUrl',
-  title: 'name',
-  path: 'prefix tokenPath',
-  tokenResponse: 'respond response',
-  jwks: 'jwksPath keys',
-  sessions: 'sessionRouter sessionsPath',
-  schemeName: 'scheme',
-})
+import type { OpenApiDocument, Operation, PathItem, Response } from './types.js'
 
 const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify them, and sessions.' }
 
@@ -93,7 +21,7 @@ const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify
  * @throws TypeError that names the invalid option
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
-  const read = readOptions<OpenApiOptions, typeof schema>('openApiDocument', options, schema, aliases)
+  const read = readOpenApiOptions(options)
   const { title, version, servers, path, fields, tokenResponse, jwks, sessions } = read
   const tokenSchemas = { TokenCredentials: credentialsSchema(fields), TokenResult: tokenResponse ?? TokenResult }
   const document: OpenApiDocument = {
@@ -193,10 +121,17 @@ function listKeys(): Operation {
 function sessionPaths(mount: string, schemeName: string): Record<string, PathItem> {
   const below = (path: string) => (mount === '/' ? path : `${mount}${path === '/' ? '' : path}`)
 
-  function operation(part: 'sessions' | 'session' | 'signOut', own: Omit<Operation, 'responses'>, sample: Response) {
+  function operation(
+    part: 'sessions' | 'session' | 'signOut',
+    members: Omit<Operation, 'responses'>,
+    sample: Response,
+  ) {
     const { 503: _, ...refusals } = refusalResponses(part)
     const status = sample.content ? 200 : 204
-    return guardedOperation({ ...own, tags: [TAG.name], responses: { [status]: sample, ...refusals } }, { schemeName })
+    return guardedOperation(
+      { ...members, tags: [TAG.name], responses: { [status]: sample, ...refusals } },
+      { schemeName },
+    )
   }
   const ended = (description: string): Response => ({ description, ...messageOf([doneResponse()], {}) })
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]

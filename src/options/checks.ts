@@ -1,6 +1,6 @@
 import ms from 'ms'
 import { misuse, PAGE } from './misuse.js'
-import { type Check, InvalidOption, must, optional } from './read-options.js'
+import { type Check, checkThat, InvalidOption, optional } from './read-options.js'
 import { isPlainObject, isValidDate, memberOf } from './values.js'
 
 /** A length of time: a number of seconds (at most 86,400), or a string with a unit like `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
@@ -9,11 +9,11 @@ export type Duration = number | string
 /** The current time: a `Date`, or milliseconds since the epoch, as `Date.now` gives them. */
 export type Clock = () => Date | number
 
-export const bool = must<boolean>('true or false', (value) => typeof value === 'boolean')
+export const bool = checkThat<boolean>('true or false', (value) => typeof value === 'boolean')
 
 /** Creates a check for functions. The compiler checks their signature. */
 export const func = <F extends (...args: never[]) => unknown>(what: string) =>
-  must<F>(what, (value) => typeof value === 'function')
+  checkThat<F>(what, (value) => typeof value === 'function')
 
 /** Creates a check for objects with certain methods. The compiler checks the signatures of the methods. */
 export function withMethods<T>(
@@ -22,14 +22,14 @@ export function withMethods<T>(
   hint?: (value: unknown) => string,
 ): Check<T> {
   const hasMethod = (value: object) => (method: string) => typeof memberOf(value, method) === 'function'
-  return must(what, (value) => isPlainObject(value) && methods.every(hasMethod(value)), hint)
+  return checkThat(what, (value) => isPlainObject(value) && methods.every(hasMethod(value)), hint)
 }
 
 export const text = (what: string, grammar = /./s) =>
-  must<string>(what, (value) => typeof value === 'string' && grammar.test(value))
+  checkThat<string>(what, (value) => typeof value === 'string' && grammar.test(value))
 
 export const integer = (min: number, max: number, what: string) =>
-  must<number>(
+  checkThat<number>(
     `${what}, a whole number from ${min} to ${max}`,
     (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
   )

@@ -133,7 +133,11 @@ export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check
   return (value, name) => (value === undefined ? (fallback as F) : check(value, name))
 }
 
-export function must<T>(what: string, fits: (value: unknown) => boolean, hint?: (value: unknown) => string): Check<T> {
+export function checkThat<T>(
+  what: string,
+  fits: (value: unknown) => boolean,
+  hint?: (value: unknown) => string,
+): Check<T> {
   return (value) => {
     if (!fits(value)) throw new InvalidOption(what, hint?.(value))
     return value as T

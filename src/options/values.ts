@@ -45,7 +45,7 @@ export function attempt<T>(run: () => T): T | undefined {
   }
 }
 
-/** Calls a function whose result nobody needs. Its errors and rejections are ignored. */
+/** Calls a function without a use for its result. Its errors and rejections are ignored. */
 export function ignoringErrors(run: () => unknown): void {
   try {
     Promise.resolve(run()).catch(() => {})

@@ -11,9 +11,9 @@ export function hrefOf(value: unknown): unknown {
 /** Reads an absolute http or https URL. The error says what was expected, and the likely mistake. */
 export function readWebUrl(value: unknown, what: string): URL {
   if (typeof value === 'string' && /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value)) return new URL(value)
-  const bare = typeof value === 'string' && /^[\w.-]+(:\d+)?(\/|$)/.test(value)
+  const lacksScheme = typeof value === 'string' && /^[\w.-]+(:\d+)?(\/|$)/.test(value)
   const unset = value === undefined ? 'Is an environment variable not set?' : ''
-  throw new InvalidOption(what, bare ? 'Is "https://" missing?' : unset)
+  throw new InvalidOption(what, lacksScheme ? 'Is "https://" missing?' : unset)
 }
 
 function readBaseUrl(value: unknown): URL {

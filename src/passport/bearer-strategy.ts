@@ -29,7 +29,7 @@ interface View {
 /** The parent does not read a header as RFC 6750 demands. The guard's steps read the real one. */
 const HEADERS = bare({ authorization: 'Bearer token' })
 
-interface Parts {
+interface BearerSetup {
   readonly guard: Guard
   readonly verify: BearerVerify | undefined
 }
@@ -49,7 +49,7 @@ const Bearer = Strategy as unknown as ParentOf<(view: View, token: string, verif
 export class BearerStrategy extends Bearer {
   /** The name for `passport.authenticate`. */
   override readonly name: string = 'bearer'
-  readonly #parts: Parts
+  readonly #setup: BearerSetup
 
   /**
    * Reads the options once.
@@ -60,12 +60,12 @@ export class BearerStrategy extends Bearer {
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
     const caller = 'BearerStrategy'
-    this.#parts = { guard: createGuard(caller, readBearerOptions(caller, options)), verify }
+    this.#setup = { guard: createGuard(caller, readBearerOptions(caller, options)), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
-  static #of(strategy: object): Parts {
-    return #parts in strategy ? strategy.#parts : BearerStrategy.#of(Object.getPrototypeOf(strategy))
+  static #of(strategy: object): BearerSetup {
+    return #setup in strategy ? strategy.#setup : BearerStrategy.#of(Object.getPrototypeOf(strategy))
   }
 
   /** Called by Passport, which adds its actions to `this`. */

@@ -1,13 +1,12 @@
 import { Strategy } from 'passport-local'
 import type { BodyRequest } from '../login/body/request-body.js'
 import type { Credentials } from '../login/login.js'
-import { originOfRequest } from '../login/origin.js'
 import { createCredentialsReader } from '../login/read-credentials.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from '../login/token-router-options.js'
 import { bare } from '../options/values.js'
-import { isAuthError } from '../refusals/auth-error.js'
+import { asRefusal, isAuthError } from '../refusals/auth-error.js'
 import type { EventSubject } from '../refusals/events.js'
-import { asRefusal } from '../refusals/send-response.js'
+import { originOfRequest } from '../requests/origin.js'
 import { throwLater } from '../waiting/throw-later.js'
 import {
   callVerify,
@@ -30,7 +29,7 @@ interface View {
   logIn(credentials: Credentials, verified: Done): void
 }
 
-interface Parts extends Pick<Settings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
+interface LoginSetup extends Pick<Settings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
   readCredentials: ReturnType<typeof createCredentialsReader>
   verify: LoginVerify | undefined
 }
@@ -49,7 +48,7 @@ const Local = Strategy as unknown as ParentOf<(view: View, email: string, passwo
 export class LoginStrategy extends Local {
   /** The name for `passport.authenticate`. */
   override readonly name: string = 'login'
-  readonly #parts: Parts
+  readonly #setup: LoginSetup
 
   /**
    * Reads the options once.
@@ -60,12 +59,12 @@ export class LoginStrategy extends Local {
   constructor(options: LoginStrategyOptions, verify?: LoginVerify) {
     super(FIELDS, ({ logIn }, email, password, verified) => logIn({ email, password }, verified))
     const settings = readLoginStrategyOptions(options)
-    this.#parts = { ...settings, readCredentials: createCredentialsReader(settings), verify }
+    this.#setup = { ...settings, readCredentials: createCredentialsReader(settings), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
-  static #of(strategy: object): Parts {
-    return #parts in strategy ? strategy.#parts : LoginStrategy.#of(Object.getPrototypeOf(strategy))
+  static #of(strategy: object): LoginSetup {
+    return #setup in strategy ? strategy.#setup : LoginStrategy.#of(Object.getPrototypeOf(strategy))
   }
 
   /** Called by Passport, which adds its actions to `this`. */

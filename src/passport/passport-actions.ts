@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { AuthError } from '../refusals/auth-error.js'
-import { closeAfterEnd } from '../refusals/close-after-response.js'
 import { type AuthObserver, reportedCopy } from '../refusals/events.js'
+import { closeAfterEnd } from '../refusals/send-response.js'
 import { throwLater } from '../waiting/throw-later.js'
 
 /** The actions that Passport adds to a strategy for each request. */

@@ -5,7 +5,9 @@ import {
   type Dependency,
   type LimitName,
   type LoginRefusal,
+  type Part,
   REFUSALS,
+  type RefusalStatus,
   type TokenRefusal,
 } from './codes.js'
 
@@ -32,8 +34,8 @@ export interface AuthErrorDetails {
 /** The details that become members of the error. */
 const DETAILS = ['reason', 'accountId', 'tokenId', 'issuer', 'scope', 'maxAge', 'dependency', 'limit'] as const
 
-/** The names of the statuses, as Node 20 has them. */
-const TITLES: Readonly<Record<number, string>> = bare({
+/** The names of the statuses, as Node 20 has them. A client that has disconnected sees no 499. */
+const TITLES: Readonly<Record<number, string>> = bare<Record<Exclude<RefusalStatus, 499>, string>>({
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -164,4 +166,13 @@ export type AnyAuthError =
 export function isAuthError(value: unknown): value is AnyAuthError {
   // A proxy or a getter of another value may throw.
   return attempt(() => hasBrand('AuthError', value) && Object.hasOwn(REFUSALS, (value as AuthError).code)) === true
+}
+
+/**
+ * Returns the refusal that was thrown. Any other error becomes a `503`, with the error as the cause: the observer receives it, the
+ * client does not.
+ */
+export function asRefusal(part: Part, thrown: unknown): AuthError {
+  if (isAuthError(thrown) && REFUSALS[thrown.code].by.includes(part)) return thrown
+  return new AuthError('unavailable', { dependency: 'internal', cause: thrown })
 }

@@ -53,7 +53,7 @@ export interface Refusal {
   challenge?: string | null
   /** The response has no body. */
   empty?: true
-  /** The client has disconnected, so nobody receives the response. */
+  /** The client has disconnected, so it receives no response. */
   unseen?: true
 }
 
@@ -137,6 +137,9 @@ const ROWS = {
     message: 'The service cannot check this right now. Try again later.',
   },
 } as const satisfies Record<string, Refusal>
+
+/** The statuses of all refusals. */
+export type RefusalStatus = (typeof ROWS)[AuthErrorCode]['status']
 
 export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = bare(ROWS)
 

@@ -28,10 +28,10 @@ export function clientNetwork(address: string | undefined): string {
   if (typeof address !== 'string' || address.length > LONGEST_ADDRESS) return 'unknown'
   const usual = address.replace(MAPPED, '')
   if (isIPv4(usual)) return usual
-  const bare = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').replace(/%.*/s, '')
-  if (isIPv4(bare)) return bare
-  if (!isIPv6(bare)) return 'unknown'
-  const digits = digitsOf(bare)
+  const unwrapped = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').replace(/%.*/s, '')
+  if (isIPv4(unwrapped)) return unwrapped
+  if (!isIPv6(unwrapped)) return 'unknown'
+  const digits = digitsOf(unwrapped)
   const carrier = CARRIERS.find((start) => digits.startsWith(start))
   if (carrier === undefined) return `${digits.slice(0, 16)}/64`
   return Buffer.from(digits.slice(carrier.length, carrier.length + 8), 'hex').join('.')

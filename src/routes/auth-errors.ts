@@ -3,12 +3,11 @@ import { parserRefusal } from '../login/body/request-body.js'
 import { text } from '../options/checks.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { isAuthError } from '../refusals/auth-error.js'
-import { hasToClose } from '../refusals/close-after-response.js'
 import { REFUSALS } from '../refusals/codes.js'
 import { type AuthObserver, emitter, refusalReporter } from '../refusals/events.js'
 import { type HeaderName, headerIn, refusalResponse } from '../refusals/responses.js'
-import { sendResponse } from '../refusals/send-response.js'
-import { addressOf } from '../requests/source.js'
+import { hasToClose, sendResponse } from '../refusals/send-response.js'
+import { addressOf } from '../requests/origin.js'
 import { hostSchema } from '../waiting/host-options.js'
 
 /** The options of `authErrors`. */
@@ -16,8 +15,8 @@ export interface AuthErrorsOptions {
   /** The `realm` of challenges (RFC 9110 section 11.5), usually the issuer. Default: that of the guard that refused, or an empty realm. */
   realm?: string | undefined
   /**
-   * Called with each refusal, except those that a login, a router or a guard has reported to the same function. Default: the first failure
-   * of each dependency is a warning of the process.
+   * Called with each refusal, except those that a login, a router or a guard has reported to the same function. Default: the
+   * error handler emits a process warning for the first failure of each dependency.
    */
   onEvent?: AuthObserver | undefined
 }
@@ -47,8 +46,8 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
     report({ address: addressOf(req) }, error, part)
     const { headers, ...response } = refusalResponse(part, error, { realm })
     const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
-    const own = Object.fromEntries(known.filter(([, value]) => value !== undefined))
+    const ofError = Object.fromEntries(known.filter(([, value]) => value !== undefined))
     const closes = hasToClose(req) || headerIn(error, 'Connection') === 'close'
-    sendResponse(res, { ...response, headers: { ...headers, ...own } }, closes)
+    sendResponse(res, { ...response, headers: { ...headers, ...ofError } }, closes)
   }
 }

@@ -6,12 +6,11 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { readOptions } from '../options/read-options.js'
 import { attempt } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
-import { AuthError } from '../refusals/auth-error.js'
-import { hasUnreadBody } from '../refusals/close-after-response.js'
+import { AuthError, asRefusal } from '../refusals/auth-error.js'
 import { type AuthObserver, emitter, refusalEvent } from '../refusals/events.js'
 import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse, refusalResponse } from '../refusals/responses.js'
-import { asRefusal, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
-import { addressOf, sourceOf } from '../requests/source.js'
+import { hasUnreadBody, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
+import { addressOf, sourceOf } from '../requests/origin.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
@@ -29,7 +28,7 @@ export interface SessionRouterOptions {
   guard: RequestHandler
   /** The sessions of the app: the result of `createSessions`. */
   sessions: Sessions
-  /** Called when the store fails. Default: the first failure is a warning of the process. */
+  /** Called when the store fails. Default: the router emits a process warning for its first failure. */
   onEvent?: AuthObserver | undefined
 }
 
@@ -62,16 +61,16 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   const caller = 'sessionRouter'
   const read = readOptions<SessionRouterOptions, typeof schema>(caller, options, schema, aliases)
   const { guard, sessions, onEvent } = read
-  const own = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
+  const guardOptions = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
   // A token that has signed out could otherwise list and end the sessions of its account.
-  if (own && (own.sessions !== sessions || own.optional)) {
+  if (guardOptions && (guardOptions.sessions !== sessions || guardOptions.optional)) {
     throw misuse(
       `${caller}: the guard must have the same sessions, and must not be optional. Pass requireBearer({ tokens, sessions })`,
       PAGE.sessions,
     )
   }
   // Another guard may accept the tokens of a partner, which could name a session of the host.
-  if (!own && !sessions.issuers) {
+  if (!guardOptions && !sessions.issuers) {
     throw misuse(
       `${caller}: with a guard other than requireBearer(), "sessions" must name the issuers of your app. Pass createSessions(store, { issuers })`,
       PAGE.sessions,
@@ -89,7 +88,8 @@ export function sessionRouter(options: SessionRouterOptions): Router {
       try {
         return await limitCalls(sourceOf(req), async () => {
           // Another guard may admit a token whose session has ended.
-          const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
+          const hasEnded =
+            !guardOptions && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
           if (hasEnded !== false) return refusalResponse(part, new AuthError('invalid_token'))
           const result = await run(auth, req)
           return result ? jsonResponse(JSON.stringify(result)) : doneResponse()

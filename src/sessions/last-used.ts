@@ -22,8 +22,8 @@ interface Writing {
 }
 
 /**
- * Creates the function that notes the use of a session. It writes in another turn of the event loop and nobody waits for it, so a slow
- * store delays no request.
+ * Creates the function that notes the use of a session. It writes in another turn of the event loop, and no request waits for it, so
+ * a slow store delays none.
  */
 export function createLastUsed({ store, now, timeout, failed }: Writing): (id: string, session: FoundSession) => void {
   /** The writes of the last minute, oldest first. A replica of a database may return an old `lastUsedAt` after a write. */

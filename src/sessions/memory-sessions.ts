@@ -23,9 +23,9 @@ export function memorySessions(): SessionStore {
 
   function drop({ id, accountId }: Session): void {
     sessions.delete(id)
-    const own = ofAccount(accountId)
-    own.delete(id)
-    if (own.size === 0) accounts.delete(accountId)
+    const left = ofAccount(accountId)
+    left.delete(id)
+    if (left.size === 0) accounts.delete(accountId)
   }
 
   /** Continues where the last call ended, so that one call costs the same however many sessions there are. */

@@ -126,7 +126,7 @@ function textsOf(caller: string, original: object, change: (text: string, most: 
 
 /**
  * Characters that a page or a database may misread: control characters, marks that change the direction of writing, halves of surrogate
- * pairs, ends of lines, and characters that nobody sees. U+2800 is an empty braille pattern.
+ * pairs, ends of lines, and invisible characters. U+2800 is an empty braille pattern.
  */
 const UNREADABLE = /[\p{C}\p{DI}\p{Zl}\p{Zp}\u2800]/gu
 

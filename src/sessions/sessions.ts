@@ -1,21 +1,14 @@
-import { type Clock, clockOption, type Duration, func, integer, text, withMethods } from '../options/checks.js'
+import { type Clock, clockOption, type Duration, func, integer, text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
 import { type AuthObserver, emitter, type SessionEnd } from '../refusals/events.js'
 import { callHost, timeoutOption } from '../waiting/host-call.js'
+import { addSession } from './add-session.js'
+import { appIssuers } from './app-issuers.js'
+import { checkedStore, storeObject } from './checked-store.js'
 import { createLastUsed } from './last-used.js'
-import {
-  type FoundSession,
-  isSessionId,
-  type NewSession,
-  newSession,
-  readFound,
-  readSession,
-  type Session,
-  type SessionStore,
-} from './session.js'
+import { isSessionId, type NewSession, newSession, type Session, type SessionStore } from './session.js'
 
 /** The options of `createSessions`. */
 export interface SessionsOptions {
@@ -24,8 +17,8 @@ export interface SessionsOptions {
   /** Time limit for the store, except in a guard, which has its own. Default 5 s. 1 ms to 1 min. After the limit: `unavailable`. */
   timeout?: Duration | undefined
   /**
-   * Called when a session has started or ended, and when `lastUsedAt` could not be stored. Default: the first failure of these sessions is
-   * a warning of the process.
+   * Called when a session has started or ended, and when `lastUsedAt` could not be stored. Default: a process
+   * warning for the first failure of these sessions.
    */
   onEvent?: AuthObserver | undefined
   /**
@@ -99,18 +92,11 @@ export interface Sessions {
   endAll(accountId: string, address?: string): Promise<void>
 }
 
-export const storeObject = withMethods<SessionStore>(
-  'memorySessions(), or an object with "add", "find", "list", "remove", "removeAll" and "touch"',
-  ['add', 'find', 'list', 'remove', 'removeAll', 'touch'],
-)
-
 const accountIdOption = text('a non-empty string')
 
 /** A query of some databases without this value would mean all accounts. */
 const assertAccountId = (method: string, accountId: unknown) =>
   named(`sessions.${method}: the account id`, accountIdOption, accountId, PAGE.sessions)
-
-const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.sessions)
 
 const issuerList: Check<readonly string[]> = (value) => {
   const isList = Array.isArray(value) && value.length > 0 && [...value].every((one) => typeof one === 'string' && one)
@@ -138,128 +124,52 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   const caller = 'createSessions'
   named(`${caller}: the store`, storeObject, store, PAGE.sessions)
   const read = readOptions<SessionsOptions, typeof schema>(caller, options, schema, aliases)
-  const { maxPerAccount, timeout, clock: now } = read
-  let ofApp = read.issuers
+  const { maxPerAccount, timeout, issuers, clock: now } = read
+  const { useFor, isForeign } = appIssuers(issuers)
   const emit = emitter(read.onEvent)
   const failed = (error: unknown) =>
     emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
   const noteUse = createLastUsed({ store, now, timeout, failed })
+  const checked = checkedStore(store, now)
 
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
-
-  /** A token of another issuer may have the id of a session and of an account. */
-  function isForeign(owner: Partial<SessionOwner>): boolean {
-    const issuer = memberOf(owner, 'issuer')
-    return issuer !== undefined && ofApp?.includes(issuer as string) === false
-  }
-
-  async function find(id: string): Promise<FoundSession | undefined> {
-    return isSessionId(id) ? readFound('sessions: find', await store.find(id)) : undefined
-  }
-
-  /** Returns the sessions that have not expired, newest first. */
-  async function live(accountId: string): Promise<Session[]> {
-    const listed: unknown = await store.list(accountId)
-    if (!Array.isArray(listed)) throw misuse('sessions: list must return an array', PAGE.sessions)
-    const time = now()
-    const read = listed.flatMap((one) => readSession('sessions: list', one) ?? [])
-    if (read.some((one) => one.accountId !== accountId)) throw foreign('list')
-    // Ids decide between equal times, so that all processes agree on the oldest sessions.
-    return read
-      .filter(({ expiresAt }) => expiresAt.getTime() > time)
-      .sort((one, other) => +other.createdAt - +one.createdAt || (one.id < other.id ? 1 : -1))
-  }
-
-  /** Two requests may end the same session. Only one of them has an event. */
-  function hasRemoved(method: 'remove' | 'removeAll', result: unknown): boolean {
-    if (typeof result !== 'boolean') throw misuse(`sessions: ${method} must return true or false`, PAGE.sessions)
-    return result
-  }
-
-  const remove = async (id: string, accountId: string) => hasRemoved('remove', await store.remove(id, accountId))
-
-  async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
-    const hasEnded = await call(async () => hasRemoved('removeAll', await store.removeAll(accountId, exceptId)))
-    if (hasEnded) reportEnd(address, accountId, reason)
-  }
 
   function reportEnd(address: string | undefined, accountId: string, reason: SessionEnd, tokenId?: string): void {
     emit({ address }, { type: 'session.ended', accountId, reason, ...(tokenId !== undefined && { tokenId }) })
   }
 
+  async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
+    const hasEnded = await call(() => checked.removeAll(accountId, exceptId))
+    if (hasEnded) reportEnd(address, accountId, reason)
+  }
+
   return Object.freeze({
-    issuers: read.issuers,
-    useFor(issuers, caller) {
-      const allowed = ofApp ?? issuers.slice(0, 1)
-      const unknown = issuers.find((issuer) => !allowed.includes(issuer))
-      if (unknown !== undefined) {
-        throw misuse(
-          `${caller}: "sessions" are not for the tokens of "${unknown}", which could name a session of yours. If this issuer is your own, pass all issuers of your app as createSessions(store, { issuers })`,
-          PAGE.sessions,
-        )
-      }
-      ofApp = allowed
-    },
+    issuers,
+    useFor,
     async isEnded(auth) {
       const { id, accountId } = auth
-      const found = isForeign(auth) ? undefined : await find(id)
-      if (!found) return true
-      if (found.accountId !== accountId) throw foreign('find')
-      noteUse(id, found)
-      return false
+      const found = isForeign(auth) ? undefined : await checked.find(id, accountId)
+      if (found) noteUse(id, found)
+      return !found
     },
     async start(given: NewSession, isWanted = () => true) {
       const session = newSession(given, now())
-      const { id, accountId, expiresAt, address } = session
-      const from = address ?? undefined
-      let isOver = false
-      /** Removes the session of a token that is not sent. Nobody waits for it. */
-      const forget = () => void (async () => store.remove(id, accountId))().catch(() => {})
-      const assertWanted = () => {
-        if (isOver || !isWanted()) throw new AuthError('client_closed_request')
-      }
-      const run = async () => {
-        try {
-          const [newest] = await live(accountId)
-          // Later than all others, because the oldest sessions end and the clock of another process may be ahead.
-          if (newest) session.createdAt = new Date(Math.max(+session.createdAt, +newest.createdAt + 1))
-          await store.add(session)
-          // After the addition, so that the last one of several sign-ins at once sees them all.
-          const oldest = (await live(accountId)).slice(maxPerAccount)
-          assertWanted()
-          await Promise.all(
-            oldest.map(
-              async (one) => (await remove(one.id, accountId)) && reportEnd(from, accountId, 'maximum', one.id),
-            ),
-          )
-          assertWanted()
-        } finally {
-          // The store was too slow. It may have added the session after the removal below.
-          if (isOver) forget()
-        }
-      }
-      try {
-        await callHost('sessions', run, { timeout, passThrough: ['client_closed_request'] })
-      } catch (error) {
-        isOver = true
-        forget()
-        throw error
-      }
-      emit({ address: from }, { type: 'session.started', accountId, tokenId: id, expiresAt })
+      const { id, accountId, expiresAt } = session
+      const address = session.address ?? undefined
+      const hasEnded = (olderId: string) => reportEnd(address, accountId, 'maximum', olderId)
+      await addSession({ store: checked, session, maxPerAccount, timeout, isWanted, hasEnded })
+      emit({ address }, { type: 'session.started', accountId, tokenId: id, expiresAt })
     },
     async list(accountId: string) {
       assertAccountId('list', accountId)
-      return call(async () => (await live(accountId)).slice(0, maxPerAccount))
+      return call(async () => (await checked.list(accountId)).slice(0, maxPerAccount))
     },
     async end(owner, id, address) {
       const { accountId } = owner
       assertAccountId('end', accountId)
       if (isForeign(owner)) return false
-      const hasEnded = await call(async () => {
-        // Not left to the store: nobody may end a session of another account.
-        if ((await find(id))?.accountId !== accountId) return false
-        return remove(id, accountId)
-      })
+      // Not left to the store: a client must not end a session of another account.
+      const hasEnded = await call(async () => (await checked.has(id, accountId)) && checked.remove(id, accountId))
       if (hasEnded) reportEnd(address, accountId, id === memberOf(owner, 'id') ? 'signed_out' : 'ended', id)
       return hasEnded
     },

@@ -1,5 +1,5 @@
 import { type Clock, clockOption, type Duration, duration, func, integer, text, tokenAge } from '../options/checks.js'
-import { aliasesOf, type Check, must, optional } from '../options/read-options.js'
+import { aliasesOf, type Check, checkThat, optional } from '../options/read-options.js'
 import { baseUrl, exactUrl } from '../options/web-url.js'
 import { timeoutOption } from '../waiting/host-call.js'
 import type { AccountIdOf, ScopesOf } from './jwt/provider-claims.js'
@@ -84,11 +84,11 @@ export const verifierSchema = {
 }
 
 /** The options that other verifiers and issuers do not have. */
-const onlyForJwt = must<undefined>("omitted without accept: 'jwt'", (value) => value === undefined)
+const onlyForJwt = checkThat<undefined>("omitted without accept: 'jwt'", (value) => value === undefined)
 
 export const issuedVerifierSchema = {
   ...verifierSchema,
-  accept: must<undefined>("'jwt' or undefined", (value) => value === undefined),
+  accept: checkThat<undefined>("'jwt' or undefined", (value) => value === undefined),
   scopes: onlyForJwt,
   accountId: onlyForJwt,
 }
@@ -97,7 +97,7 @@ export const jwtSchema = {
   ...verifierSchema,
   issuer: exactUrl,
   audience: text("a non-empty string: with accept: 'jwt', the provider's name of this API"),
-  accept: must<'jwt'>("'jwt'", (value) => value === 'jwt'),
+  accept: checkThat<'jwt'>("'jwt'", (value) => value === 'jwt'),
   scopes: optional(func<ScopesOf>('a function (claims) => scopes')),
   accountId: optional(func<AccountIdOf>('a function (claims) => accountId')),
 }

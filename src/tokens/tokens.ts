@@ -3,8 +3,8 @@ import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
 import { traceSync, VERIFY } from '../refusals/tracing.js'
-import { ISSUED_FORM, type TokenForm } from './jwt/claims.js'
-import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
+import { ISSUED_FORM, type TokenForm, TYP } from './jwt/claims.js'
+import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
@@ -196,8 +196,8 @@ function verifying<T extends object>(
     assertTokenText(text)
     return fromCache(text) ?? verifyNew(text)
   }
-  const verify = <C>(text: string) => retryUnknownKey(keys, () => verifyHere(text), issuer) as Promise<VerifiedToken<C>>
-  const verifyNow = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
+  const verify = <C>(text: string) => retryUnknownKey(keys, verifyHere, text, issuer) as Promise<VerifiedToken<C>>
+  const verifyNow = (text: string) => unlessUnknownKey(keys, verifyNew, text)
   const tokens = { issuer, audience, verify, ...members }
   return withVerifier(tokens, { issuer, cacheSize: cache || 0, tolerance, now: clock, fromCache, verifyNow, verify })
 }

@@ -38,23 +38,6 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly claims: C
 }
 
-/** Claims that only the issuer writes (RFC 7519 section 4.1, RFC 9068 section 2.2). Private claims cannot overwrite them. */
-const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
-
-const NO_CLAIMS = {}
-
-/** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
-export function privateClaims(claims: PrivateClaims): PrivateClaims {
-  const entries: [string, unknown][] = []
-  for (const name of Object.keys(claims)) {
-    if (REGISTERED.has(name)) continue
-    const value = claims[name]
-    if (typeof value !== 'function') entries.push([name, value])
-  }
-  // Most tokens have no private claims, so cached tokens share one object.
-  return entries.length === 0 ? NO_CLAIMS : Object.fromEntries(entries)
-}
-
 /**
  * Returns the private claims of a verified token, with the type that a check promises. Use it as the way to earn the type `C` of
  * `authOf<C>()` and `verify<C>()`, which do not check it.

@@ -44,7 +44,6 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
   // A Map keeps the order of insertion, so the first key is the next network to serve.
   const networks = new Map<string, Network<T>>()
   const connections = new Map<object | undefined, Set<QueueSlot<T>>>()
-  let size = 0
 
   /** Empties a slot, and returns its item. */
   function leave(slot: QueueSlot<T>): T | undefined {
@@ -52,7 +51,7 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
     const network = networks.get(source.network)
     if (!item || !network) return undefined
     slot.item = undefined
-    size--
+    queue.size--
     network.size--
     deleteFrom(network.lanes, source.connection, slot)
     deleteFrom(connections, source.connection, slot)
@@ -67,17 +66,19 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
     }
   }
 
-  /** Makes room for an item of a network that has `own` items waiting. Returns whether there is room. */
-  function makeRoom(own: number): boolean {
-    if (size < limits.total) return true
+  /** Makes room for an item of a network that has `others` items waiting. Returns whether there is room. */
+  function makeRoom(others: number): boolean {
+    if (queue.size < limits.total) return true
     const most = largest(networks.values())
-    const lane = most && most.size > own + 1 && largest(most.lanes.values())
+    const lane = most && most.size > others + 1 && largest(most.lanes.values())
     if (!lane) return false
     dropAll([...lane].slice(-1))
     return true
   }
 
-  return {
+  const queue = {
+    /** The number of waiting items. */
+    size: 0,
     /** Adds an item at the end of its lane. Returns undefined when a limit is reached. */
     add(source: Source, item: T): QueueSlot<T> | undefined {
       const { network: name, connection } = source
@@ -86,14 +87,14 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
         dropAll(pipelined)
         return undefined
       }
-      const own = networks.get(name)?.size ?? 0
-      if (own >= limits.perNetwork || !makeRoom(own)) return undefined
+      const others = networks.get(name)?.size ?? 0
+      if (others >= limits.perNetwork || !makeRoom(others)) return undefined
       const network = getOrCreate(networks, name, () => ({ size: 0, lanes: new Map() }))
       const slot: QueueSlot<T> = { source, item }
       network.size++
       getOrCreate(network.lanes, connection, () => new Set<QueueSlot<T>>()).add(slot)
       getOrCreate(connections, connection, () => new Set<QueueSlot<T>>()).add(slot)
-      size++
+      queue.size++
       return slot
     },
     /**
@@ -118,10 +119,8 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
     },
     /** Removes a waiting item. Returns whether it was waiting. */
     remove: (slot: QueueSlot<T>): boolean => leave(slot) !== undefined,
-    get size() {
-      return size
-    },
   }
+  return queue
 }
 
 function deleteFrom<K, T>(map: Map<K, Set<T>>, key: K, item: T): void {

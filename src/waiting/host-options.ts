@@ -11,8 +11,8 @@ export interface HostOptions {
    */
   timeout?: Duration | undefined
   /**
-   * Called with every refusal and every failure, and by the token router with every issued token. Default: the first failure of each
-   * dependency is a warning of the process.
+   * Called with every refusal and every failure, and by the token router with every issued token. Default: each router and
+   * guard emits a process warning for the first failure of each dependency.
    */
   onEvent?: AuthObserver | undefined
   /**

@@ -33,10 +33,13 @@ export interface CustomThrottle {
   ): Promise<ConsumedAttempt>
 }
 
+/** The methods of a throttle that a login calls. */
+export type ThrottlePort = Pick<Throttle, 'checkAddress' | 'digestPassword' | 'attempt'>
+
 const hasAttempts = (throttle: object): throttle is Throttle => typeof memberOf(throttle, 'attempt') === 'function'
 
-/** Returns a throttle with all methods that a login calls. */
-export function throttleOf(throttle: Throttle | CustomThrottle): Throttle {
+/** Returns a throttle as a login calls it. */
+export function throttleOf(throttle: Throttle | CustomThrottle): ThrottlePort {
   if (hasAttempts(throttle)) return throttle
   return {
     checkAddress: (address) => throttle.checkAddress?.(address),
@@ -45,8 +48,6 @@ export function throttleOf(throttle: Throttle | CustomThrottle): Throttle {
       ? (password) => throttle.digestPassword?.(password) as string
       : undefined,
     attempt: (...login) => attemptOf(throttle, login),
-    consume: (...login) => throttle.consume(...login) as Promise<Attempt>,
-    reset: async (email) => throttle.reset?.(email),
   }
 }
 
@@ -66,10 +67,8 @@ function attemptOf(throttle: CustomThrottle, login: Parameters<Throttle['attempt
 const UNLIMITED: Attempt = { check() {}, begin: () => true, count() {}, end() {} }
 
 /** The throttle of a host that turns the limits off. */
-export const NO_LIMITS: Throttle = {
+export const NO_LIMITS: ThrottlePort = {
   checkAddress() {},
   digestPassword: undefined,
   attempt: () => UNLIMITED,
-  consume: async () => UNLIMITED,
-  async reset() {},
 }

@@ -51,7 +51,7 @@ export interface Entered {
 }
 
 /**
- * Attempts under way are counted in periods, so that those of a process that has ended disappear. Each attempt reads its own period and
+ * Attempts under way are counted in periods, so that those of a process that has ended disappear. Each attempt reads the current period and
  * the nearer neighbour. So it sees all attempts of the last two minutes, also where clocks differ. An attempt takes at most a minute,
  * which leaves a minute for the difference of clocks.
  */
@@ -60,10 +60,10 @@ const PERIOD_MS = 240_000
 /** Seconds after which a period is not read any more. */
 const PERIOD_ENDS = 480
 
-function periodsOf(key: string): { own: string; neighbour: string } {
+function periodsOf(key: string): { current: string; neighbour: string } {
   const period = Math.floor(Date.now() / PERIOD_MS)
   const nearer = Math.round(Date.now() / PERIOD_MS) > period ? period + 1 : period - 1
-  return { own: `${key}:${period}`, neighbour: `${key}:${nearer}` }
+  return { current: `${key}:${period}`, neighbour: `${key}:${nearer}` }
 }
 
 /** A call that meets a broken connection is repeated once a second, as long as the attempt may count as under way. */
@@ -87,7 +87,7 @@ export type SharedLimit = ReturnType<typeof sharedLimit>
 
 /**
  * The key that `reset` writes for an account. It ends after each window that began before the reset, so that processes compare these
- * ends: nobody knows from which networks an account has failures.
+ * ends. The networks from which an account has failures are unknown.
  */
 const resetKey = (account: string) => `${account}:reset`
 
@@ -182,8 +182,8 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
     },
     async enter(key: string, storeFailed: StoreFailed): Promise<Entered | undefined> {
       if (counting.rests()) return undefined
-      const { own, neighbour } = periodsOf(key)
-      const entering = count(async () => penalty.call(limiter, own, 1, bare({ customDuration: PERIOD_ENDS })))
+      const { current, neighbour } = periodsOf(key)
+      const entering = count(async () => penalty.call(limiter, current, 1, bare({ customDuration: PERIOD_ENDS })))
       const [inOwn, nearby] = await Promise.all([
         counting.resultOf(entering, storeFailed),
         read(neighbour, storeFailed),
@@ -193,7 +193,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
         underWay: Math.max(inOwn?.points ?? 0, 1) + Math.max(nearby?.points ?? 0, 0),
         leave() {
           // The count may arrive after the login has continued without it. An attempt that was not counted is not taken back.
-          entering.then(() => repeated(async () => limiter.reward(own))).catch(() => {})
+          entering.then(() => repeated(async () => limiter.reward(current))).catch(() => {})
         },
       }
     },

@@ -85,7 +85,7 @@ export interface Throttle {
 
 const caller = 'createThrottle'
 
-/** The time limit of a reset. It is longer than that of a login, because nobody guesses while it runs. */
+/** The time limit of a reset. It is longer than that of a login, because no login waits for it. */
 const RESET_MS = 5000
 
 const STORE_FAILED =

@@ -1,4 +1,4 @@
-import { type ClientSettings, type Credentials, must } from '../client-options.js'
+import { assertUsage, type ClientSettings, type Credentials } from '../client-options.js'
 import { type Countdown, LONGEST_TIMER, startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
 import { bare } from '../read.js'
@@ -18,7 +18,7 @@ export interface Refusals {
   account?: number
 }
 
-/** A failure, and the time after it for which nobody calls the endpoint again. */
+/** A failure, and the time after it in which the client does not call the endpoint again. */
 type Pause = readonly [failure: TokenClientError, left: Countdown]
 
 /** The number of accounts that wait. After more of them, each may ask the server again. */
@@ -116,7 +116,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
       }
     })
     const read = bare(given)
-    must(isText(read.email) && isText(read.password), '"credentials" must return { email, password }')
+    assertUsage(isText(read.email) && isText(read.password), '"credentials" must return { email, password }')
     return read
   }
 

@@ -10,7 +10,7 @@ interface Store {
   removeItem(name: string): void
 }
 
-interface Page {
+interface StorageWindow {
   readonly sessionStorage: Store
   readonly localStorage: Store
   readonly addEventListener?: (type: string, listener: (event: Change) => void, options: AbortController) => void
@@ -35,7 +35,7 @@ interface Change {
 export function keepInTab(others: TabSharing = () => NO_TABS): TabSharing {
   return (owner) => {
     const name = `express-token-endpoint ${owner.tokenUrl}`
-    const page = globalThis as unknown as Page
+    const page = globalThis as unknown as StorageWindow
     const closing = new AbortController()
     // Node has storage too, but there all users of a server would share one account.
     let isUsable = 'document' in globalThis

@@ -3,7 +3,7 @@ import { bare } from '../read.js'
 import { type News, NO_TABS, shareable, type TabSharing } from './tab-link.js'
 
 /** A message between tabs. A question and its responses have the same number. A response may have a token. */
-type Message = { readonly question: number } | Response | Told
+type TabMessage = { readonly question: number } | Response | Told
 
 interface Told {
   readonly news: News
@@ -63,7 +63,7 @@ export function shareBetweenTabs(): TabSharing {
     } catch {
       return NO_TABS
     }
-    const post = (message: Message) => channel.postMessage(message)
+    const post = (message: TabMessage) => channel.postMessage(message)
     let question = 0
     let received = () => {}
     let leave = () => {}
@@ -83,7 +83,7 @@ export function shareBetweenTabs(): TabSharing {
       locks.request(`${name} present`, { mode: 'shared' }, stay).catch(() => resolve(false))
     })
 
-    channel.onmessage = ({ data }: { data: Message }) => {
+    channel.onmessage = ({ data }: { data: TabMessage }) => {
       const { question: asked, response, news, generation: theirs, before } = bare(Object(data))
       const { generation } = link
       if (asked) return post({ response: asked, news: shareable(owner), generation })

@@ -35,10 +35,10 @@ interface KnownAccounts {
   readonly unknownId: string | undefined
 }
 
-type Check = (store: StoreProbe) => Promise<void>
+type AccountCheck = (store: StoreProbe) => Promise<void>
 
 /** Returns the checks by their names. */
-export function accountChecks({ existing, unknownId }: KnownAccounts): Record<string, Check> {
+export function accountChecks({ existing, unknownId }: KnownAccounts): Record<string, AccountCheck> {
   const { email, ...expected } = existing
 
   const findExisting = async (store: StoreProbe) =>

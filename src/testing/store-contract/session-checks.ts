@@ -25,10 +25,10 @@ const KEEP_OTHER_ACCOUNTS = 'Remove only sessions of this account, also when the
 const TOUCH_ADVICE =
   'Set lastUsedAt in one statement that changes only a session that exists. Do not read the session and write it back'
 
-type Check = (store: SessionProbe) => Promise<void>
+type SessionCheck = (store: SessionProbe) => Promise<void>
 
 /** Returns the checks by their names. */
-export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): Record<string, Check> {
+export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): Record<string, SessionCheck> {
   // A moment that a column of whole seconds cannot hold.
   const start = Math.floor(Date.now() / 1000) * 1000 + 123
   const newOne = (age: number, more?: Partial<Session>) => newSession(accountId, start, age, more)
@@ -41,17 +41,17 @@ export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): 
    * addition, because a store may cache what it has read.
    */
   function withSessions(
-    check: (store: SessionProbe, own: [Session, Session, Session], theirs: Session) => Promise<void>,
+    check: (store: SessionProbe, ofAccount: [Session, Session, Session], theirs: Session) => Promise<void>,
   ) {
     return async (store: SessionProbe) => {
-      const own: [Session, Session, Session] = [newOne(0), newOne(1), newOne(2)]
+      const ofAccount: [Session, Session, Session] = [newOne(0), newOne(1), newOne(2)]
       const theirs = newSession(otherAccountId, start, 1)
-      const all = [...own, theirs]
+      const all = [...ofAccount, theirs]
       try {
         await readAll(store, all)
         for (const session of all) await store.add(session)
         await readAll(store, all)
-        await check(store, own, theirs)
+        await check(store, ofAccount, theirs)
       } finally {
         for (const id of [accountId, otherAccountId]) await clear(store, id)
       }
@@ -59,10 +59,10 @@ export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): 
   }
 
   return {
-    'find and list return what add has stored, to the millisecond': withSessions(async (store, own) => {
+    'find and list return what add has stored, to the millisecond': withSessions(async (store, ofAccount) => {
       const none = newOne(3, { address: null, userAgent: null, label: null })
       await store.add(none)
-      for (const session of [...own, none]) await expectSame(store, session, 'after add')
+      for (const session of [...ofAccount, none]) await expectSame(store, session, 'after add')
     }),
     'add stores texts of the maximum length': withSessions(async (store) => {
       for (const [age, name] of (['address', 'userAgent', 'label'] as const).entries()) {
@@ -75,21 +75,21 @@ export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): 
         await expectSame(store, session, `after add with a long ${name}`)
       }
     }),
-    'find returns null or undefined for an id that no session has': withSessions(async (store, [own]) => {
-      for (const odd of [randomUUID(), own.id.toUpperCase(), ...otherIds(own.id).map(([, id]) => id), ...ODD_IDS]) {
+    'find returns null or undefined for an id that no session has': withSessions(async (store, [first]) => {
+      for (const odd of [randomUUID(), first.id.toUpperCase(), ...otherIds(first.id).map(([, id]) => id), ...ODD_IDS]) {
         if (await store.find(odd)) fail(`find(${shown(odd)}) found a session`, 'Compare ids exactly, letter by letter')
       }
     }),
-    'list returns all sessions of the account, and no other': withSessions(async (store, own, theirs) => {
-      await expectListed(store, accountId, own, 'after add')
+    'list returns all sessions of the account, and no other': withSessions(async (store, ofAccount, theirs) => {
+      await expectListed(store, accountId, ofAccount, 'after add')
       await expectListed(store, otherAccountId, [theirs], 'of the other account after add')
       await expectListed(store, `acc-${randomUUID()}`, [], 'of an account without sessions')
       for (const [what, id] of someAccounts) {
         await expectListed(store, id, [], `of an account whose id differs (${what})`)
       }
     }),
-    'list and removeAll reach all sessions of an account that has many': withSessions(async (store, own) => {
-      const added = Array.from({ length: MANY - own.length }, (_, i) => newOne(10 + i))
+    'list and removeAll reach all sessions of an account that has many': withSessions(async (store, ofAccount) => {
+      const added = Array.from({ length: MANY - ofAccount.length }, (_, i) => newOne(10 + i))
       for (let i = 0; i < added.length; i += AT_ONCE) {
         await Promise.all(added.slice(i, i + AT_ONCE).map((session) => store.add(session)))
       }
@@ -97,7 +97,7 @@ export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): 
       if (length !== MANY)
         fail(`list returned ${length} of ${MANY} sessions`, 'Return all sessions, not a page of them')
       await store.removeAll(accountId)
-      for (const session of [...own, ...added]) {
+      for (const session of [...ofAccount, ...added]) {
         await expectGone(
           store,
           session,
@@ -123,9 +123,9 @@ export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): 
       // Two requests may end the same session.
       await store.remove(second.id, accountId)
     }),
-    'remove removes each of several sessions that end at the same time': withSessions(async (store, own) => {
-      await Promise.all(own.map(({ id }) => store.remove(id, accountId)))
-      for (const session of own) {
+    'remove removes each of several sessions that end at the same time': withSessions(async (store, ofAccount) => {
+      await Promise.all(ofAccount.map(({ id }) => store.remove(id, accountId)))
+      for (const session of ofAccount) {
         const when = 'after several calls of remove at the same time'
         await expectGone(
           store,
@@ -135,23 +135,25 @@ export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): 
         )
       }
     }),
-    'remove leaves the session of another account': withSessions(async (store, own, theirs) => {
+    'remove leaves the session of another account': withSessions(async (store, ofAccount, theirs) => {
       await store.remove(theirs.id, accountId)
       await expectThere(store, theirs, 'of another account after remove', KEEP_OTHERS)
       await expectListed(store, otherAccountId, [theirs], 'of the other account after remove')
-      await expectListed(store, accountId, own, 'after remove of a session of another account')
+      await expectListed(store, accountId, ofAccount, 'after remove of a session of another account')
     }),
     'remove and removeAll return whether they removed a session': withSessions(returnsWhetherRemoved),
-    'removeAll removes all sessions of the account, and leaves the others': withSessions(async (store, own, theirs) => {
-      await store.removeAll(accountId)
-      for (const session of own) await expectGone(store, session, 'after removeAll')
-      await expectListed(store, accountId, [], 'after removeAll')
-      await expectThere(store, theirs, 'of another account after removeAll', KEEP_OTHER_ACCOUNTS)
-    }),
-    'removeAll compares the id of the account exactly': withSessions(async (store, own) => {
+    'removeAll removes all sessions of the account, and leaves the others': withSessions(
+      async (store, ofAccount, theirs) => {
+        await store.removeAll(accountId)
+        for (const session of ofAccount) await expectGone(store, session, 'after removeAll')
+        await expectListed(store, accountId, [], 'after removeAll')
+        await expectThere(store, theirs, 'of another account after removeAll', KEEP_OTHER_ACCOUNTS)
+      },
+    ),
+    'removeAll compares the id of the account exactly': withSessions(async (store, ofAccount) => {
       for (const [what, id] of someAccounts) {
         await store.removeAll(id)
-        await expectListed(store, accountId, own, `after removeAll of an account whose id differs (${what})`)
+        await expectListed(store, accountId, ofAccount, `after removeAll of an account whose id differs (${what})`)
       }
     }),
     'removeAll keeps the session that it has to keep': withSessions(async (store, [first, second, third], theirs) => {

@@ -1,7 +1,7 @@
 import { PAGE } from '../../options/misuse.js'
 import { named } from '../../options/read-options.js'
+import { storeObject } from '../../sessions/checked-store.js'
 import { type FoundSession, readFound, readSession, type Session, type SessionStore } from '../../sessions/session.js'
-import { storeObject } from '../../sessions/sessions.js'
 import { fail } from './contract-check.js'
 import { booleanFrom, resultOf, shown } from './store-probe.js'
 
@@ -24,11 +24,11 @@ interface SessionReader {
 export function probeSessions(caller: string, store: SessionStore, otherStore: SessionStore | undefined) {
   named(`${caller}: the store`, storeObject, store, PAGE.sessions)
   if (otherStore) named(`${caller}: the other store`, storeObject, otherStore, PAGE.sessions)
-  const own = reader('store', store)
+  const first = reader('store', store)
   return {
-    readers: otherStore ? [own, reader('otherStore', otherStore)] : [own],
-    find: own.find,
-    list: own.list,
+    readers: otherStore ? [first, reader('otherStore', otherStore)] : [first],
+    find: first.find,
+    list: first.list,
     add: (session: Session) => resultOf('add', () => store.add(session)),
     remove: (id: string, accountId: string) => booleanFrom('remove', () => store.remove(id, accountId)),
     removeAll: (accountId: string, exceptId?: string) =>

@@ -18,12 +18,12 @@ export type StoreProbe = ReturnType<typeof probe>
 export function probe(store: AccountStore, otherStore?: AccountStore) {
   checkStore('store', store)
   if (otherStore !== undefined) checkStore('otherStore', otherStore)
-  const own = reader('', store)
+  const first = reader('', store)
   return {
     has: (method: keyof AccountStore) => store[method] !== undefined,
-    readers: otherStore ? [own, reader(' of "otherStore"', otherStore)] : [own],
-    findByEmail: own.findByEmail,
-    findById: (id: string) => own.findById?.(id) ?? Promise.resolve(undefined),
+    readers: otherStore ? [first, reader(' of "otherStore"', otherStore)] : [first],
+    findByEmail: first.findByEmail,
+    findById: (id: string) => first.findById?.(id) ?? Promise.resolve(undefined),
     replacePasswordHash: (id: string, from: string, to: string) =>
       booleanFrom('replacePasswordHash', () => store.replacePasswordHash?.(id, from, to)),
   }

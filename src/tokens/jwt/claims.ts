@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { LAST_MOMENT, SCOPE_TOKEN } from '../../options/checks.js'
 import { isPlainObject, own } from '../../options/values.js'
 import type { TokenRefusal } from '../../refusals/codes.js'
-import { privateClaims, Verified, type VerifiedToken } from '../verified-token.js'
+import { type PrivateClaims, Verified, type VerifiedToken } from '../verified-token.js'
 import type { CompactToken } from './compact-jws.js'
-import { TYP } from './issue-token.js'
-import { timeOfIssue } from './token-id.js'
+
+/** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
+export const TYP = 'at+jwt'
 
 /** The form of the tokens that a verifier accepts. */
 export interface TokenForm {
@@ -54,6 +56,46 @@ export function readTimes(
   const notAfter = exp * 1000 + tolerance
   if (now < notBefore) return 'not_yet_valid'
   return now >= notAfter ? 'expired' : { iat, exp, notBefore, notAfter }
+}
+
+/** Claims that only the issuer writes (RFC 7519 section 4.1, RFC 9068 section 2.2). Private claims cannot overwrite them. */
+const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
+
+const NO_CLAIMS = {}
+
+/** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
+export function privateClaims(claims: PrivateClaims): PrivateClaims {
+  const entries: [string, unknown][] = []
+  for (const name of Object.keys(claims)) {
+    if (REGISTERED.has(name)) continue
+    const value = claims[name]
+    if (typeof value !== 'function') entries.push([name, value])
+  }
+  // Most tokens have no private claims, so cached tokens share one object.
+  return entries.length === 0 ? NO_CLAIMS : Object.fromEntries(entries)
+}
+
+/** A UUID of version 7 in the spelling that `createTokenId` writes (RFC 9562 sections 4 and 5.7). */
+const UUID_V7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
+/**
+ * Creates the `jti` of a token: a UUID of version 7 (RFC 9562 section 5.7), which holds the time of issue in milliseconds. `iat` stays in whole
+ * seconds, because many verifiers accept no fraction. 74 bits are random.
+ */
+export function createTokenId(time: number): string {
+  // Two halves, because Node converts integers of 32 bits much faster.
+  const high = Math.floor(time / 0x10000).toString(16)
+  const low = (time % 0x10000).toString(16)
+  return `${high.padStart(8, '0')}-${low.padStart(4, '0')}-7${randomUUID().slice(15)}`
+}
+
+/**
+ * Returns the time of issue in milliseconds. A `jti` that is not ours, or contradicts `iat`, counts as the start of the second: a guard must
+ * rather refuse a new token than admit an old one.
+ */
+export function timeOfIssue(jti: string, iat: number): number {
+  const time = UUID_V7.test(jti) ? Number.parseInt(jti.slice(0, 8) + jti.slice(9, 13), 16) : Number.NaN
+  return Math.floor(time / 1000) === iat ? time : iat * 1000
 }
 
 /** The form of the tokens that this package issues (RFC 9068). */

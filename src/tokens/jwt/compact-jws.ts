@@ -33,7 +33,7 @@ export function readCompact(token: string): CompactToken | undefined {
 }
 
 /**
- * Returns the `iss` of a token whose signature nobody has checked. It may only select the verifier that checks the token.
+ * Returns the `iss` of a token whose signature has not been checked. It may only select the verifier that checks the token.
  * @returns undefined for a text that is not a JWT with an `iss`
  */
 export function unverifiedIssuer(token: string): string | undefined {

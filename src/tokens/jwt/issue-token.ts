@@ -3,12 +3,8 @@ import { misuse } from '../../options/misuse.js'
 import { named } from '../../options/read-options.js'
 import { isPlainObject, isThenable, isValidDate, memberOf } from '../../options/values.js'
 import { warnOnce } from '../../refusals/warnings.js'
-import { privateClaims } from '../verified-token.js'
+import { createTokenId, privateClaims } from './claims.js'
 import type { Signer } from './signature.js'
-import { createTokenId } from './token-id.js'
-
-/** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
-export const TYP = 'at+jwt'
 
 /** Longer tokens meet the limits of proxies: two of them fit into a header line of 8 kB. */
 const LONG_TOKEN = 4096

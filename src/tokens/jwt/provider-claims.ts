@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { isScopeList } from '../../options/checks.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { bare, isPlainObject, isThenable } from '../../options/values.js'
-import { deepFreeze, type PrivateClaims, privateClaims, Verified } from '../verified-token.js'
-import { isText, readTimes, type TokenForm } from './claims.js'
-import { TYP } from './issue-token.js'
+import { deepFreeze, type PrivateClaims, Verified } from '../verified-token.js'
+import { isText, privateClaims, readTimes, type TokenForm, TYP } from './claims.js'
 
 /** Returns the scopes of a token from its claims. */
 export type ScopesOf = (claims: PrivateClaims) => readonly string[] | undefined

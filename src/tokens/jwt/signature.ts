@@ -57,7 +57,7 @@ function createHostSigner(verifying: VerificationKey, header: JwsHeader, sign: H
       const made: unknown = await sign(Buffer.from(signed))
       if (!isUint8Array(made)) throw new TypeError('sign: must return the signature as a Uint8Array')
       const signature = normalize?.(Buffer.from(made)) ?? Buffer.from(made)
-      // A signature of another key, or over other bytes, would issue tokens that nobody accepts.
+      // A signature of another key, or over other bytes, would issue tokens that no verifier accepts.
       if (!verify(signed, signature, verifying.key))
         throw new TypeError('sign: the signature does not fit "publicKey". Pass the public key of the key that signs')
       return signature

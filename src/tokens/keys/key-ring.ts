@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isKeyObject } from 'node:util/types'
 import { func, text } from '../../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../../options/misuse.js'
-import { describe, describeSecret, must, named, optional, readOptions } from '../../options/read-options.js'
+import { checkThat, describe, describeSecret, named, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
 import { withoutOptions } from '../algorithms/algorithm.js'
 import {
@@ -175,7 +175,7 @@ export function holdKeys<T extends KeySource>(
 const anything = (value: unknown) => value
 
 const schema = {
-  alg: must<Algorithm>(
+  alg: checkThat<Algorithm>(
     `one of ${Object.keys(ALGORITHMS).join(', ')}`,
     (value) => typeof value === 'string' && Object.hasOwn(ALGORITHMS, value),
     algorithmHint,

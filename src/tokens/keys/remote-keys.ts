@@ -130,9 +130,13 @@ function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void
 }
 
 /** Verifies with the keys that are already there. Returns undefined when the token names an unknown key that may be fetched. */
-export function unlessUnknownKey<T extends object>(keys: KeySource, verify: () => T): T | undefined {
+export function unlessUnknownKey<T extends object>(
+  keys: KeySource,
+  verify: (text: string) => T,
+  text: string,
+): T | undefined {
   try {
-    return verify()
+    return verify(text)
   } catch (error) {
     if (keys.renew && isUnknownKey(error)) return undefined
     throw error
@@ -143,12 +147,17 @@ export function unlessUnknownKey<T extends object>(keys: KeySource, verify: () =
  * Verifies, and verifies again after a fetch when the token names an unknown key.
  * @throws AuthError `unavailable` when the fetch failed and the key is still unknown; what `verify` throws otherwise
  */
-export async function retryUnknownKey<T extends object>(keys: KeySource, verify: () => T, issuer: string): Promise<T> {
-  const verified = unlessUnknownKey(keys, verify)
+export async function retryUnknownKey<T extends object>(
+  keys: KeySource,
+  verify: (text: string) => T,
+  text: string,
+  issuer: string,
+): Promise<T> {
+  const verified = unlessUnknownKey(keys, verify, text)
   if (verified) return verified
   const failure = await keys.renew?.()
   try {
-    return verify()
+    return verify(text)
   } catch (error) {
     if (!failure || !isUnknownKey(error)) throw error
     throw new AuthError('unavailable', { dependency: 'keys', issuer, cause: failure })

@@ -104,7 +104,7 @@ async function run({ email = alice.email, password = PASSWORD, client = new Abor
   const { hash, verify } = fastPasswords()
   const slot: PasswordsSlot = noting(calls, { async start() {}, hash, verify, leave() {}, ...changes.slot })
   const passwords = { ...withoutQueue(), reserve: async () => slot, ...changes.passwords }
-  const throttle: Throttle = { ...NO_LIMITS, attempt: () => attempt, consume: () => expect.fail('consume') }
+  const throttle = { ...NO_LIMITS, attempt: () => attempt, consume: () => expect.fail('consume') }
   const failed = vi.fn()
   const login = createLogin({ store, passwords, throttle, timeout: 250 })
   const from = { ...context(failed), signal: client.signal }

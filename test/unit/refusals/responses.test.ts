@@ -2,8 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { withHeaders } from '../../../src/refusals/auth-error.js'
-import { hasUnreadBody } from '../../../src/refusals/close-after-response.js'
+import { asRefusal, withHeaders } from '../../../src/refusals/auth-error.js'
 import type { Part } from '../../../src/refusals/codes.js'
 import {
   allHeaders,
@@ -16,7 +15,7 @@ import {
   resourceResponse,
   tokenResult,
 } from '../../../src/refusals/responses.js'
-import { asRefusal, sendResponse } from '../../../src/refusals/send-response.js'
+import { hasUnreadBody, sendResponse } from '../../../src/refusals/send-response.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }

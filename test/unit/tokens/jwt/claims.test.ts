@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ISSUED_FORM } from '../../../../src/tokens/jwt/claims.js'
-import { TYP } from '../../../../src/tokens/jwt/issue-token.js'
+import { ISSUED_FORM, TYP } from '../../../../src/tokens/jwt/claims.js'
 import { providerForm } from '../../../../src/tokens/jwt/provider-claims.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { decodePayload, frozenClock, goodParts, ISSUER, issueNow, makeIssuer } from '../../../support/fixtures.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTokenId, timeOfIssue } from '../../../../src/tokens/jwt/token-id.js'
+import { createTokenId, timeOfIssue } from '../../../../src/tokens/jwt/claims.js'
 
 const NOW = 1_772_366_400_123
 const SECONDS = 1_772_366_400

@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from '../options/checks.js'
-import { must, optional, readOptions } from '../options/read-options.js'
+import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { clientNetwork } from '../requests/client-network.js'
-import { disconnectSignal, followerOf, NEVER } from '../requests/disconnect-signal.js'
-import { addressOf, sourceOf, warnOfTrustProxy } from '../requests/source.js'
-import type { Origin } from './login.js'
+import { followerOf, NEVER, type Origin, originOfRequest } from '../requests/origin.js'
 
 /** The client that signs in, where there is no request. */
 export interface LoginOrigin {
@@ -15,15 +13,11 @@ export interface LoginOrigin {
   signal?: AbortSignal | undefined
 }
 
-export interface RequestOrigin extends Origin {
-  req: IncomingMessage
-}
-
 const isSignal = (value: unknown) =>
   isPlainObject(value) &&
   typeof memberOf(value, 'aborted') === 'boolean' &&
   typeof memberOf(value, 'addEventListener') === 'function'
-const signalOption = must<AbortSignal>('an AbortSignal', isSignal)
+const signalOption = checkThat<AbortSignal>('an AbortSignal', isSignal)
 
 const originSchema = {
   address: optional(text('the address of a client')),
@@ -42,11 +36,4 @@ export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
     originSchema,
   )
   return { address, signal, source: { network: clientNetwork(address), connection: undefined } }
-}
-
-/** Read once for a request, because `req.ip` parses headers. */
-export function originOfRequest(req: IncomingMessage): RequestOrigin {
-  warnOfTrustProxy(req)
-  const address = addressOf(req)
-  return { req, address, source: sourceOf(req, address), signal: disconnectSignal(req.socket) }
 }

@@ -1,0 +1,56 @@
+import { AuthError } from '../refusals/auth-error.js'
+import { callHost } from '../waiting/host-call.js'
+import type { CheckedStore } from './checked-store.js'
+import type { Session } from './session.js'
+
+interface NewSessionTask {
+  store: CheckedStore
+  session: Session
+  maxPerAccount: number
+  /** The time limit, in milliseconds. */
+  timeout: number
+  /** Returns whether the token of the session will be sent. */
+  isWanted(): boolean
+  /** Called with each older session that the account has lost. */
+  hasEnded(id: string): void
+}
+
+/**
+ * Stores a session, and ends the oldest ones of its account above the maximum.
+ * @throws AuthError `unavailable` when the store fails, or `client_closed_request` when the token will not be sent: then no session remains
+ */
+export async function addSession({ store, session, maxPerAccount, timeout, isWanted, hasEnded }: NewSessionTask) {
+  const { id, accountId } = session
+  let isOver = false
+  /** Removes the session of a token that is not sent. No request waits for it. */
+  const forget = () => void store.remove(id, accountId).catch(() => {})
+  const assertWanted = () => {
+    if (isOver || !isWanted()) throw new AuthError('client_closed_request')
+  }
+  async function endOldest(): Promise<void> {
+    // After the addition, so that the last one of several sign-ins at once sees them all.
+    const oldest = (await store.list(accountId)).slice(maxPerAccount)
+    assertWanted()
+    await Promise.all(oldest.map(async (one) => (await store.remove(one.id, accountId)) && hasEnded(one.id)))
+  }
+  async function start(): Promise<void> {
+    try {
+      const [newest] = await store.list(accountId)
+      // Later than all others, because the oldest sessions end and the clock of another process may be ahead.
+      if (newest) session.createdAt = new Date(Math.max(+session.createdAt, +newest.createdAt + 1))
+      await store.add(session)
+      await endOldest()
+      assertWanted()
+    } finally {
+      // The store was too slow. It may have added the session after the removal below.
+      if (isOver) forget()
+    }
+  }
+  try {
+    await callHost('sessions', start, { timeout, passThrough: ['client_closed_request'] })
+  } catch (error) {
+    isOver = true
+    forget()
+    throw error
+  }
+}
