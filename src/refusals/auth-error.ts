@@ -8,6 +8,7 @@ import {
   type Part,
   REFUSALS,
   type RefreshRefusal,
+  type RefusalStatus,
   type TokenRefusal,
 } from './codes.js'
 
@@ -34,8 +35,8 @@ export interface AuthErrorDetails {
 /** The details that become members of the error. */
 const DETAILS = ['reason', 'accountId', 'tokenId', 'issuer', 'scope', 'maxAge', 'dependency', 'limit'] as const
 
-/** The names of the statuses, as Node 20 has them. */
-const TITLES: Readonly<Record<number, string>> = bare({
+/** The names of the statuses, as Node 20 has them. A client that has disconnected sees no 499. */
+const TITLES: Readonly<Record<number, string>> = bare<Record<Exclude<RefusalStatus, 499>, string>>({
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',

@@ -166,6 +166,9 @@ const ROWS = {
   },
 } as const satisfies Record<string, Refusal>
 
+/** The statuses of all refusals. */
+export type RefusalStatus = (typeof ROWS)[AuthErrorCode]['status']
+
 export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = bare(ROWS)
 
 // An absent member must not be read from a polluted Object.prototype.

@@ -1,19 +1,17 @@
 import { command, PASSWORD_AS_ARGUMENT } from '../command.js'
 import { CommandError, EXIT } from '../command-error.js'
-import { say } from '../io.js'
+import { readPassword } from '../hash/password-input.js'
 import { checkGivenTokens } from './probe/given-tokens.js'
 import { createProbe, type Probe } from './probe/probe.js'
 import { sender } from './probe/send.js'
-import { FORMATS } from './report/formats.js'
-import { openOutput } from './report/output.js'
-import { summaryOf } from './report/report.js'
+import { createReport } from './report/report.js'
+import { describeRow, judge, type Result } from './row.js'
 import { ROWS } from './rows.js'
-import { judge } from './run.js'
-import { options, readSettings, withSecrets } from './settings.js'
+import { options, readSettings } from './settings.js'
 import { codeOf, Fault, OutOfTime } from './verdict.js'
 
 /** The longest response that is read, in bytes. Responses of this package are much shorter. */
-const ANSWER_LIMIT = 1_048_576
+const SIZE_LIMIT = 1_048_576
 
 const IN_ENVIRONMENT = `${PASSWORD_AS_ARGUMENT}, or set CHECK_PASSWORD`
 
@@ -50,34 +48,26 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     insecure: 'For a private certificate authority, set NODE_EXTRA_CA_CERTS. For http, pass --plain-http',
   },
   async run(values, url, io) {
-    const settings = readSettings(values, url, io.env)
-    const target = await withSecrets(settings, io)
-    const file = values.output === undefined ? undefined : openOutput(values.output)
-    const report = FORMATS[settings.format]({
-      env: io.env,
-      stdin: io.stdin,
-      stderr: io.stderr,
-      stdout: file?.stream ?? io.stdout,
-    })
-    const { timeout, maxTime } = settings
-    const limits = { timeout, sizeLimit: ANSWER_LIMIT, endsAt: performance.now() + maxTime }
-    const probe = createProbe(target, sender(limits))
+    const { base, skip, timeout, maxTime, format, targetWith } = readSettings(values, url, io.env)
+    const target = targetWith(io.env['CHECK_PASSWORD'] || (await readPassword(io.stdin, io.stderr)))
+    const report = createReport(format, values.output, io)
+    const probe = createProbe(target, sender({ timeout, sizeLimit: SIZE_LIMIT, endsAt: performance.now() + maxTime }))
     try {
       await mustRespond(probe)
       await checkGivenTokens(probe)
     } catch (error) {
-      file?.discard()
+      report.discard()
       throw error
     }
-    const results = await judge(ROWS, probe, {
-      skip: settings.skip,
-      wire: settings.wire,
-      began: (title, index) => report.began(title, index, ROWS.length),
-      ended: report.ended,
-    })
-    report.done(settings.base.href, results)
-    file?.close()
-    if (file) say(io, summaryOf(settings.base.href, results))
+    const results: Result[] = []
+    // In order, because rows use responses that earlier rows requested.
+    for (const [index, row] of ROWS.entries()) {
+      report.began(describeRow(row, probe.wire).title, index, ROWS.length)
+      const result = await judge(row, probe, skip)
+      report.ended(result)
+      results.push(result)
+    }
+    report.done(base.href, results)
     return results.some(({ verdict }) => verdict === 'fails') ? EXIT.fails : EXIT.holds
   },
 })

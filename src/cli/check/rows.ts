@@ -1,6 +1,5 @@
-import type { Probe } from './probe/probe.js'
+import type { Row, Rows } from './row.js'
 import { bypassRows } from './rows/bypass.js'
-import { environmentRows } from './rows/environments.js'
 import { forgedRows } from './rows/forged.js'
 import { guardRows } from './rows/guard.js'
 import { jwksRows } from './rows/jwks.js'
@@ -9,10 +8,8 @@ import { requestRows } from './rows/requests.js'
 import { stepUpRows } from './rows/step-up.js'
 import { tokenRows } from './rows/token.js'
 import { tokenResponseRows } from './rows/token-response.js'
-import type { Row } from './verdict.js'
 
-/** All rows, in the order of the check. */
-export const ROWS: readonly Row<Probe>[] = [
+const rows: Rows = {
   ...tokenResponseRows,
   ...tokenRows,
   ...refusalRows,
@@ -21,7 +18,9 @@ export const ROWS: readonly Row<Probe>[] = [
   ...bypassRows,
   ...stepUpRows,
   ...forgedRows,
-  ...environmentRows,
   ...jwksRows,
   ...guessingRows,
-]
+}
+
+/** All rows, in the order of the check. */
+export const ROWS: readonly Row[] = Object.entries(rows).map(([id, row]) => ({ id, ...row }))

@@ -1,16 +1,17 @@
 import { duration, integer } from '../../options/checks.js'
 import type { Check } from '../../options/read-options.js'
 import { suggestion } from '../../options/suggest.js'
-import { number, oneOf, type Values } from '../command.js'
+import { checked, number, oneOf, type Values } from '../command.js'
 import { UsageError } from '../command-error.js'
-import { readPassword } from '../hash/password-input.js'
 import type { Io } from '../io.js'
-import { JWKS_PATH, readBase, readGuarded, readGuardedList, readPath, TOKEN_PATH } from './read-target.js'
 import { FORMATS, type Format } from './report/formats.js'
 import { ROWS } from './rows.js'
-import type { Environment, Guarded, Target } from './target.js'
+import { baseUrl, type Environment, readGuarded, readPath, type Target } from './target.js'
 import { type Mapping, readMapping } from './wire/read-mapping.js'
-import { OWN_WIRE, type Wire } from './wire/wire.js'
+import { OWN_WIRE } from './wire/wire.js'
+
+const JWKS_PATH = '/.well-known/jwks.json'
+const OWN: Mapping = { wire: OWN_WIRE, guarded: [], jwks: JWKS_PATH }
 
 const FORMAT_NAMES = Object.keys(FORMATS) as Format[]
 
@@ -36,7 +37,7 @@ export const options = {
     help: 'a path or a URL that needs a token, for GET requests; repeatable',
   },
   recent: { value: 'PATH', help: 'a guarded path that needs a recent sign-in (RFC 9470)' },
-  path: { value: 'PATH', help: `path of the token endpoint; default ${TOKEN_PATH}` },
+  path: { value: 'PATH', help: `path of the token endpoint; default ${OWN_WIRE.login.path}` },
   jwks: { value: 'PATH', help: `path of the public keys; default ${JWKS_PATH}` },
   other: {
     value: 'URL',
@@ -58,86 +59,65 @@ export const options = {
   json: { help: 'short for --format json' },
 } as const
 
-type Place = Omit<Environment, 'credentials'> & { email: string }
-
-export interface Settings extends Place {
-  base: URL
-  wire: Wire
-  jwks: URL | undefined
-  recent: Guarded | undefined
-  other: Place | undefined
-  skip: readonly string[]
-  timeout: number
-  maxTime: number
-  guesses: number | undefined
-  format: Format
-}
-
-/** Reads all settings except the password and tokens, so that errors appear before the prompt for a password. */
-export function readSettings(values: Values<typeof options>, url: string | undefined, env: Io['env']): Settings {
-  const plainHttp = values['plain-http'] ?? false
-  const { email, skip, timeout, 'max-time': maxTime, guesses } = values
+/**
+ * Reads all settings except the password, so that errors appear before the prompt for it.
+ * @throws UsageError with the likely mistake
+ */
+export function readSettings(values: Values<typeof options>, url: string | undefined, env: Io['env']) {
+  const { email, skip, timeout, 'max-time': maxTime, guesses, format, json, 'plain-http': plainHttp = false } = values
   if (url === undefined)
     throw new UsageError('Pass the base URL of the app: check https://api.example.com --email EMAIL')
   if (email === undefined) throw new UsageError('Pass the e-mail address of an account: --email EMAIL')
-  const format = formatOf(values)
-  const base = readBase('The URL', url, plainHttp)
-  const mapping = mappingOf(values, env)
-  const guarded = [...(mapping?.guarded ?? []), ...(values.guarded ?? [])]
-  const place = (base: URL, email: string, paths: readonly string[]): Place => ({
-    email,
-    token: readPath('--path', base, mapping?.path ?? values.path ?? TOKEN_PATH),
-    guarded: readGuardedList(base, paths, plainHttp),
-  })
+  if (format && json) throw new UsageError('Pass either --json or --format')
+  const base = checked('The URL', baseUrl(plainHttp), url)
+  const { wire, guarded, jwks } = mappingOf(values, env)
+
+  /** Reads an environment. Returns it once there is a password. */
+  function environment(base: URL, email: string, paths: readonly string[]): (password: string) => Environment {
+    const token = readPath('--path', base, values.path ?? wire.login.path)
+    if (new Set(paths).size < paths.length) throw new UsageError('--guarded names one path twice')
+    const guarded = paths.map((name) => readGuarded('--guarded', base, name, plainHttp))
+    return (password) => ({ token, guarded, credentials: { email, password } })
+  }
+
   if (values['other-email'] !== undefined && values.other === undefined) {
     throw new UsageError('--other-email is for an account at another environment. Pass --other URL too')
   }
-  const jwks = values.jwks ?? (mapping ? mapping.jwks : JWKS_PATH)
-  return {
-    ...place(base, email, guarded),
-    base,
-    wire: mapping?.wire ?? OWN_WIRE,
-    jwks: jwks === undefined ? undefined : readPath('--jwks', base, jwks),
+  const paths = [...guarded, ...(values.guarded ?? [])]
+  const jwksPath = values.jwks ?? jwks
+  const here = environment(base, email, paths)
+  const about = {
+    wire,
+    jwks: jwksPath === undefined ? undefined : readPath('--jwks', base, jwksPath),
     recent: values.recent === undefined ? undefined : readGuarded('--recent', base, values.recent, plainHttp),
-    // A path given as a whole URL belongs to this environment.
-    other:
-      values.other === undefined
-        ? undefined
-        : place(
-            readBase('--other', values.other, plainHttp),
-            values['other-email'] ?? email,
-            guarded.filter((name) => name.startsWith('/')),
-          ),
-    skip,
-    timeout,
-    maxTime,
     guesses,
-    format,
-  }
-}
-
-function mappingOf({ mapping, path }: Values<typeof options>, env: Io['env']): Mapping | undefined {
-  if (mapping === undefined) return undefined
-  if (path !== undefined)
-    throw new UsageError('--path is for apps that use this package. Set "login.path" in the mapping')
-  return readMapping(mapping, env)
-}
-
-function formatOf({ format, json }: Values<typeof options>): Format {
-  if (format && json) throw new UsageError('Pass either --json or --format')
-  return format ?? (json ? 'json' : 'text')
-}
-
-/** Adds the secrets of the environment, or asks for the password. */
-export async function withSecrets({ email, other, ...rest }: Settings, { env, stdin, stderr }: Io): Promise<Target> {
-  const password = env['CHECK_PASSWORD'] || (await readPassword(stdin, stderr))
-  const there = env['CHECK_OTHER_PASSWORD'] || password
-  return {
-    ...rest,
-    credentials: { email, password },
-    other: other && { ...other, credentials: { email: other.email, password: there } },
     foreignToken: env['CHECK_FOREIGN_TOKEN'] || undefined,
     expiredToken: env['CHECK_EXPIRED_TOKEN'] || undefined,
     oldToken: env['CHECK_OLD_TOKEN'] || undefined,
   }
+  // A path given as a whole URL belongs to this environment.
+  const pathsThere = paths.filter((name) => name.startsWith('/'))
+  const there =
+    values.other === undefined
+      ? undefined
+      : environment(checked('--other', baseUrl(plainHttp), values.other), values['other-email'] ?? email, pathsThere)
+  return {
+    base,
+    skip,
+    timeout,
+    maxTime,
+    format: format ?? (json ? 'json' : 'text'),
+    targetWith: (password: string): Target => ({
+      ...about,
+      ...here(password),
+      other: there?.(env['CHECK_OTHER_PASSWORD'] || password),
+    }),
+  }
+}
+
+function mappingOf({ mapping, path }: Values<typeof options>, env: Io['env']): Mapping {
+  if (mapping === undefined) return OWN
+  if (path !== undefined)
+    throw new UsageError('--path is for apps that use this package. Set "login.path" in the mapping')
+  return readMapping(mapping, env)
 }

@@ -1,3 +1,8 @@
+import { type Check, InvalidOption } from '../../options/read-options.js'
+import { isExposed, withoutEndSlashes } from '../../options/urls.js'
+import { readWebUrl } from '../../options/web-url.js'
+import { checked } from '../command.js'
+import { pathLike } from './wire/mapping-checks.js'
 import type { Wire } from './wire/wire.js'
 
 /** A guarded route, with its name from the command line. */
@@ -6,16 +11,11 @@ export interface Guarded {
   url: URL
 }
 
-export interface Credentials {
-  email: string
-  password: string
-}
-
-/** One environment of the service: its token endpoint, and the routes that accept its tokens. */
+/** One environment of the service: its token endpoint, the routes that accept its tokens, and an account. */
 export interface Environment {
   token: URL
   guarded: readonly Guarded[]
-  credentials: Credentials
+  credentials: { email: string; password: string }
 }
 
 /** The app to check. */
@@ -36,3 +36,41 @@ export interface Target extends Environment {
   /** The number of wrong passwords after which a limit must hold. */
   guesses: number | undefined
 }
+
+const PATH = pathLike('/api/v2013/statements')
+
+/** Creates a check for a URL. `mistakeIn` returns the likely mistake, which is empty when the expected value says it all. */
+const webUrl =
+  (wanted: string, mistakeIn: (url: URL) => string | undefined) =>
+  (plainHttp: boolean): Check<URL> =>
+  (value) => {
+    const url = readWebUrl(value, wanted)
+    const mistake = mistakeIn(url)
+    if (mistake !== undefined) throw new InvalidOption(wanted, mistake)
+    if (plainHttp || !isExposed(url)) return url
+    throw new InvalidOption(
+      'an https: URL, or one of this machine',
+      'Others on the network can read the password and the token over http. To allow http, pass --plain-http',
+    )
+  }
+
+/** Creates a check for the base URL of an environment. */
+export const baseUrl = webUrl('an absolute URL without query, like https://api.example.com', (url) => {
+  if (url.username || url.password) return 'Remove the user name and the password'
+  return /[?#]/.test(url.href) ? 'Remove the "?" or "#" and the text after it' : undefined
+})
+
+// The URL is printed in the report, and Node would send a user name in an Authorization header.
+const guardedUrl = webUrl('a path, or an absolute URL without user name, password and fragment', (url) =>
+  url.username || url.password || url.hash ? '' : undefined,
+)
+
+/** Reads a path below the base URL. */
+export const readPath = (what: string, base: URL, value: string): URL =>
+  new URL(base.origin + withoutEndSlashes(base.pathname) + checked(what, PATH, value))
+
+/** Reads a guarded path. A URL may name another service that accepts the same tokens. */
+export const readGuarded = (what: string, base: URL, name: string, plainHttp: boolean): Guarded => ({
+  name,
+  url: /^\w+:/.test(name) ? checked(what, guardedUrl(plainHttp), name) : readPath(what, base, name),
+})

@@ -1,5 +1,3 @@
-import type { Wire } from './wire/wire.js'
-
 /** A row does not hold. */
 export class Fault extends Error {}
 
@@ -35,26 +33,4 @@ export async function mustAll<T extends { name: string }>(
     }
   }
   must(faults.length === 0, faults.join('; '))
-}
-
-/** One requirement for an app. */
-export interface Row<Subject> {
-  id: string
-  /** The requirement as a sentence. Differs where it names statuses of the wire format. */
-  title: string | ((wire: Wire) => string)
-  /** The document that states the requirement. */
-  source: string
-  /** The reason for skipping the row with a mapping: only this package promises it. */
-  ownOnly?: string
-  /** Rejects with a {@link Fault} or an {@link Unjudged} unless the requirement holds. */
-  run(subject: Subject): Promise<void>
-}
-
-/** Returns the title and the source of a row for a wire format. Another API has no page of this package as its source. */
-export function describeRow({ title, source, ownOnly }: Row<never>, wire: Wire): { title: string; source: string } {
-  const page = /docs\/reference\/http\.md section \d+/
-  return {
-    title: typeof title === 'string' ? title : title(wire),
-    source: wire.own || ownOnly ? source : source.replace(page, 'the mapping'),
-  }
 }

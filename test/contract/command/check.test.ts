@@ -5,8 +5,9 @@ import express from 'express'
 import { createThrottle, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { sender } from '../../../src/cli/check/probe/send.js'
+import { describeRow } from '../../../src/cli/check/row.js'
 import { ROWS } from '../../../src/cli/check/rows.js'
-import { describeRow, OutOfTime } from '../../../src/cli/check/verdict.js'
+import { OutOfTime } from '../../../src/cli/check/verdict.js'
 import { OWN_WIRE } from '../../../src/cli/check/wire/wire.js'
 import {
   alteringResult,

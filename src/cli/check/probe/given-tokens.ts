@@ -1,23 +1,21 @@
 import { UsageError } from '../../command-error.js'
 import type { Probe } from './probe.js'
-import { readJwt } from './read-token.js'
+import { readJwt } from './token.js'
 
 /**
  * Checks the tokens that the user passes. The app would refuse a token that does not fit for another reason than its row tests.
  * @throws UsageError that names the variable
  */
-export async function checkGivenTokens({ target, wire, readToken }: Probe): Promise<void> {
-  const { expiredToken, foreignToken, oldToken } = target
-  const mine = await readToken().catch(() => undefined)
+export async function checkGivenTokens({ target, wire, jwt }: Probe): Promise<void> {
+  const mine = await jwt().catch(() => undefined)
   for (const { name, text, wantsExpired, isForeign } of [
-    { name: 'CHECK_FOREIGN_TOKEN', text: foreignToken, wantsExpired: false, isForeign: true },
-    { name: 'CHECK_EXPIRED_TOKEN', text: expiredToken, wantsExpired: true, isForeign: false },
-    { name: 'CHECK_OLD_TOKEN', text: oldToken, wantsExpired: false, isForeign: false },
+    { name: 'CHECK_FOREIGN_TOKEN', text: target.foreignToken, wantsExpired: false, isForeign: true },
+    { name: 'CHECK_EXPIRED_TOKEN', text: target.expiredToken, wantsExpired: true, isForeign: false },
+    { name: 'CHECK_OLD_TOKEN', text: target.oldToken, wantsExpired: false, isForeign: false },
   ]) {
-    if (text === undefined) continue
-    const token = readJwt(text)
+    const token = text === undefined ? undefined : readJwt(text)
     // Another API may have opaque tokens, whose expiration is not visible.
-    if (!token && !wire.own) continue
+    if (text === undefined || (!token && !wire.own)) continue
     if (!token) throw new UsageError(`${name} is not a JWT`)
     const { exp, iss } = token.claims
     const hasExpired = typeof exp === 'number' && exp * 1000 <= Date.now()

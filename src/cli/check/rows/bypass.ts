@@ -1,9 +1,6 @@
-import type { Probe } from '../probe/probe.js'
-import { cookieLine } from '../probe/read-response.js'
-import { isSuccess } from '../probe/responses.js'
-import type { Received } from '../probe/send.js'
-import { must, mustAll, type Row, Unjudged } from '../verdict.js'
-import { onEach } from './each-path.js'
+import { cookieLine, isSuccess } from '../probe/response.js'
+import { onEach, type Rows } from '../row.js'
+import { must, Unjudged } from '../verdict.js'
 import { loginOf } from './token-response.js'
 
 /** Headers that made servers skip a guard, or believe that a proxy has checked. */
@@ -20,25 +17,20 @@ const TRUSTED: Readonly<Record<string, string>> = {
 }
 
 /** Rows about ways around a guard. */
-export const bypassRows: readonly Row<Probe>[] = [
-  {
-    id: 'other-spelling',
+export const bypassRows: Rows = {
+  'other-spelling': {
     title: 'another spelling of a guarded path is not open without a token',
     source: 'OWASP ASVS 5, 8.3.1; RFC 3986 section 6',
-    async run({ opened, askWith, token, send }) {
-      const text = await token()
-      await mustAll(await opened(), async (path) => {
-        const inside = await askWith(path, text)
-        for (const pathname of spellingsOf(path.url.pathname)) {
-          const url = new URL(path.url)
-          url.pathname = pathname
-          must(!isInside(await send(url), inside), `${pathname} is open without a token`)
-        }
-      })
-    },
+    run: onEach('opened', async ({ askWith, token, send }, path) => {
+      const inside = await askWith(path, await token())
+      for (const pathname of spellingsOf(path.url.pathname)) {
+        const response = await send(Object.assign(new URL(path.url), { pathname }))
+        const isOpen = isSuccess(response) && response.body !== '' && response.body === inside.body
+        must(!isOpen, `${pathname} is open without a token`)
+      }
+    }),
   },
-  {
-    id: 'trusted-header',
+  'trusted-header': {
     title: 'no header of a proxy replaces the token',
     source: 'OWASP ASVS 5, 4.1.3; OWASP ASVS 5, 8.3.1',
     run: onEach('opened', async ({ ask }, path) => {
@@ -47,8 +39,7 @@ export const bypassRows: readonly Row<Probe>[] = [
       }
     }),
   },
-  {
-    id: 'other-method',
+  'other-method': {
     title: 'another method does not open a guarded path',
     source: 'OWASP ASVS 5, 8.3.1',
     run: onEach('opened', async ({ send }, { url }) => {
@@ -58,8 +49,7 @@ export const bypassRows: readonly Row<Probe>[] = [
       for (const method of ['POST', 'PUT', 'PATCH']) mustRefuse(method, isSuccess(await send(url, { method })))
     }),
   },
-  {
-    id: 'cookie-flags',
+  'cookie-flags': {
     title: 'the cookie with the token is HttpOnly, Secure and SameSite',
     source: 'OWASP ASVS 5, 3.3.1; OWASP ASVS 5, 3.3.2; OWASP ASVS 5, 3.3.4',
     async run(probe) {
@@ -73,11 +63,7 @@ export const bypassRows: readonly Row<Probe>[] = [
       must(target.token.protocol === 'http:' || /;\s*Secure/i.test(line), 'Secure is missing')
     },
   },
-]
-
-/** Returns whether a response is the one that the token gets. */
-const isInside = (response: Received, inside: Received) =>
-  isSuccess(response) && inside.body !== '' && response.body === inside.body
+}
 
 /** Returns paths that some routers treat as the same, and some guards do not. */
 function spellingsOf(pathname: string): string[] {

@@ -1,51 +1,42 @@
 import { looksOf, type Probe } from '../probe/probe.js'
-import { challengeIn, isSuccess, mustBe, mustBeProblem, mustTellNothing } from '../probe/responses.js'
-import { must, mustAll, type Row, Unjudged } from '../verdict.js'
-import { orOf, schemeOf, type Wire } from '../wire/wire.js'
-import { onEach } from './each-path.js'
+import { challengeIn, isSuccess, mustAllBe, mustBe, mustBeProblem, mustTellNothing } from '../probe/response.js'
+import { onEach, type Rows } from '../row.js'
+import { must, Unjudged } from '../verdict.js'
+import { schemeOf } from '../wire/wire.js'
 
 /** Rows about guarded paths. */
-export const guardRows: readonly Row<Probe>[] = [
-  {
-    id: 'guarded',
-    title: ({ statuses }) =>
-      `every guarded path refuses a request without a token, with ${orOf(statuses.missingToken)}`,
+export const guardRows: Rows = {
+  guarded: {
+    title: 'every guarded path refuses a request without a token, with {missingToken}',
     source: 'docs/reference/http.md section 7; RFC 6750 section 3',
-    async run({ target, ask, wire }) {
-      if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
-      await mustAll(target.guarded, async (path) => {
-        const response = await ask(path)
-        must(!isSuccess(response), `not guarded: a request without a token gets ${response.status}`)
-        mustBe(wire.statuses.missingToken, response, 'a request without a token')
-      })
-    },
+    run: onEach('given', async ({ ask, wire }, path) => {
+      const response = await ask(path)
+      must(!isSuccess(response), `not guarded: a request without a token gets ${response.status}`)
+      mustBe(wire.statuses.missingToken, response, 'a request without a token')
+    }),
   },
-  {
-    id: 'challenge',
+  challenge: {
     title: ({ own, credential }) =>
       `without a token the challenge is ${'scheme' in credential ? credential.scheme : 'there'}, ${own ? 'with a realm and ' : ''}without an error code`,
     source: 'RFC 6750 sections 3 and 3.1; RFC 9110 section 11.6.1',
-    async run({ closed, ask, wire }) {
-      const scheme = schemeFor(wire)
-      await mustAll(await closed(), async (path) => {
-        const response = await ask(path)
-        if (response.status !== 401) throw new Unjudged('only 401 has a challenge')
-        const { has, realm, error } = challengeIn(response)
-        must(has(scheme), `WWW-Authenticate holds no ${scheme} challenge`)
-        must(realm || !wire.own, 'the challenge has no realm')
-        must(error === undefined, 'the challenge has an error code')
-      })
-    },
+    needs: schemeFor,
+    run: onEach('closed', async (probe, path) => {
+      const scheme = schemeFor(probe)
+      const response = await probe.ask(path)
+      if (response.status !== 401) throw new Unjudged('only 401 has a challenge')
+      const { has, realm, error } = challengeIn(response)
+      must(has(scheme), `WWW-Authenticate holds no ${scheme} challenge`)
+      must(realm || !probe.wire.own, 'the challenge has no realm')
+      must(error === undefined, 'the challenge has an error code')
+    }),
   },
-  {
-    id: 'guard-problem',
+  'guard-problem': {
     title: 'a guard refuses with problem details',
     source: 'RFC 9457',
     ownOnly: 'no standard demands problem details',
     run: onEach('closed', async ({ ask }, path) => mustBeProblem(await ask(path), 'a request without a token')),
   },
-  {
-    id: 'guard-no-echo',
+  'guard-no-echo': {
     title: 'a guard shows no stack trace and does not repeat the token',
     source: 'OWASP ASVS 5, 16.5.1',
     run: onEach('closed', async ({ ask, askWith, mark }, path) => {
@@ -53,98 +44,82 @@ export const guardRows: readonly Row<Probe>[] = [
       mustTellNothing(await askWith(path, mark), mark, 'an invalid token')
     }),
   },
-  {
-    id: 'token-accepted',
+  'token-accepted': {
     title: 'every guarded path accepts the token',
     source: 'docs/reference/http.md section 7',
-    async run({ closed, askWith, token }) {
-      const text = await token()
-      await mustAll(await closed(), async (path) => {
-        const response = await askWith(path, text)
-        const { error } = challengeIn(response)
-        const scope = error === 'insufficient_scope' ? ': the account lacks a scope' : ''
-        must(isSuccess(response), `a request with the token gets ${response.status}${scope}`)
-      })
-    },
+    needs: ({ token }) => token(),
+    run: onEach('closed', async ({ askWith, token }, path) => {
+      const response = await askWith(path, await token())
+      const scope = challengeIn(response).error === 'insufficient_scope' ? ': the account lacks a scope' : ''
+      must(isSuccess(response), `a request with the token gets ${response.status}${scope}`)
+    }),
   },
-  {
-    id: 'scheme-case',
+  'scheme-case': {
     title: 'the scheme may be written in any case',
     source: 'RFC 9110 section 11.1',
-    async run({ opened, ask, token, wire }) {
-      const scheme = schemeFor(wire)
-      const text = await token()
-      await mustAll(await opened(), async (path) => {
-        for (const written of [scheme.toLowerCase(), scheme.toUpperCase()]) {
-          const response = await ask(path, { Authorization: `${written} ${text}` })
-          must(isSuccess(response), `"${written}" gets ${response.status}`)
-        }
-      })
-    },
-  },
-  {
-    id: 'bad-token',
-    title: ({ statuses }) => `an invalid token gets ${orOf(statuses.refusedToken)}`,
-    source: 'docs/reference/http.md section 7; OWASP ASVS 5, 9.1.1',
-    run: onEach('closed', async ({ askWith, mark, wire }, path) => {
-      for (const [what, text] of Object.entries({
-        'an invalid token': mark,
-        'a token of three words': `${mark}.${mark}.${mark}`,
-        'a long token': mark.repeat(500),
-      })) {
-        mustBe(wire.statuses.refusedToken, await askWith(path, text), what)
+    needs: schemeFor,
+    run: onEach('opened', async (probe, path) => {
+      const scheme = schemeFor(probe)
+      for (const written of [scheme.toLowerCase(), scheme.toUpperCase()]) {
+        const response = await probe.ask(path, { Authorization: `${written} ${await probe.token()}` })
+        must(isSuccess(response), `"${written}" gets ${response.status}`)
       }
     }),
   },
-  {
-    id: 'bad-token-code',
+  'bad-token': {
+    title: 'an invalid token gets {refusedToken}',
+    source: 'docs/reference/http.md section 7; OWASP ASVS 5, 9.1.1',
+    run: onEach('closed', ({ askWith, mark, wire }, path) =>
+      mustAllBe(wire.statuses.refusedToken, {
+        'an invalid token': () => askWith(path, mark),
+        'a token of three words': () => askWith(path, `${mark}.${mark}.${mark}`),
+        'a long token': () => askWith(path, mark.repeat(500)),
+      }),
+    ),
+  },
+  'bad-token-code': {
     title: 'the challenge for an invalid token has error="invalid_token"',
     source: 'RFC 6750 section 3.1',
-    async run({ closed, askWith, mark, wire }) {
-      mustUseBearer(wire)
-      await mustAll(await closed(), async (path) => {
-        const { error } = challengeIn(await askWith(path, mark))
-        must(error, 'the challenge has no error code')
-        must(error === 'invalid_token', 'the challenge has another error code')
-      })
+    needs(probe) {
+      // RFC 6750 is only about the scheme Bearer.
+      if (schemeFor(probe).toLowerCase() !== 'bearer') throw new Unjudged('the scheme is not Bearer')
     },
+    run: onEach('closed', async ({ askWith, mark }, path) => {
+      const { error } = challengeIn(await askWith(path, mark))
+      must(error, 'the challenge has no error code')
+      must(error === 'invalid_token', 'the challenge has another error code')
+    }),
   },
-  {
-    id: 'malformed-header',
-    title: ({ own, statuses }) =>
-      `a malformed Authorization header gets ${own ? 400 : orOf([400, ...statuses.refusedToken])}`,
+  'malformed-header': {
+    title: ({ own }) => `a malformed Authorization header gets ${own ? '400' : '400 or {refusedToken}'}`,
     source: 'RFC 6750 section 3.1',
-    async run({ closed, ask, mark, wire }) {
-      const scheme = schemeFor(wire)
+    needs: schemeFor,
+    run: onEach('closed', async (probe, path) => {
+      const scheme = schemeFor(probe)
+      const { ask, mark, wire } = probe
       const { missingToken, refusedToken } = wire.statuses
       // A guard may read no token from a malformed header.
       const fits = wire.own ? 400 : [400, ...refusedToken, ...missingToken]
-      await mustAll(await closed(), async (path) => {
-        mustBe(fits, await ask(path, { Authorization: `${scheme} ${mark} ${mark}` }), 'a header with two tokens')
-        if (wire.own) return
-        for (const odd of [scheme, `${scheme} `, mark, `${scheme} null`, `${scheme} undefined`]) {
-          mustBe(fits, await ask(path, { Authorization: odd }), 'a header without a token')
-        }
-      })
-    },
+      mustBe(fits, await ask(path, { Authorization: `${scheme} ${mark} ${mark}` }), 'a header with two tokens')
+      if (wire.own) return
+      for (const odd of [scheme, `${scheme} `, mark, `${scheme} null`, `${scheme} undefined`]) {
+        mustBe(fits, await ask(path, { Authorization: odd }), 'a header without a token')
+      }
+    }),
   },
-  {
-    id: 'two-headers',
+  'two-headers': {
     title: 'two Authorization headers get 400',
     source: 'RFC 9110 section 5.3; RFC 6750 section 3.1',
     ownOnly: 'RFC 9110 forbids two headers to senders, and demands no status',
-    async run({ closed, ask, token, mark }) {
-      const good = `Bearer ${await token()}`
-      const send = (path: Parameters<typeof ask>[0], both: string[]) => ask(path, { Authorization: both })
-      await mustAll(await closed(), async (path) => {
-        mustBe(400, await send(path, [good, `Bearer ${mark}`]), 'a valid token before an invalid token')
-        mustBe(400, await send(path, [`Bearer ${mark}`, good]), 'an invalid token before a valid token')
-      })
-    },
+    needs: ({ token }) => token(),
+    run: onEach('closed', async ({ ask, token, mark }, path) => {
+      const [good, bad] = [`Bearer ${await token()}`, `Bearer ${mark}`]
+      mustBe(400, await ask(path, { Authorization: [good, bad] }), 'a valid token before an invalid token')
+      mustBe(400, await ask(path, { Authorization: [bad, good] }), 'an invalid token before a valid token')
+    }),
   },
-  {
-    // Sends an invalid token, because logs would store a valid token in a URL.
-    id: 'query-token',
+  // Sends an invalid token, because logs would store a valid token in a URL.
+  'query-token': {
     title: 'a token in the query is ignored',
     source: 'RFC 6750 sections 2.3 and 5.3; OWASP ASVS 5, 14.2.1',
     run: onEach('telling', async ({ ask, mark, wire }, path) => {
@@ -157,28 +132,19 @@ export const guardRows: readonly Row<Probe>[] = [
       }
     }),
   },
-  {
-    id: 'one-method',
+  'one-method': {
     title: 'a token in the header and another in the query get 400',
     source: 'RFC 6750 section 2',
     ownOnly: 'RFC 6750 forbids this to clients, and demands no status',
-    async run({ opened, askWith, token, mark }) {
-      const text = await token()
-      await mustAll(await opened(), async (path) => {
-        const response = await askWith(path, text, { access_token: mark })
-        mustBe(400, response, 'a token in the header and another in the query')
-      })
-    },
+    run: onEach('opened', async ({ askWith, token, mark }, path) => {
+      const response = await askWith(path, await token(), { access_token: mark })
+      mustBe(400, response, 'a token in the header and another in the query')
+    }),
   },
-]
+}
 
-function schemeFor(wire: Wire): string {
+function schemeFor({ wire }: Probe): string {
   const scheme = schemeOf(wire)
   if (scheme === undefined) throw new Unjudged('the token is not in the Authorization header after a scheme')
   return scheme
-}
-
-/** RFC 6750 is only about the scheme Bearer. */
-function mustUseBearer(wire: Wire): void {
-  if (schemeFor(wire).toLowerCase() !== 'bearer') throw new Unjudged('the scheme is not Bearer')
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { ReadToken } from '../probe/read-token.js'
+import type { ReadToken } from '../probe/token.js'
 
 /** Secrets of tutorials, examples and documentation, as people copy them. */
 const WORDS = `

@@ -3,17 +3,17 @@ import { isSignedBy } from '../../../tokens/jwt/signature.js'
 import { readJwkSet } from '../../../tokens/keys/jwk-set.js'
 import type { VerificationKey } from '../../../tokens/keys/key-ring.js'
 import type { Probe } from '../probe/probe.js'
-import type { ReadToken } from '../probe/read-token.js'
-import { must, type Row, Unjudged } from '../verdict.js'
+import type { ReadToken } from '../probe/token.js'
+import type { Rows } from '../row.js'
+import { must, Unjudged } from '../verdict.js'
 
 /** The private members of a JWK (RFC 7518 sections 6.2.2, 6.3.2 and 6.4). */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const DAY = 86_400
 
 /** Rows about the published keys. */
-export const jwksRows: readonly Row<Probe>[] = [
-  {
-    id: 'jwks-public',
+export const jwksRows: Rows = {
+  'jwks-public': {
     title: 'the key set holds only public keys',
     source: 'RFC 7517 section 9.2',
     async run(probe) {
@@ -25,31 +25,29 @@ export const jwksRows: readonly Row<Probe>[] = [
       }
     },
   },
-  {
-    id: 'jwks-cache',
+  'jwks-cache': {
     title: 'the key set may be cached for at most a day',
     source: 'RFC 9111 section 4.2.2',
-    async run(probe) {
-      await needsKeys(probe)
-      const control = (await probe.responses.keys()).headers['cache-control'] ?? ''
+    needs: needsKeys,
+    async run({ responses, wire }) {
+      const control = (await responses.keys()).headers['cache-control'] ?? ''
       // Without a header, RFC 9111 lets a cache guess only from Last-Modified.
-      if (control === '' && !probe.wire.own) return
+      if (control === '' && !wire.own) return
       const seconds = /\bno-(store|cache)\b/i.test(control) ? 0 : Number(/\bmax-age=(\d+)/i.exec(control)?.[1])
       must(seconds <= DAY, 'Cache-Control names no max-age of at most a day')
     },
   },
-  {
-    id: 'jwks-signature',
+  'jwks-signature': {
     title: "the token is signed by the set's key that it names",
     source: 'RFC 7515 section 5.2; OWASP ASVS 5, 9.1.1',
     async run(probe) {
-      const token = await probe.readToken()
+      const token = await probe.jwt()
       const key = await publicKeyOf(probe, token)
       must(key, "the token's kid is not in the key set")
       must(isSignedBy(token, key), 'the signature does not match the key')
     },
   },
-]
+}
 
 /** Returns the keys of the set, or undefined when the response is not a key set. */
 async function shownKeys({ responses, target }: Probe): Promise<unknown[] | undefined> {

@@ -1,19 +1,18 @@
 import { isPlainObject, parseJson } from '../../../options/values.js'
 import type { Probe } from '../probe/probe.js'
-import { secondsOf, timeOf, valueAt } from '../probe/read-response.js'
-import { mustBe, typeOf } from '../probe/responses.js'
+import { mustBe, secondsOf, timeOf, typeOf, valueAt } from '../probe/response.js'
 import type { Received } from '../probe/send.js'
-import { must, type Row, Unjudged } from '../verdict.js'
-import { orOf, type Wire } from '../wire/wire.js'
+import { gets, type Rows } from '../row.js'
+import { must, Unjudged } from '../verdict.js'
+import { FORM_TYPE, type Wire } from '../wire/wire.js'
 
 /** The members of the response. */
 const MEMBERS = ['authenticationToken', 'expiration']
 
 /** Rows about the response to a login. */
-export const tokenResponseRows: readonly Row<Probe>[] = [
-  {
-    id: 'login',
-    title: ({ statuses }) => `the right e-mail and password get ${orOf(statuses.success)}`,
+export const tokenResponseRows: Rows = {
+  login: {
+    title: 'the right e-mail and password get {success}',
     source: 'docs/reference/http.md section 2',
     async run({ responses, wire }) {
       const response = await responses.signedIn()
@@ -23,8 +22,7 @@ export const tokenResponseRows: readonly Row<Probe>[] = [
       must(found, `the response has no text in the ${place} at ${name}. Is "token" of the mapping right?`)
     },
   },
-  {
-    id: 'members',
+  members: {
     title: 'the response has only authenticationToken and expiration',
     source: 'docs/reference/http.md section 2',
     ownOnly: 'only this package promises these two members',
@@ -36,8 +34,7 @@ export const tokenResponseRows: readonly Row<Probe>[] = [
       must(others === 0, `it has ${others} more ${others === 1 ? 'member' : 'members'}`)
     },
   },
-  {
-    id: 'expiration-form',
+  'expiration-form': {
     title: ({ own, expiration }) =>
       own
         ? 'expiration is ISO 8601 in UTC, with fractional seconds and a Z'
@@ -51,24 +48,20 @@ export const tokenResponseRows: readonly Row<Probe>[] = [
       must(fits, expiration === undefined ? 'it is missing' : 'it has another form')
     },
   },
-  {
-    id: 'expiration-is-exp',
+  'expiration-is-exp': {
     title: "expiration is the token's own exp",
     source: 'docs/reference/http.md section 2',
     async run(probe) {
-      const { exp } = (await probe.readToken()).claims
+      const { exp } = (await probe.jwt()).claims
       const exact = (await expirationOf(probe)) - Number(exp)
       must(!Number.isNaN(exact), 'the token has no exp')
       // Another API may round.
-      const off = probe.wire.own ? exact : Math.round(exact)
-      must(
-        Math.abs(off) <= (probe.wire.own ? 0 : 2),
-        `the expiration is ${Math.abs(off)} seconds ${off < 0 ? 'before' : 'after'} the token's exp`,
-      )
+      const [off, most] = probe.wire.own ? [exact, 0] : [Math.round(exact), 2]
+      const side = off < 0 ? 'before' : 'after'
+      must(Math.abs(off) <= most, `the expiration is ${Math.abs(off)} seconds ${side} the token's exp`)
     },
   },
-  {
-    id: 'json-type',
+  'json-type': {
     title: 'the token comes as application/json',
     source: 'docs/reference/http.md section 2; RFC 8259 section 11',
     async run(probe) {
@@ -77,60 +70,50 @@ export const tokenResponseRows: readonly Row<Probe>[] = [
       must(type === 'application/json', `the response has ${type}`)
     },
   },
-  {
-    id: 'not-cached',
+  'not-cached': {
     title: ({ own }) => (own ? 'tokens and refusals are not cached' : 'the response with the token is not cached'),
     source: 'RFC 6749 section 5.1; OWASP ASVS 5, 14.3.2',
     async run(probe) {
-      const { responses, wire } = probe
-      for (const [what, response] of [
-        ['the token', await loginOf(probe)],
-        ...(wire.own ? [['the refusal', await responses.wrong()] as const] : []),
-      ] as const) {
-        const { 'cache-control': control = '', pragma = '' } = response.headers
-        must(/\bno-store\b/i.test(control), `Cache-Control of ${what} does not name no-store`)
-        must(!wire.own || /\bno-cache\b/i.test(pragma), `Pragma of ${what} does not name no-cache`)
+      const { own } = probe.wire
+      const mustForbidCaches = ({ headers }: Received, what: string) => {
+        must(/\bno-store\b/i.test(headers['cache-control'] ?? ''), `Cache-Control of ${what} does not name no-store`)
+        must(!own || /\bno-cache\b/i.test(headers.pragma ?? ''), `Pragma of ${what} does not name no-cache`)
       }
+      mustForbidCaches(await loginOf(probe), 'the token')
+      if (own) mustForbidCaches(await probe.responses.wrong(), 'the refusal')
     },
   },
-  {
-    id: 'no-etag',
+  'no-etag': {
     title: 'the token response has no ETag',
     source: 'OWASP ASVS 5, 14.3.2',
     ownOnly: 'no standard forbids an ETag next to no-store',
     run: async (probe) => must(!('etag' in (await loginOf(probe)).headers), 'there is an ETag'),
   },
-  {
-    id: 'form',
+  form: {
     title: 'credentials may also come as a form',
     source: 'docs/reference/http.md section 1',
     ownOnly: 'a mapping names one content type',
-    async run(probe) {
-      await loginOf(probe)
-      mustBe(200, await probe.logIn(probe.credentials, { as: 'form' }), 'application/x-www-form-urlencoded')
-    },
+    needs: loginOf,
+    run: gets(200, ({ logIn, credentials }) => ({ [FORM_TYPE]: () => logIn(credentials, { as: 'form' }) })),
   },
-  {
-    id: 'two-tokens',
+  'two-tokens': {
     title: 'two logins give two tokens',
     source: 'OWASP ASVS 5, 7.2.4; RFC 7519 section 4.1.7',
-    async run(probe) {
-      const first = await probe.token()
-      const second = await probe.responses.signedInAgain()
-      must(valueAt(second, probe.wire.token) !== first, 'both logins gave the same token')
+    async run({ token, responses, wire }) {
+      const first = await token()
+      must(valueAt(await responses.signedInAgain(), wire.token) !== first, 'both logins gave the same token')
     },
   },
-  {
-    id: 'no-realm',
+  'no-realm': {
     title: 'a realm in the request changes nothing',
     source: 'docs/reference/http.md section 1',
     ownOnly: 'only this package promises to ignore a realm',
-    async run(probe) {
-      await loginOf(probe)
-      mustBe(200, await probe.logIn({ ...probe.credentials, realm: 'check' }), 'a login with a realm')
-    },
+    needs: loginOf,
+    run: gets(200, ({ logIn, credentials }) => ({
+      'a login with a realm': () => logIn({ ...credentials, realm: 'check' }),
+    })),
   },
-]
+}
 
 /**
  * Returns the response to the login.

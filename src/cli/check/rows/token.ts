@@ -1,9 +1,10 @@
 import { isPlainObject, parseJson } from '../../../options/values.js'
 import { ALGORITHMS } from '../../../tokens/algorithms/algorithms.js'
 import type { Probe } from '../probe/probe.js'
-import { dateOf, timeOf } from '../probe/read-response.js'
-import { readJwt } from '../probe/read-token.js'
-import { must, type Row, Unjudged } from '../verdict.js'
+import { dateOf, timeOf } from '../probe/response.js'
+import { readJwt } from '../probe/token.js'
+import type { Rows } from '../row.js'
+import { must, Unjudged } from '../verdict.js'
 import { guessedSecret } from './guessable-secrets.js'
 import { expirationOf, resultOf } from './token-response.js'
 
@@ -12,9 +13,8 @@ const DAY = 86_400
 const SKEW = 60
 
 /** Rows about the content of the token. */
-export const tokenRows: readonly Row<Probe>[] = [
-  {
-    id: 'token-header',
+export const tokenRows: Rows = {
+  'token-header': {
     title: 'the token is a signed JWT, with typ at+jwt, a known alg and a kid',
     source: 'RFC 9068 section 2.1; RFC 8725 sections 3.1 and 3.11',
     ownOnly: 'the token of another API need not be an access token of RFC 9068',
@@ -28,8 +28,7 @@ export const tokenRows: readonly Row<Probe>[] = [
       must(typeof kid === 'string' && kid !== '', 'kid is missing')
     },
   },
-  {
-    id: 'token-signed',
+  'token-signed': {
     title: 'a token that is a JWT has a signature',
     source: 'RFC 8725 section 3.2; OWASP ASVS 5, 9.1.1',
     async run({ token }) {
@@ -41,34 +40,29 @@ export const tokenRows: readonly Row<Probe>[] = [
       must(signature, 'the signature is empty')
     },
   },
-  {
-    id: 'guessable-secret',
+  'guessable-secret': {
     title: "the token's secret is not an example from a tutorial",
     source: 'RFC 8725 section 3.5; OWASP ASVS 5, 13.3.1',
-    async run({ readToken }) {
-      const token = await readToken()
+    async run({ jwt }) {
+      const token = await jwt()
       if (!String(token.alg).startsWith('HS')) throw new Unjudged('the token is not signed with a secret')
       must(!guessedSecret(token), 'the secret is one of the well-known examples, so anyone can sign tokens')
     },
   },
-  {
-    id: 'token-claims',
+  'token-claims': {
     title: 'the token has iss, aud, sub, client_id, iat, exp and jti',
     source: 'RFC 9068 section 2.2',
     ownOnly: 'the token of another API need not be an access token of RFC 9068',
-    async run({ readToken }) {
-      const { claims } = await readToken()
-      const wrong = [
-        ...['iss', 'aud', 'sub', 'client_id', 'jti'].filter(
-          (name) => typeof claims[name] !== 'string' || claims[name] === '',
-        ),
-        ...['iat', 'exp'].filter((name) => !Number.isInteger(claims[name])),
-      ]
+    async run({ jwt }) {
+      const { claims } = await jwt()
+      const isText = (name: string) => typeof claims[name] === 'string' && claims[name] !== ''
+      const isNumber = (name: string) => Number.isInteger(claims[name])
+      const texts = ['iss', 'aud', 'sub', 'client_id', 'jti']
+      const wrong = [...texts.filter((name) => !isText(name)), ...['iat', 'exp'].filter((name) => !isNumber(name))]
       must(wrong.length === 0, `missing, or of another type: ${wrong.join(', ')}`)
     },
   },
-  {
-    id: 'lifetime',
+  lifetime: {
     title: 'the token is valid from now, for at most a day',
     source: 'OWASP ASVS 5, 9.2.1; RFC 6750 section 5.3',
     async run(probe) {
@@ -82,31 +76,25 @@ export const tokenRows: readonly Row<Probe>[] = [
       must(Math.abs(off) <= SKEW, `iat is ${off} seconds from the Date of the response`)
     },
   },
-  {
-    id: 'no-secret-in-token',
+  'no-secret-in-token': {
     title: 'the token holds no password and no password hash',
     source: 'RFC 7519 section 12; OWASP ASVS 5, 14.2.6',
-    async run({ readToken, credentials }) {
-      const values = valuesIn((await readToken()).claims)
-      must(!values.includes(credentials.password), 'a claim is the password')
-      must(!values.some(isHash), 'a claim is the hash of a password')
+    async run({ jwt, credentials }) {
+      mustHoldNoPassword((await jwt()).claims, credentials.password, 'a claim')
     },
   },
-  {
-    id: 'no-secret-in-answer',
+  'no-secret-in-answer': {
     title: 'the response to a login holds no password and no password hash',
     source: 'OWASP ASVS 5, 14.2.6',
     async run({ responses, credentials }) {
-      const values = valuesIn(parseJson((await responses.signedIn()).body))
-      must(!values.includes(credentials.password), 'a member is the password')
-      must(!values.some(isHash), 'a member is the hash of a password')
+      mustHoldNoPassword(parseJson((await responses.signedIn()).body), credentials.password, 'a member')
     },
   },
-]
+}
 
 /** Returns the times of the token, or those of the response when the token is not a JWT. */
 async function timesOf(probe: Probe, now: number): Promise<{ iat: unknown; exp: unknown }> {
-  if (probe.wire.own) return (await probe.readToken()).claims as { iat: unknown; exp: unknown }
+  if (probe.wire.own) return (await probe.jwt()).claims as { iat: unknown; exp: unknown }
   const read = readJwt(await probe.token())
   if (!read) return { iat: now, exp: await expirationOf(probe) }
   const { iat = now, exp } = read.claims
@@ -117,7 +105,13 @@ async function timesOf(probe: Probe, now: number): Promise<{ iat: unknown; exp: 
 const isHash = (value: string) =>
   /^(\$(argon2|2[abxy]?\$|scrypt|pbkdf2|[156]\$|7\$)|(pbkdf2|bcrypt|scrypt)_?\w*\$)/.test(value)
 
-export function valuesIn(value: unknown): string[] {
+function mustHoldNoPassword(value: unknown, password: string, what: string): void {
+  const values = valuesIn(value)
+  must(!values.includes(password), `${what} is the password`)
+  must(!values.some(isHash), `${what} is the hash of a password`)
+}
+
+function valuesIn(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   return isPlainObject(value) || Array.isArray(value) ? Object.values(value).flatMap(valuesIn) : []
 }

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { integer, text } from '../../../options/checks.js'
-import { type Check, type Checked, InvalidOption, optional, readTable } from '../../../options/read-options.js'
+import { text } from '../../../options/checks.js'
+import { type Check, InvalidOption, optional } from '../../../options/read-options.js'
 import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import { checked } from '../../command.js'
 import { UsageError } from '../../command-error.js'
-import { pathLike } from '../path-check.js'
+import { objectOf, pathLike, recordOf, word } from './mapping-checks.js'
 import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
 
-/** A mapping file: another wire format, and the paths of the API. */
+/** A mapping file: another wire format, and further paths of the API. */
 export interface Mapping {
   wire: Wire
-  path: string
   guarded: readonly string[]
   jwks: string | undefined
 }
@@ -37,18 +36,8 @@ export function readMapping(file: string, env: Env): Mapping {
     guarded: optional(guarded, guarded({})),
     jwks: optional(PATH),
   }
-  const read = checked(file, objectOf(table, undefined, ': '), value)
-  const { path, ...login } = read.login
-  const { credential, paths } = read.guarded
-  const wire = {
-    own: false,
-    login,
-    token: read.token,
-    expiration: read.expiration,
-    statuses: read.statuses,
-    credential,
-  }
-  return { wire, path, guarded: paths, jwks: read.jwks }
+  const { guarded: guard, jwks, ...wire } = checked(file, objectOf(table, undefined, ': '), value)
+  return { wire: { own: false, ...wire, credential: guard.credential }, guarded: guard.paths, jwks }
 }
 
 function contentOf(file: string): string {
@@ -56,59 +45,6 @@ function contentOf(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     throw new UsageError(`--mapping: ${(error as NodeJS.ErrnoException).message}`)
-  }
-}
-
-/** Names that other tools use. */
-const ALIASES: Readonly<Record<string, string>> = {
-  url: 'path',
-  endpoint: 'path',
-  contentType: 'type',
-  email: 'user',
-  username: 'user',
-  extra: 'fields',
-  constants: 'fields',
-  format: 'form',
-  unit: 'form',
-  ok: 'success',
-  unauthorized: 'missingToken',
-  invalid: 'malformed',
-}
-
-/** Creates a check for an object with known members. People often write only a text, so the error shows an example. */
-function objectOf<R extends Record<string, Check<unknown>>>(
-  table: R,
-  example?: string,
-  separator = '.',
-): Check<Checked<R>> {
-  const aliases = Object.fromEntries(Object.entries(ALIASES).filter(([, meant]) => Object.hasOwn(table, meant)))
-  return (value, at) => {
-    if (!isPlainObject(value)) throw new InvalidOption(example ? `an object like ${example}` : 'an object')
-    return readTable(value, table, {
-      error: (message) => new UsageError(message),
-      option: (name) => `${at}${separator}${name}`,
-      unknown: (name) => `${at}: unknown member ${JSON.stringify(name)}`,
-      aliases,
-    })
-  }
-}
-
-/** Creates a check for an object whose names are free. */
-function recordOf<T>(name: Check<string>, check: Check<T>): Check<Record<string, T>> {
-  return (value, at) => {
-    if (!isPlainObject(value)) throw new InvalidOption('an object')
-    const read = Object.entries(value).map(([key, one]) => {
-      return [checked(`a name in ${at}`, name, key), checked(`${at}.${key}`, check, one)]
-    })
-    return Object.fromEntries(read)
-  }
-}
-
-function word<T extends string>(...known: readonly T[]): Check<T> {
-  return (value) => {
-    const found = known.find((name) => name === value)
-    if (found === undefined) throw new InvalidOption(`one of ${known.map((name) => `"${name}"`).join(', ')}`)
-    return found
   }
 }
 
@@ -193,16 +129,10 @@ function onlyOf(at: At, places: { [Place in Location['in']]?: string | undefined
 }
 
 const statusList: Check<Statuses> = (value) => {
-  const wanted = 'a status from 200 to 599, or a list of statuses'
-  const list: unknown[] = Array.isArray(value) ? value : [value]
-  if (list.length === 0) throw new InvalidOption(wanted)
-  return list.map((one) => {
-    try {
-      return integer(200, 599, wanted)(one)
-    } catch {
-      throw new InvalidOption(wanted)
-    }
-  })
+  const list = [value].flat()
+  const isStatus = (one: unknown) => Number.isInteger(one) && Number(one) >= 200 && Number(one) <= 599
+  if (list.length > 0 && list.every(isStatus)) return list as number[]
+  throw new InvalidOption('a status from 200 to 599, or a list of statuses')
 }
 
 const status = (usual: number) => optional(statusList, [usual])

@@ -1,5 +1,10 @@
+import { bare } from '../../../options/values.js'
+
 /** A list of the statuses that a kind of response may have. */
 export type Statuses = readonly number[]
+
+/** Names of the kinds of response: a token, two refusals of the login, and two of a guard. */
+export type StatusName = 'success' | 'wrongPassword' | 'malformed' | 'missingToken' | 'refusedToken'
 
 /** A part of a login response. `name` is a dotted path in the body, a header or a cookie. */
 export interface Location {
@@ -16,6 +21,7 @@ export interface Wire {
   /** True for the wire format of this package. Other formats skip the rows that only this package promises. */
   own: boolean
   login: {
+    path: string
     method: string
     type: 'json' | 'form'
     /** Names of members or fields. In JSON, a dot separates the names of nested members. */
@@ -28,13 +34,7 @@ export interface Wire {
   }
   token: Location
   expiration: { at: Location; form: ExpirationForm } | undefined
-  statuses: {
-    success: Statuses
-    wrongPassword: Statuses
-    malformed: Statuses
-    missingToken: Statuses
-    refusedToken: Statuses
-  }
+  statuses: Readonly<Record<StatusName, Statuses>>
   /** The request header that carries the token, and the scheme before the token. No scheme: the token is the whole value. */
   credential: { header: string; scheme: string } | { cookie: string }
 }
@@ -42,7 +42,16 @@ export interface Wire {
 /** The wire format of this package. */
 export const OWN_WIRE: Wire = {
   own: true,
-  login: { method: 'POST', type: 'json', user: 'email', password: 'password', fields: {}, headers: {} },
+  login: {
+    // The path that the specification names.
+    path: '/api/v2013/authentication/token',
+    method: 'POST',
+    type: 'json',
+    user: 'email',
+    password: 'password',
+    fields: {},
+    headers: {},
+  },
   token: { in: 'body', name: 'authenticationToken' },
   expiration: { at: { in: 'body', name: 'expiration' }, form: 'iso' },
   statuses: { success: [200], wrongPassword: [403], malformed: [400], missingToken: [401], refusedToken: [401] },
@@ -63,3 +72,43 @@ export function schemeOf({ credential }: Wire): string | undefined {
 
 /** Returns statuses as text: `400 or 422`. */
 export const orOf = (statuses: Statuses): string => statuses.join(' or ')
+
+export const JSON_TYPE = 'application/json'
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** The credentials of one login, and a member that the API does not know. An absent member is not sent. */
+export interface LoginMembers {
+  user?: unknown
+  password?: unknown
+  realm?: string
+}
+
+/** Returns the Content-Type and the body of a login. */
+export function loginBody({ login }: Wire, members: LoginMembers, type = login.type): { type: string; body: string } {
+  const names: Record<string, string> = { user: login.user, password: login.password, realm: 'realm' }
+  const given = Object.entries(members).map(([member, value]) => [names[member] as string, value] as const)
+  const named = [...Object.entries(login.fields), ...given]
+  if (type === 'form') {
+    const fields = named.map(([name, value]): [string, string] => [name, String(value)])
+    return { type: FORM_TYPE, body: new URLSearchParams(fields).toString() }
+  }
+  const object: Record<string, unknown> = bare({})
+  for (const [name, value] of named) setAt(object, name.split('.'), value)
+  return { type: JSON_TYPE, body: JSON.stringify(object) }
+}
+
+/** Returns a login as a request. */
+export function loginRequest(wire: Wire, members: LoginMembers) {
+  const { type, body } = loginBody(wire, members)
+  return { method: wire.login.method, headers: { 'Content-Type': type, ...wire.login.headers }, body }
+}
+
+/** Sets a member by its path. No object inherits anything, so `__proto__` is a name like any other. */
+function setAt(object: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let inner = object
+  for (const name of path.slice(0, -1)) {
+    inner[name] ??= bare({})
+    inner = inner[name] as Record<string, unknown>
+  }
+  inner[path.at(-1) as string] = value
+}

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { secondsOf, valueAt } from '../../../../src/cli/check/probe/read-response.js'
-import { loginBody } from '../../../../src/cli/check/wire/login-body.js'
+import { secondsOf, valueAt } from '../../../../src/cli/check/probe/response.js'
 import { readMapping } from '../../../../src/cli/check/wire/read-mapping.js'
-import { headerWith, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
+import { headerWith, loginBody, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
 import { UsageError } from '../../../../src/cli/command-error.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mapping-'))
@@ -30,16 +29,16 @@ function errorOf(mapping: unknown): string {
 }
 
 test('the defaults are those of most APIs', () => {
+  const names = { user: 'email', password: 'password' }
   expect(read(SHORT)).toEqual({
     wire: {
       own: false,
-      login: { method: 'POST', type: 'json', user: 'email', password: 'password', fields: {}, headers: {} },
+      login: { path: '/login', method: 'POST', type: 'json', ...names, fields: {}, headers: {} },
       token: { in: 'body', name: 'token' },
       expiration: undefined,
       statuses: { success: [200], wrongPassword: [401], malformed: [400], missingToken: [401], refusedToken: [401] },
       credential: { header: 'Authorization', scheme: 'Bearer' },
     },
-    path: '/login',
     guarded: [],
     jwks: undefined,
   })

@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto'
+import { parseJson } from '../../../options/values.js'
+import { swapCase } from '../probe/probe.js'
+import type { ReadToken } from '../probe/token.js'
+
+type Members = Readonly<Record<string, unknown>>
+
+const encode = (members: Members) => Buffer.from(JSON.stringify(members)).toString('base64url')
+const headText = ({ text }: ReadToken) => text.slice(0, text.indexOf('.'))
+
+export const headerOf = (token: ReadToken) => parseJson(Buffer.from(headText(token), 'base64url').toString()) as Members
+
+/** Returns the signed part of a token with other members in its header and its claims. */
+export const changed = (token: ReadToken, header: Members, claims: Members = {}): string =>
+  `${encode({ ...headerOf(token), ...header })}.${encode({ ...token.claims, ...claims })}`
+
+/** Returns a token of HS256 with other members in its header. */
+export function withSecret(token: ReadToken, secret: string | Buffer, header: Members = {}): string {
+  const input = changed(token, { alg: 'HS256', ...header })
+  return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
+}
+
+/** Returns a signature of zeros. */
+export const zeros = (bytes: number): string => Buffer.alloc(bytes).toString('base64url')
+
+/** Returns the token with another payload, and with other bits in its signature. */
+export function tampered(token: ReadToken): Record<string, string> {
+  const { claims, signed, signature, signatureText } = token
+  const withClaims = (other: Members) => `${headText(token)}.${encode({ ...claims, ...other })}.${signatureText}`
+  const flipped = (at: number) => {
+    const bits = Buffer.from(signature)
+    bits.writeUInt8(bits.readUInt8(at) ^ 1, at)
+    return `${signed}.${bits.toString('base64url')}`
+  }
+  return {
+    'another exp': withClaims({ exp: Number(claims['exp']) + 1 }),
+    'another sub': withClaims({ sub: 'somebody-else' }),
+    'another signature': flipped(0),
+    'another end of its signature': flipped(signature.length - 1),
+  }
+}
+
+/** Returns a token that is not a JWT, with another letter at its start, in its middle and at its end. */
+export function changedLetter(text: string): Record<string, string> {
+  const changed = (at: number) => text.slice(0, at) + (text[at] === 'x' ? 'y' : 'x') + text.slice(at + 1)
+  const variants = {
+    'another first letter': changed(0),
+    'another letter in its middle': changed(Math.floor(text.length / 2)),
+    'letters in the other case': swapCase(text),
+    'a letter less': text.slice(0, -1),
+    'a letter more': `${text}x`,
+  }
+  // A token of digits has no other case.
+  return Object.fromEntries(Object.entries(variants).filter(([, variant]) => variant !== text))
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/**
+ * Returns other spellings of the same signature. Some have padding or letters of plain base64, which RFC 7515 section 2 forbids. Others
+ * have other unused bits in the last letter, which decoders may ignore (RFC 4648 section 3.5).
+ * @param withBits includes the spellings with other unused bits
+ */
+export function otherSpellings({ signed, signature, signatureText }: ReadToken, withBits: boolean): string[] {
+  const plain = signatureText.replaceAll('-', '+').replaceAll('_', '/')
+  const last = withBits ? [...ALPHABET].map((letter) => signatureText.slice(0, -1) + letter) : []
+  const same = last.filter((one) => signature.equals(Buffer.from(one, 'base64url')))
+  const spellings = new Set([`${signatureText}=`, `${signatureText}==`, plain, ...same])
+  return [...spellings].filter((one) => one !== signatureText).map((one) => `${signed}.${one}`)
+}
