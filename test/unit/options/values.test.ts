@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bare, isThenable, isValidDate, memberOf, own } from '../../../src/options/values.js'
+import { bare, isPlainObject, isThenable, isValidDate, memberOf, own } from '../../../src/options/values.js'
 
 /** Pollutes Object.prototype until the end of the test. */
 function pollute(members: object): void {
@@ -78,4 +78,9 @@ it('bare copies the members, and inherits none', () => {
   const copy: { name: string; role?: string } = bare(given)
   expect([copy.name, copy.role, Object.getPrototypeOf(copy)]).toEqual(['a', undefined, null])
   expect(copy).not.toBe(given)
+})
+
+it('isPlainObject: true for records alone', () => {
+  expect([{}, Object.create(null)].map(isPlainObject)).toEqual([true, true])
+  expect([[], null, () => {}, 'x', undefined].filter(isPlainObject)).toEqual([])
 })

@@ -1,9 +1,6 @@
-import { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
-  bool,
   clock,
   clockOption,
   duration,
@@ -14,81 +11,8 @@ import {
   text,
   withMethods,
 } from '../../../src/options/checks.js'
-import { misuse, PAGE } from '../../../src/options/misuse.js'
-import {
-  describeSecret,
-  describe as describeValue,
-  InvalidOption,
-  named,
-  optional,
-  readOptions,
-} from '../../../src/options/read-options.js'
-import { isPlainObject } from '../../../src/options/values.js'
+import { InvalidOption } from '../../../src/options/read-options.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
-
-const rows = { size: optional(integer(1, 9, 'a size'), 3), name: text('a name'), strict: optional(bool, false) }
-type Options = { size?: number; name: string; strict?: boolean }
-const read = (options: unknown) =>
-  readOptions<Options, typeof rows>('jwksRouter', options as Options, rows, { length: 'size', title: 'name' })
-
-describe('readOptions', () => {
-  it('reads by the table, with the fallbacks', () => {
-    expect(read({ name: 'x' })).toEqual({ size: 3, name: 'x', strict: false })
-    expect(read({ name: 'x', size: 9, strict: true })).toEqual({ size: 9, name: 'x', strict: true })
-  })
-
-  it.each([
-    ['a wrong type', { name: 7 }, 'jwksRouter: option "name" must be a name, but is 7'],
-    ['a missing one', {}, 'jwksRouter: option "name" must be a name, but is missing'],
-    ['out of range', { name: 'x', size: 10 }, '"size" must be a size, a whole number from 1 to 9, but is 10'],
-    ['null', { name: 'x', size: null }, '"size" must be a size, a whole number from 1 to 9, but is null'],
-    [
-      'no boolean',
-      { name: 'x', strict: 'yes' },
-      'jwksRouter: option "strict" must be true or false, but is a string of 3',
-    ],
-    ['another word for it', { title: 'x' }, 'jwksRouter: unknown option "title". Did you mean "name"?'],
-    ['a plural', { names: 'x' }, 'jwksRouter: unknown option "names". Did you mean "name"?'],
-    ['a letter too many', { strrict: true }, 'jwksRouter: unknown option "strrict". Did you mean "strict"?'],
-    ['a strange word', { colour: 'x' }, 'jwksRouter: unknown option "colour". Known options: size, name, strict'],
-    ['an array', [], 'jwksRouter: expected an options object, got an empty array'],
-    ['a string', 'x', 'jwksRouter: expected an options object, got a string of 1 characters'],
-    ['a function', () => {}, 'jwksRouter: expected an options object, got a function'],
-    ['a request of Express', new IncomingMessage(new Socket()), 'got a request. Pass Express the return value of'],
-    ['letters of a known word', { ssssize: 1 }, /unknown option "ssssize"\. Known options: size, name, strict$/],
-    ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
-  ])('refuses %s', (_, options, says) => {
-    expectMisuse(() => read(options), says)
-  })
-
-  it.each(['SCOPE', 'Scopes', 's-c-o-p-e'])('means scope by %s, not a longer name that contains it', (name) => {
-    const names = { anyScope: optional(bool), scope: optional(bool) }
-    const given: { anyScope?: boolean; scope?: boolean } = { [name]: true }
-    const says = `jwksRouter: unknown option "${name}". Did you mean "scope"?`
-    expectMisuse(() => readOptions<typeof given, typeof names>('jwksRouter', given, names), says)
-  })
-})
-
-describe('named', () => {
-  const fail = (hint?: string) => () => {
-    throw new InvalidOption('a fruit', hint)
-  }
-
-  it('adds the name, the kind of the value, the hint and a page', () => {
-    const messageOf = (run: () => unknown) => (thrownBy(run) as Error).message
-    const hinted = 'x: option "a" must be a fruit, but is a string of 4 characters. Is it ripe?'
-    expect(messageOf(() => named('jwksRouter: option "a"', fail(), 7))).toBe(
-      `jwksRouter: option "a" must be a fruit, but is 7. See ${PAGE.options}`,
-    )
-    expect(messageOf(() => named('x: option "a"', fail('Is it ripe?'), 'pear', PAGE.keys))).toBe(
-      `${hinted} See ${PAGE.keys}`,
-    )
-  })
-
-  it('tells of a value as the caller wishes', () => {
-    expectMisuse(() => named('x: option "a"', fail(), 7, PAGE.keys, describeSecret), /but is a number$/)
-  })
-})
 
 describe('withMethods', () => {
   const what = 'a store'
@@ -248,51 +172,4 @@ it.each<unknown>([
   ...['a', null, new Set(['a'])],
 ])('isScopeList: false for %j', (value) => {
   expect(isScopeList(value)).toBe(false)
-})
-
-it('isPlainObject: true for records alone', () => {
-  expect([{}, Object.create(null)].map(isPlainObject)).toEqual([true, true])
-  expect([[], null, () => {}, 'x', undefined].filter(isPlainObject)).toEqual([])
-})
-
-describe('describe', () => {
-  it.each([
-    [undefined, 'missing'],
-    [null, 'null'],
-    ['', 'an empty string'],
-    ['hunter2', 'a string of 7 characters'],
-    [true, 'true'],
-    [[1], 'an array'],
-    [{ a: 1 }, 'an object'],
-    [() => {}, 'a function'],
-    [Symbol('hunter2'), 'a symbol'],
-    [7n, 'a bigint'],
-    [Promise.resolve(), 'a Promise (is an "await" missing?)'],
-    [runInNewContext('Promise.resolve()'), 'a Promise (is an "await" missing?)'],
-  ])('%o', (value, expected) => {
-    expect(describeValue(value)).toBe(expected)
-  })
-
-  it.each([
-    [7, 'a number'],
-    [Number.NaN, 'a number'],
-    ['7', 'a string of 1 characters'],
-    [undefined, 'missing'],
-  ])('of what should be a secret, shows no digits: %j', (value, expected) => {
-    expect(describeSecret(value)).toBe(expected)
-  })
-})
-
-it.each([
-  ['Pass a list', 'Pass a list.'],
-  ['Pass a list.', 'Pass a list.'],
-  ['Is a list missing?', 'Is a list missing?'],
-  ['Pass 1.5 or "a?"', 'Pass 1.5 or "a?".'],
-])('the error for a mistake is a TypeError that names a page after one full stop: %s', (message, ended) => {
-  const error = misuse(message, PAGE.options)
-  expect(error).toBeInstanceOf(TypeError)
-  expect(error.message).toBe(`${ended} See express-token-endpoint/docs/reference/options.md`)
-  expect(misuse(`jwksRouter: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/options\.md$/)
-  expect(misuse(`authErrors: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/login\.md$/)
-  expect(misuse(message, PAGE.keys).message).toBe(`${ended} See express-token-endpoint/docs/guides/keys.md`)
 })
