@@ -1,3 +1,5 @@
+// Tests cli/check/path-check.ts cli/check/probe/read-response.ts cli/check/wire/{login-body,read-mapping,wire}.ts
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

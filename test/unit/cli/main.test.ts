@@ -1,3 +1,5 @@
+// Tests cli/{command,command-error,io,version}.ts
+
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { cli } from '../../support/cli.js'

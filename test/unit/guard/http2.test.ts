@@ -1,3 +1,5 @@
+// Tests guard/origin.ts
+
 import { once } from 'node:events'
 import { connect, constants, createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'

@@ -1,3 +1,5 @@
+// Tests login/{login-options,origin}.ts
+
 import { generateKeyPairSync } from 'node:crypto'
 import { getEventListeners, once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'

@@ -1,3 +1,5 @@
+// Tests accounts/throttle/host-throttle.ts accounts/passwords/host-passwords.ts
+
 import {
   type AccountStore,
   AuthError,

@@ -1,3 +1,5 @@
+// Tests options/urls.ts
+
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { isExposed, withoutEndSlashes } from '../../../src/options/urls.js'

@@ -1,3 +1,5 @@
+// Tests refusals/{close-after-response,codes,send-response}.ts
+
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'

@@ -1,3 +1,5 @@
+// Tests sessions/{last-used,session,sessions-option}.ts
+
 import {
   type AuthEvent,
   createSessions,

@@ -1,3 +1,5 @@
+// Tests login/body/{credentials,json}.ts
+
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import express from 'express'

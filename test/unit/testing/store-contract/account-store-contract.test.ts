@@ -1,3 +1,5 @@
+// Tests testing/store-contract/{account-checks,account-difference,contract-check,odd-text,store-probe}.ts
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Account, type AccountStore, type MemoryAccount, memoryAccounts } from 'express-token-endpoint'
 import { type AccountStoreContractOptions, accountStoreContract } from 'express-token-endpoint/testing'

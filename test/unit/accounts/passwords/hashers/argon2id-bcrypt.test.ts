@@ -1,3 +1,5 @@
+// Tests accounts/passwords/hashers/{argon2id,bcrypt,node-argon2}.ts
+
 import crypto from 'node:crypto'
 import { hashRaw } from '@node-rs/argon2'
 import { argon2id, bcrypt, createPasswords } from 'express-token-endpoint'
