@@ -12,7 +12,7 @@ const least: Account = { id: 'acc-1', passwordHash: 'plain:x' }
 const optional = { disabled: true, scopes: ['a'], claims: { a: 1 }, tokensValidAfter: new Date(7), lifetime: '10m' }
 const all = { ...least, ...optional }
 
-describe('readAccount', () => {
+describe('an account from the store', () => {
   it.each([undefined, null])('takes %s for no account', (value) => {
     expect(readAccount(value)).toBeUndefined()
   })

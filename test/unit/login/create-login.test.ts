@@ -43,7 +43,7 @@ const tokens = makeIssuer()
 const loginWith = (options: object = {}) =>
   createLogin({ accounts: makeStore(), passwords: fastPasswords(), throttle: false, ...options })
 
-describe('logIn', () => {
+describe('a login of the host', () => {
   it('returns the account without its hash, and what issue needs', async () => {
     const clock = frozenClock()
     const { account, subject } = await loginWith({ clock })(GOOD)

@@ -14,7 +14,7 @@ import {
 import { InvalidOption } from '../../../src/options/read-options.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
 
-describe('withMethods', () => {
+describe('an option with methods', () => {
   const what = 'a store'
   const check = withMethods(what, ['load', 'save'])
   const load = () => {}
@@ -41,7 +41,7 @@ describe('withMethods', () => {
   })
 })
 
-describe('scopeList', () => {
+describe('a list of scopes', () => {
   it.each<[string | string[], string[]]>([
     ['a', ['a']],
     ['a b:c', ['a', 'b:c']],
@@ -64,7 +64,7 @@ describe('scopeList', () => {
   })
 })
 
-describe('duration', () => {
+describe('a duration', () => {
   const check = duration(0, 1e15)
 
   it.each<[number | string, number]>([
@@ -89,7 +89,7 @@ describe('duration', () => {
     expect(thrownBy(() => check(value))).toBeInstanceOf(InvalidOption)
   })
 
-  it('holds both bounds', () => {
+  it('accepts both bounds', () => {
     const bounded = duration(1000, 60_000)
     expect([1, '1s', 60, '1m'].map(bounded)).toEqual([1000, 1000, 60_000, 60_000])
     for (const value of [0.999, '999ms', 60.001, '61s'])
@@ -108,7 +108,7 @@ describe('duration', () => {
   })
 })
 
-describe('clock', () => {
+describe('a clock', () => {
   it('gives milliseconds of a number or a Date', () => {
     expect(clock(() => 1234.5)()).toBe(1234.5)
     expect(clock(() => new Date(1234))()).toBe(1234)
@@ -141,7 +141,7 @@ describe('clock', () => {
   })
 })
 
-describe('integer', () => {
+describe('a whole number', () => {
   it('takes whole numbers between its bounds, both included', () => {
     expect([1, 5, 9].map(integer(1, 9, 'n'))).toEqual([1, 5, 9])
   })
@@ -151,25 +151,25 @@ describe('integer', () => {
   })
 })
 
-describe('text', () => {
+describe('a text', () => {
   it.each(['', null, 7, ['a'], Object('a')])('refuses %j', (value) =>
     expect(() => text('a text')(value)).toThrow('a text'),
   )
   it('holds to a grammar', () => expect(() => text('digits', /^\d+$/)('1a')).toThrow('digits'))
 })
 
-it('func takes functions alone', () => {
+it('a function is accepted, and an object is refused', () => {
   expect(func('a function')(expect.fail)).toBe(expect.fail)
   expect(() => func('a function')({})).toThrow('a function')
 })
 
-it.each([['a', 'a:b', '!#[]~', '0'], []])('isScopeList: true for %j', (...scopes) => {
+it.each([['a', 'a:b', '!#[]~', '0'], []])('%j is a list of scopes', (...scopes) => {
   expect(isScopeList(scopes)).toBe(true)
 })
 
 it.each<unknown>([
   ...[[''], ['a b'], ['a', 'b"'], ['a\\b'], ['a\n'], ['\u007f'], ['é'], [7]].map((scopes) => [scopes]),
   ...['a', null, new Set(['a'])],
-])('isScopeList: false for %j', (value) => {
+])('%j is not a list of scopes', (value) => {
   expect(isScopeList(value)).toBe(false)
 })

@@ -19,8 +19,8 @@ type Options = { size?: number; name: string; strict?: boolean }
 const read = (options: unknown) =>
   readOptions<Options, typeof rows>('jwksRouter', options as Options, rows, { length: 'size', title: 'name' })
 
-describe('readOptions', () => {
-  it('reads by the table, with the fallbacks', () => {
+describe('the options of a factory', () => {
+  it('get the defaults of those that are not passed', () => {
     expect(read({ name: 'x' })).toEqual({ size: 3, name: 'x', strict: false })
     expect(read({ name: 'x', size: 9, strict: true })).toEqual({ size: 9, name: 'x', strict: true })
   })
@@ -45,11 +45,11 @@ describe('readOptions', () => {
     ['a request of Express', new IncomingMessage(new Socket()), 'got a request. Pass Express the return value of'],
     ['letters of a known word', { ssssize: 1 }, /unknown option "ssssize"\. Known options: size, name, strict$/],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
-  ])('refuses %s', (_, options, says) => {
+  ])('are refused with %s', (_, options, says) => {
     expectMisuse(() => read(options), says)
   })
 
-  it.each(['SCOPE', 'Scopes', 's-c-o-p-e'])('means scope by %s, not a longer name that contains it', (name) => {
+  it.each(['SCOPE', 'Scopes', 's-c-o-p-e'])('suggest scope for %s, not a longer name that contains it', (name) => {
     const names = { anyScope: optional(bool), scope: optional(bool) }
     const given: { anyScope?: boolean; scope?: boolean } = { [name]: true }
     const says = `jwksRouter: unknown option "${name}". Did you mean "scope"?`
@@ -57,12 +57,12 @@ describe('readOptions', () => {
   })
 })
 
-describe('named', () => {
+describe('the error for an invalid option', () => {
   const fail = (hint?: string) => () => {
     throw new InvalidOption('a fruit', hint)
   }
 
-  it('adds the name, the kind of the value, the hint and a page', () => {
+  it('has the name, the kind of the value, the hint and a page', () => {
     const messageOf = (run: () => unknown) => (thrownBy(run) as Error).message
     const hinted = 'x: option "a" must be a fruit, but is a string of 4 characters. Is it ripe?'
     expect(messageOf(() => named('jwksRouter: option "a"', fail(), 7))).toBe(
@@ -73,12 +73,12 @@ describe('named', () => {
     )
   })
 
-  it('tells of a value as the caller wishes', () => {
+  it('describes a secret without its digits', () => {
     expectMisuse(() => named('x: option "a"', fail(), 7, PAGE.keys, describeSecret), /but is a number$/)
   })
 })
 
-describe('describe', () => {
+describe('an error describes', () => {
   it.each([
     [undefined, 'missing'],
     [null, 'null'],

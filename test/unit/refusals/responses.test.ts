@@ -135,7 +135,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('asRefusal', () => {
+describe('an error of the host', () => {
   it.each<['token' | 'guard' | 'keys', AuthErrorCode]>([
     ['token', 'invalid_body'],
     ['token', 'client_closed_request'],

@@ -11,7 +11,7 @@ it.each<[boolean, string, readonly string[] | undefined]>([
   [false, 'a value that is the name', ['Authorization', 'authorization', 'X-Name', 'authorization']],
   [false, 'another header of the same length', ['Authorization', 'Bearer a', 'If-None-Match', '"a"']],
   [false, 'a mock without raw headers', undefined],
-])('%s: %s', (expected, _, rawHeaders) => {
+])('a header is repeated: %s, with %s', (expected, _, rawHeaders) => {
   expect(isRepeated({ rawHeaders } as IncomingMessage, 'authorization')).toBe(expected)
 })
 

@@ -126,7 +126,7 @@ describe('the limit of the cost', () => {
   })
 })
 
-describe('outdated', () => {
+describe('a hash is outdated', () => {
   const current = argon2id({ memoryCost: 64, timeCost: 2, parallelism: 2 })
 
   it.each([
