@@ -19,7 +19,7 @@ const paths = {
   'express-token-endpoint/express': [`${root}dist/express.d.ts`],
 }
 
-/** From this folder, a file sees what is installed here. */
+/** A file in this folder sees what is installed here. */
 await mkdir(`${root}node_modules/.cache`, { recursive: true })
 const folder = await mkdtemp(`${root}node_modules/.cache/types-`)
 afterAll(() => rm(folder, { recursive: true, force: true }))
