@@ -1,4 +1,4 @@
-// Tests guard/{ask-host,auth-info,authorize,refuse}.ts accounts/find-account.ts
+// Tests guard/{ask-host,authorize,refuse}.ts accounts/find-account.ts
 
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import {

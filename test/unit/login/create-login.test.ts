@@ -1,4 +1,4 @@
-// Tests login/{login-options,origin}.ts
+// Tests login/{login-options,origin}.ts login/body/field-names.ts
 
 import { generateKeyPairSync } from 'node:crypto'
 import { getEventListeners, once } from 'node:events'

@@ -1,5 +1,3 @@
-// Tests login/body/field-names.ts
-
 import { argon2id, createTokenVerifier, type TokenRouterOptions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { readTokenRouterOptions } from '../../../src/login/token-router-options.js'

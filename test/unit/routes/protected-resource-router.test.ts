@@ -1,3 +1,5 @@
+// Tests guard/auth-info.ts
+
 import { authInfoOf, protectedResourceRouter, requireBearer } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
