@@ -1,3 +1,4 @@
+// Tests cli/check/report/{formats,junit,output,sarif}.ts cli/check/rows/guessable-secrets.ts
 // Tests cli/check/path-check.ts cli/check/probe/read-response.ts cli/check/wire/{login-body,read-mapping,wire}.ts
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // Tests cli/check/{check,forge,read-target,rows,run,settings,verdict}.ts
 // Tests cli/check/probe/{given-tokens,probe,read-token,responses,send,sign-in}.ts
-// Tests cli/check/report/{formats,junit,output,report,sarif,text}.ts
-// Tests cli/check/rows/{bypass,each-path,environments,forged,guard,guessable-secrets}.ts
+// Tests cli/check/report/{report,text}.ts
+// Tests cli/check/rows/{bypass,each-path,environments,forged,guard}.ts
 // Tests cli/check/rows/{jwks,refusals,requests,step-up,token,token-response}.ts
 
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Tests cli/{command,command-error,io,version}.ts
+// Tests cli/{command,command-error,version}.ts
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Tests refusals/{close-after-response,codes,send-response}.ts
+// Tests refusals/{codes,send-response}.ts
 
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'

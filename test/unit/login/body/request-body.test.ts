@@ -1,4 +1,4 @@
-// Tests login/body/{credentials,json}.ts
+// Tests login/body/{credentials,json}.ts refusals/close-after-response.ts
 
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
