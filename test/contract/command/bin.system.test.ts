@@ -1,4 +1,4 @@
-// Tests cli.ts
+// Tests cli.ts cli/io.ts
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

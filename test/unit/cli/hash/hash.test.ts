@@ -1,4 +1,4 @@
-// Tests cli/hash/password-input.ts cli/io.ts
+// Tests cli/hash/password-input.ts
 
 import { PassThrough } from 'node:stream'
 import { createPasswords } from 'express-token-endpoint'
