@@ -1,3 +1,5 @@
+// Tests client/{client-options,token-client}.ts client/sign-in/waiting.ts
+
 import {
   type CredentialsRequest,
   createTokenClient,

@@ -1,3 +1,5 @@
+// Tests client/{api-fetch,challenge,send,token-client-error}.ts
+
 import { getEventListeners, once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'

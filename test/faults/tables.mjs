@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
-export const ROOT = join(HERE, '../..')
+const ROOT = join(HERE, '../..')
 
 /** The names of all tables. */
 export const TABLES = readdirSync(HERE).flatMap((file) => (file.endsWith('.diff') ? [basename(file, '.diff')] : []))
@@ -34,13 +34,24 @@ export function readTable(name) {
 }
 
 /** Returns a text with a fault. */
-export function planted(text, { title, changes }) {
+function planted(text, { title, changes }) {
   return changes.reduce((old, [lines, to]) => {
     const [name] = to.split(' = ')
     const from = lines || old.split('\n').find((line) => line.trim().startsWith(`${name} = `))
     if (old.split(from).length !== 2) throw new Error(`${title}: the file must have this code once: ${from}`)
     return old.replace(from, () => to)
   }, text)
+}
+
+/** Throws when two faults of a table have one title, or when a fault quotes code that is no longer there. */
+export function assertPlantable(name) {
+  const titles = new Set()
+  for (const fault of readTable(name)) {
+    if (titles.has(fault.title)) throw new Error(`${name}: two faults have the title "${fault.title}".`)
+    titles.add(fault.title)
+    const text = readFileSync(join(ROOT, fault.file), 'utf8')
+    if (planted(text, fault) === text) throw new Error(`${fault.title}: the fault changes nothing in ${fault.file}.`)
+  }
 }
 
 /** Copies folders of the project. The copy shares the installed packages. */
@@ -52,12 +63,12 @@ export function createCopy(paths) {
   return {
     folder,
     /** Plants a fault, calls a function, and restores the file. */
-    async withFault(fault, run) {
+    withFault(fault, run) {
       const path = join(folder, fault.file)
       const text = readFileSync(path, 'utf8')
       writeFileSync(path, planted(text, fault))
       try {
-        return await run()
+        return run()
       } finally {
         writeFileSync(path, text)
       }

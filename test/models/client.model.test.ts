@@ -1,3 +1,5 @@
+// Tests client/countdown.ts
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { inspect } from 'node:util'
 import { createTokenClient } from 'express-token-endpoint/client'

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOMS } from './rooms.mjs'
@@ -19,13 +19,4 @@ it('has each source file of a server in one room', () => {
 const paths = filesOf('test').filter((path) => path.endsWith('.test.ts'))
 it.each(Object.entries(ROOMS))('finds tests for the room %s', (_, { tests }) => {
   for (const pattern of tests) expect(matching(paths, [pattern]), pattern).not.toEqual([])
-})
-
-it('explains survivors of lines that still exist', () => {
-  for (const { file, line, code, becomes, why } of JSON.parse(readFileSync('test/mutation/survivors.json', 'utf8'))) {
-    const lines = readFileSync(file, 'utf8').split('\n')
-    expect(lines.map((text) => text.trim())).toContain(line)
-    expect({ code: typeof code, becomes: typeof becomes }).toEqual({ code: 'string', becomes: 'string' })
-    expect(why).toMatch(/^[A-Z].{20,}\.$/)
-  }
 })

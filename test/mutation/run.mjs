@@ -37,6 +37,13 @@ function forget(room, isForgotten) {
 }
 
 const explained = JSON.parse(readFileSync('test/mutation/survivors.json', 'utf8'))
+for (const { file, line, code, becomes, why } of explained) {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  if (!lines.some((text) => text.trim() === line)) fail(`survivors.json: ${file} does not have this line: ${line}`)
+  if (typeof code !== 'string' || typeof becomes !== 'string')
+    fail(`survivors.json: add the mutant of this line: ${line}`)
+  if (!/^[A-Z].{20,}\.$/.test(why)) fail(`survivors.json: give the reason for this line in a sentence: ${line}`)
+}
 const table = []
 const problems = []
 for (const room of rooms.length > 0 ? rooms : Object.keys(ROOMS)) {

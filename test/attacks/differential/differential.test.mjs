@@ -7,7 +7,7 @@ import { SUBJECTS } from './subjects/index.mjs'
 
 /** The same cases in each run. `npm run fuzz` searches, and `SEED=123 npm run test:only -- differential` tests other cases. */
 const SEED = Number(process.env.SEED ?? 19)
-const NEW_CASES = 500
+const NEW_CASES = 100
 
 describe.each(SUBJECTS)('$name', (subject) => {
   const outcomes = []

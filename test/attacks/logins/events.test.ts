@@ -76,8 +76,8 @@ const named = (event: AuthEvent) =>
 const shown = (value: unknown) =>
   inspect(value, { depth: 9, maxArrayLength: null, maxStringLength: null, showHidden: true }) + JSON.stringify(value)
 
-describe('a thousand attempts of all kinds', () => {
-  const COUNT = 1000
+describe('three hundred attempts of all kinds', () => {
+  const COUNT = 300
   const share = (i: number) => Math.floor(COUNT / KINDS.length) + (i < COUNT % KINDS.length ? 1 : 0)
 
   /** Makes all the attempts on one app with a mount for each kind. */
@@ -119,7 +119,7 @@ describe('a thousand attempts of all kinds', () => {
     await left
   }
 
-  it('give a thousand events that say how each ended, and no more', async () => {
+  it('give three hundred events that say how each ended, and no more', async () => {
     const { answers, events } = await attempt()
     for (const [i, [kind, , status, ends, beside]] of KINDS.entries()) {
       if (status) expect(statuses(answers[i] ?? []), kind).toEqual({ [status]: share(i) })
@@ -143,7 +143,7 @@ describe('a thousand attempts of all kinds', () => {
     }
     expect(answered).not.toContain('@example.com')
     expect(shown(forwarded)).not.toContain('@example.com')
-    expect(forwarded.length).toBeGreaterThan(100)
+    expect(forwarded.length).toBeGreaterThan(COUNT / 10)
     for (const [i, [kind, sent]] of KINDS.entries()) {
       const text = `${sent.body ?? ''}`
       const sentEmail = text.endsWith('}') ? JSON.parse(text).email : undefined

@@ -40,24 +40,24 @@ async function start(options: Partial<TokenRouterOptions> = {}) {
 }
 
 describe('wrong guesses from one address at one account', () => {
-  it('ten thousand: ten are looked at, and the owner signs in from elsewhere all the while', async () => {
+  it('a thousand: ten are looked at, and the owner signs in from elsewhere all the while', async () => {
     const { port, send, hasher } = await start()
     const guesses: Answer[] = []
     const owner: Answer[] = []
-    for (let round = 0; round < 100; round++) {
-      const guessing = flood(port, 100, (i) => login(ALICE, `guess ${round}-${i}`, ATTACKER))
+    for (let round = 0; round < 20; round++) {
+      const guessing = flood(port, 50, (i) => login(ALICE, `guess ${round}-${i}`, ATTACKER))
       owner.push(await send(login(ALICE, PASSWORD, OWNER)))
       guesses.push(...(await guessing))
     }
-    expect(statuses(owner)).toEqual({ 200: 100 })
-    expect(statuses(guesses)).toEqual({ 403: 10, 429: 9990 })
-    expect(hasher.asked).toHaveLength(10 + 100)
+    expect(statuses(owner)).toEqual({ 200: 20 })
+    expect(statuses(guesses)).toEqual({ 403: 10, 429: 990 })
+    expect(hasher.asked).toHaveLength(10 + 20)
     for (const { status, headers } of guesses) {
       expect(headers['retry-after'] ?? '').toMatch(status === 429 ? /^([1-9]\d?|[1-8]\d\d|900)$/ : /^$/)
     }
     // Not even the right password gets in from there.
     expect(await send(login(ALICE, PASSWORD, ATTACKER))).toMatchObject({ status: 429 })
-    expect(hasher.asked).toHaveLength(10 + 100)
+    expect(hasher.asked).toHaveLength(10 + 20)
   })
 
   it('two hundred at once, before the first of them is checked: ten are', async () => {

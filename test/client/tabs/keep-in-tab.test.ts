@@ -1,3 +1,5 @@
+// Tests client/tabs/{keep-in-tab,tab-link}.ts
+
 import {
   createTokenClient,
   type Grant,

@@ -1,3 +1,5 @@
+// Tests client/tabs/share-between-tabs.ts
+
 import { createTokenClient, keepInTab, shareBetweenTabs } from 'express-token-endpoint/client'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { TOKEN_PATH } from '../faults/server.js'

@@ -1,3 +1,5 @@
+// Tests cli.ts cli/io.ts
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'

@@ -1,3 +1,6 @@
+// Tests cli/check/report/formats.ts cli/check/rows/guessable-secrets.ts
+// Tests cli/check/wire/{mapping-checks,read-mapping,wire}.ts
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

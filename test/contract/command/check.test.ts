@@ -1,3 +1,9 @@
+// Tests cli/check/{check,row,rows,settings,target,verdict}.ts
+// Tests cli/check/probe/{given-tokens,probe,response,send,token}.ts
+// Tests cli/check/report/report.ts
+// Tests cli/check/rows/{bypass,forge,forged,guard}.ts
+// Tests cli/check/rows/{jwks,refusals,requests,step-up,token,token-response}.ts
+
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'

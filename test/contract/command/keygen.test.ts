@@ -1,3 +1,5 @@
+// Tests cli/keygen/{key-files,keygen,new-key}.ts
+
 import { createPrivateKey } from 'node:crypto'
 import fs, {
   chmodSync,

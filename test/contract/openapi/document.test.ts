@@ -1,3 +1,5 @@
+// Tests openapi/{document,document-options,guarded-operation,headers,responses,schemas}.ts
+
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { guardedOperation, type OpenApiOptions, openApiDocument } from 'express-token-endpoint/openapi'
 import fc from 'fast-check'

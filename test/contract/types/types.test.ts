@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import ts from 'typescript'
+import type ts from 'typescript'
 import { afterAll, expect, it } from 'vitest'
 import { strictest, typeErrors } from '../../support/documents/compiler.js'
 import { readPage } from '../../support/documents/pages.js'
@@ -13,20 +13,16 @@ const strict: ts.CompilerOptions = {
   noPropertyAccessFromIndexSignature: false,
 }
 
-/** A host sees the package's declarations, not its code; from this folder they see what is installed here. */
-await mkdir(`${root}node_modules/.cache`, { recursive: true })
-const declarations = await mkdtemp(`${root}node_modules/.cache/types-`)
-afterAll(() => rm(declarations, { recursive: true, force: true }))
-const emit = { ...strictest, noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true }
-ts.createProgram([`${root}src/index.ts`, `${root}src/express.ts`], {
-  ...emit,
-  rootDir: `${root}src`,
-  outDir: declarations,
-}).emit()
+/** A host sees the package's declarations, not its code. */
 const paths = {
-  'express-token-endpoint': [`${declarations}/index.d.ts`],
-  'express-token-endpoint/express': [`${declarations}/express.d.ts`],
+  'express-token-endpoint': [`${root}dist/index.d.ts`],
+  'express-token-endpoint/express': [`${root}dist/express.d.ts`],
 }
+
+/** A file in this folder sees what is installed here. */
+await mkdir(`${root}node_modules/.cache`, { recursive: true })
+const folder = await mkdtemp(`${root}node_modules/.cache/types-`)
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const problems = (files: readonly string[], options: ts.CompilerOptions) =>
   typeErrors(
@@ -68,7 +64,7 @@ it.each([
   const { blocks } = readPage('docs/guides/mount-and-guard.md')
   const declaration = blocks.find((block) => block.name === 'account-user')?.code
   const name = what.replace(/\W+/g, '-')
-  const [user, reads] = [`${declarations}/${name}-user.ts`, `${declarations}/${name}.ts`]
+  const [user, reads] = [`${folder}/${name}-user.ts`, `${folder}/${name}.ts`]
   await writeFile(user, `${passport}\n${declaration}`)
   await writeFile(reads, READS_USER)
   expect(problems([user, reads], options)).toBe('')

@@ -1,3 +1,5 @@
+// Tests guard/{bearer-steps,verify-bearer}.ts
+
 import { createServer, type ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import express, { type ErrorRequestHandler } from 'express'

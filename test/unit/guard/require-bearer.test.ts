@@ -1,3 +1,5 @@
+// Tests guard/{ask-host,refuse}.ts accounts/find-account.ts
+
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import {
   type AccountStore,

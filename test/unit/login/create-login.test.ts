@@ -1,3 +1,5 @@
+// Tests login/{login-options,login-origin}.ts login/body/field-names.ts
+
 import { generateKeyPairSync } from 'node:crypto'
 import { getEventListeners, once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
@@ -41,7 +43,7 @@ const tokens = makeIssuer()
 const loginWith = (options: object = {}) =>
   createLogin({ accounts: makeStore(), passwords: fastPasswords(), throttle: false, ...options })
 
-describe('logIn', () => {
+describe('a login of the host', () => {
   it('returns the account without its hash, and what issue needs', async () => {
     const clock = frozenClock()
     const { account, subject } = await loginWith({ clock })(GOOD)

@@ -1,3 +1,5 @@
+// Tests routes/auth-errors.ts
+
 import express from 'express'
 import {
   authErrors,

@@ -1,3 +1,5 @@
+// Tests accounts/throttle/host-throttle.ts accounts/passwords/host-passwords.ts
+
 import {
   type AccountStore,
   AuthError,
@@ -305,7 +307,7 @@ describe('a custom throttle that only has consume', () => {
   })
 })
 
-describe('refuseKnownAddress', () => {
+describe('before the body is read', () => {
   it('refuses a client whose address has reached its limit, without waiting', async () => {
     const throttle = createThrottle({ limits: { address: { points: 1, duration: '1h' } } })
     const refuse = (address: string) => refuseKnownAddress(withDefaults({ throttle }), address)

@@ -1,3 +1,5 @@
+// Tests login/read-credentials.ts
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { AccountLookup, AccountStore } from 'express-token-endpoint'

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bare, isThenable, isValidDate, memberOf, own } from '../../../src/options/values.js'
+import { bare, isPlainObject, isThenable, isValidDate, memberOf, own } from '../../../src/options/values.js'
 
 /** Pollutes Object.prototype until the end of the test. */
 function pollute(members: object): void {
@@ -19,7 +19,7 @@ it.each<[string, unknown, boolean]>([
   ['a plain object', {}, false],
   ['null', null, false],
   ['undefined', undefined, false],
-])('isThenable: %s', (_, value, expected) => {
+])('a value has a then method: %s', (_, value, expected) => {
   expect(isThenable(value)).toBe(expected)
 })
 
@@ -28,17 +28,17 @@ it.each<[string, unknown, boolean]>([
   ['a Date from another realm', runInNewContext('new Date(0)'), true],
   ['a Date without a time', new Date(Number.NaN), false],
   ['an object like a Date', { getTime: () => 0 }, false],
-])('isValidDate: %s', (_, value, expected) => {
+])('a value is a valid Date: %s', (_, value, expected) => {
   expect(isValidDate(value)).toBe(expected)
 })
 
-it('own reads what the object has itself', () => {
+it('an inherited member is not an own member', () => {
   pollute({ role: 'admin' })
   const read = (object: { role?: string }) => own(object, 'role')
   expect([{ role: 'user' }, {}, Object.create({ role: 'heir' })].map(read)).toEqual(['user', undefined, undefined])
 })
 
-describe('memberOf', () => {
+describe('a member of an object of the host', () => {
   class Account {
     get role() {
       return 'user'
@@ -72,10 +72,15 @@ describe('memberOf', () => {
   })
 })
 
-it('bare copies the members, and inherits none', () => {
+it('a bare copy has the members, and inherits none', () => {
   pollute({ role: 'admin' })
   const given = { name: 'a' }
   const copy: { name: string; role?: string } = bare(given)
   expect([copy.name, copy.role, Object.getPrototypeOf(copy)]).toEqual(['a', undefined, null])
   expect(copy).not.toBe(given)
+})
+
+it('only records are plain objects', () => {
+  expect([{}, Object.create(null)].map(isPlainObject)).toEqual([true, true])
+  expect([[], null, () => {}, 'x', undefined].filter(isPlainObject)).toEqual([])
 })

@@ -1,3 +1,5 @@
+// Tests options/urls.ts
+
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { isExposed, withoutEndSlashes } from '../../../src/options/urls.js'
@@ -5,7 +7,7 @@ import { baseUrl, hrefOf } from '../../../src/options/web-url.js'
 
 const TEXT = 'https://api.example.com/path'
 
-describe('hrefOf returns the text', () => {
+describe('a URL is read as text', () => {
   it.each([
     ['a URL', new URL(TEXT)],
     ['a URL of another realm', runInNewContext('new URL(text)', { URL, text: TEXT })],
@@ -13,7 +15,7 @@ describe('hrefOf returns the text', () => {
   ])('of %s', (_, value) => expect(hrefOf(value)).toBe(TEXT))
 })
 
-describe('hrefOf returns unchanged', () => {
+describe('a value that is not a URL stays unchanged', () => {
   it.each([
     ['text', TEXT],
     ['nothing', undefined],

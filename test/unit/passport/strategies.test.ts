@@ -1,3 +1,5 @@
+// Tests passport/{bearer-strategy,login-strategy,passport-actions}.ts
+
 import { issueNow } from '../../support/fixtures.js'
 import 'reflect-metadata'
 import { createRequire } from 'node:module'

@@ -6,11 +6,11 @@ import { unhandledRejections } from '../../support/host.js'
 
 const told = { type: 'token.refused', code: 'invalid_credentials' } as const
 
-describe('emitter', () => {
+describe('an event', () => {
   beforeEach(() => void vi.useFakeTimers({ now: new Date('2026-03-01T12:00:00.123Z') }))
   afterEach(() => void vi.useRealTimers())
 
-  it('adds the time and the address', () => {
+  it('has the time and the address', () => {
     const observer = vi.fn()
     emitter(observer)({ address: '192.0.2.1' }, told)
     emitter(observer)({ address: undefined }, told)
@@ -59,7 +59,7 @@ describe('an observer harms nothing', () => {
   })
 })
 
-describe('refusalEvent', () => {
+describe('the event of a refusal', () => {
   const cause = new Error('connection lost')
   const about = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j' } as const
   const failed = { type: 'dependency.failed', dependency: 'accounts', refused: true, error: cause }

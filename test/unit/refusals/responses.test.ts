@@ -1,3 +1,5 @@
+// Tests refusals/{codes,send-response}.ts
+
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
@@ -132,7 +134,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('asRefusal', () => {
+describe('an error of the host', () => {
   it.each<['token' | 'guard' | 'keys', AuthErrorCode]>([
     ['token', 'invalid_body'],
     ['token', 'client_closed_request'],

@@ -65,7 +65,7 @@ describe('the channel of logins', () => {
     expect(messages[0]?.context).toBe(messages[3]?.context)
   })
 
-  it('publishes the refusal', async () => {
+  it('publishes the refusal of a wrong password', async () => {
     const messages = messagesOf('login')
     const { port } = await api()
     await send(port, asJson({ ...GOOD, password: 'wrong' }))

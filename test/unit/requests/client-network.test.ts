@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('clientNetwork', () => {
+describe('a client address', () => {
   it.each([
     ...['192.0.2.1', '192.0.2.1:65535', '[64:ff9b::c000:201]', '::ffff:192.0.2.1', '::ffff:c000:201'],
     ...['[::ffff:192.0.2.1]:443', '64:ff9b::192.0.2.1', '64:FF9B::C000:201', '::ffff:0:192.0.2.1', '2002:c000:201::1'],

@@ -1,3 +1,5 @@
+// Tests routes/document-router.ts
+
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import express, { Router } from 'express'
 import { createTokenIssuer, createTokenVerifier, jwksRouter, type TokenIssuer } from 'express-token-endpoint'

@@ -1,3 +1,5 @@
+// Tests guard/auth-info.ts
+
 import { authInfoOf, protectedResourceRouter, requireBearer } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
@@ -95,7 +97,7 @@ it.each([...ODD, ...CREDENTIALS])('the guard refuses the metadata %s', (url) => 
   expect((thrownBy(read) as Error).message).not.toContain('pa55word')
 })
 
-describe('authInfoOf', () => {
+describe('the auth info for the MCP SDK', () => {
   const tokens = makeIssuer({ audience: RESOURCE, clientId: 'agent' })
   const { token, expiresAt } = issueNow(tokens, { accountId: 'acc-1', scopes: ['a'] })
   const requestOf = () => {
@@ -124,7 +126,7 @@ describe('authInfoOf', () => {
     expect(authInfoOf(req)).not.toHaveProperty('resource')
   })
 
-  it('needs a guard', () => {
+  it('throws without a guard', () => {
     expectMisuse(() => authInfoOf(requestOf()), 'authOf: POST / has no verified token')
   })
 })

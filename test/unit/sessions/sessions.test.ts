@@ -1,3 +1,5 @@
+// Tests sessions/{add-session,app-issuers,checked-store,last-used,session,sessions-option}.ts
+
 import {
   type AuthEvent,
   createSessions,
@@ -126,7 +128,7 @@ describe('isEnded', () => {
   })
 })
 
-describe('ending', () => {
+describe('the end of a session', () => {
   it('leaves the sessions of other accounts, and says that there is no such session', async () => {
     const { sessions, start, idsOf, told } = setUp()
     await start('mine')

@@ -1,3 +1,5 @@
+// Tests testing/{issue-now,refused-tokens,test-clock,tests-only}.ts
+
 import { createHmac, createPublicKey } from 'node:crypto'
 import {
   type Account,

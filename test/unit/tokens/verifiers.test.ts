@@ -1,3 +1,5 @@
+// Tests tokens/{recent-map,verifier}.ts
+
 import {
   type AuthError,
   type AuthEvent,

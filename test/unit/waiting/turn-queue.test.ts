@@ -37,7 +37,7 @@ async function join(source: ReturnType<typeof from>, name: string, order: string
   }
 }
 
-describe('waitForTurn', () => {
+describe('a turn of the event loop', () => {
   it('lets eight continue at once, and eight in each later turn of the event loop', async () => {
     fillTurn()
     const order: string[] = []

@@ -1,3 +1,5 @@
+// Tests accounts/throttle/shared-store.ts
+
 import { runInNewContext } from 'node:vm'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// Tests accounts/throttle/{attempt,limit}.ts
+
 import { createThrottle, type Limiter, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -122,7 +124,7 @@ describe('the limits, by default', () => {
   })
 })
 
-describe('check', () => {
+describe('a check before the attempt', () => {
   const ONE = { points: 1, duration: '1h' }
   const OFF = { address: false, pair: false, account: false } as const
 
@@ -142,7 +144,7 @@ describe('check', () => {
     await check()
   })
 
-  it('counts nothing', async () => {
+  it('counts no attempt', async () => {
     const throttle = createThrottle()
     for (let i = 0; i < 200; i++) await throttle.attempt(...ALICE).check()
     expect(await guesses(throttle, 200)).toBe(10)

@@ -1,3 +1,5 @@
+// Tests cli/hash/password-input.ts
+
 import { PassThrough } from 'node:stream'
 import { createPasswords } from 'express-token-endpoint'
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// Tests guard/sockets/{check-slots,every-second}.ts
+
 import { AuthError, type CloseWhenEndedOptions, closeWhenEnded, type VerifiedToken } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runCheck } from '../../../../src/guard/sockets/check-slots.js'

@@ -1,3 +1,5 @@
+// Tests login/body/json.ts
+
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import express from 'express'
@@ -54,7 +56,7 @@ it('is read whole, whoever listens to it besides, though the call waits for its 
   expect(heard()).toBe(GOOD_JSON.length)
 })
 
-describe('accepted', () => {
+describe('a login is accepted', () => {
   it.each<[string, Sent]>([
     ['JSON', asJson(GOOD)],
     ['JSON with white space', json(` \r\n\t${GOOD_JSON}\n`)],
@@ -116,7 +118,7 @@ describe('accepted', () => {
   })
 })
 
-describe('no credentials: 400', () => {
+describe('a body without credentials gets 400', () => {
   const asText = (value: unknown): [string, string] => [JSON.stringify(value), JSON.stringify(value)]
   const bytes = (prefix: string, ...rest: number[]) => Buffer.concat([Buffer.from(prefix), Buffer.from(rest)])
 
@@ -195,7 +197,7 @@ describe('no credentials: 400', () => {
   })
 })
 
-describe('not an encoding of ours: 415', () => {
+describe('a body in another encoding gets 415', () => {
   it.each([
     ...'text/plain text/json application/x-json application/problem+json application/jsonp application/*'.split(' '),
     ...'application/json-seq */* json application/xml application/octet-stream application / toString'.split(' '),
@@ -230,7 +232,7 @@ describe('not an encoding of ours: 415', () => {
   )
 })
 
-describe('too large: 413', () => {
+describe('a body that is too large gets 413', () => {
   it('by its Content-Length, before any of it was sent', async () => {
     const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
     expect(await sendBytes(await start(), `${head}Content-Length: 10241\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /)
@@ -310,7 +312,7 @@ it('a client that gives up within its body harms nobody', async () => {
   expectToken(await send(port, asJson(GOOD)))
 })
 
-describe('createBodyReader', () => {
+describe('a body that the host has read', () => {
   const FORM_BODY = FORM_TYPE['Content-Type']
   const read = (req: object, type = FORM_BODY, headers = {}) => {
     const all = Object.assign(req, { headers: { 'content-type': type, ...headers } })
@@ -351,7 +353,7 @@ it('credentials may be as long together as a body may be, and no longer', () => 
   expect(thrownBy(() => credentialsIn(credentials, 9))).toMatchObject({ code: 'body_too_large' })
 })
 
-describe('parseUniqueJson', () => {
+describe('JSON of a login', () => {
   const signsOf = (text: string) => text.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/[{}[\]:,]/g)?.length ?? 0
 
   it('parses whatever JSON.stringify writes', () => {

@@ -1,3 +1,5 @@
+// Tests testing/store-contract/{session-calls,session-checks,session-expectations,session-samples,session-store-probe}.ts
+
 import { memorySessions, type SessionStore } from 'express-token-endpoint'
 import { type SessionStoreContractOptions, sessionStoreContract } from 'express-token-endpoint/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// Tests tokens/algorithms/{algorithm,ecdsa,ed25519,hmac,rsa}.ts
+
 import { createPublicKey } from 'node:crypto'
 import {
   createTokenIssuer,

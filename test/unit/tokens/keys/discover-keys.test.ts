@@ -1,3 +1,5 @@
+// Tests tokens/keys/fetch-text.ts
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createTokenVerifier, discoverKeys, type KeysFetch, type RemoteKeysOptions } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// Tests tokens/keys/{key-material,key-pair-format}.ts
+
 import { createECDH, createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'

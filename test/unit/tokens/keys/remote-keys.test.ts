@@ -1,3 +1,5 @@
+// Tests tokens/keys/remote-keys-options.ts tokens/algorithms/new-key-pair.ts
+
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'

@@ -1,3 +1,5 @@
+// Tests accounts/passwords/hashers/{argon2id,bcrypt,node-argon2}.ts
+
 import crypto from 'node:crypto'
 import { hashRaw } from '@node-rs/argon2'
 import { argon2id, bcrypt, createPasswords } from 'express-token-endpoint'
@@ -124,7 +126,7 @@ describe('the limit of the cost', () => {
   })
 })
 
-describe('outdated', () => {
+describe('a hash is outdated', () => {
   const current = argon2id({ memoryCost: 64, timeCost: 2, parallelism: 2 })
 
   it.each([

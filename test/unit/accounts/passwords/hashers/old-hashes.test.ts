@@ -1,3 +1,5 @@
+// Tests accounts/passwords/hashers/{firebase-scrypt,pbkdf2,scrypt,stored-key}.ts
+
 import { pbkdf2Sync } from 'node:crypto'
 import { argon2id, createPasswords, firebaseScrypt, pbkdf2, scrypt } from 'express-token-endpoint'
 import fc from 'fast-check'

@@ -1,3 +1,5 @@
+// Tests cli/{command,command-error,version}.ts
+
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { cli } from '../../support/cli.js'
@@ -13,7 +15,7 @@ test.each([['--help'], ['-h'], ['help']])('%s names every command', async (flag)
   expect(stdout).toMatch(/^Usage: express-token-endpoint COMMAND \[options\]\n\n {2}keygen .+\n {2}hash .+\n {2}check /)
 })
 
-test('--version', async () => {
+test('--version prints the version of the package', async () => {
   expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 

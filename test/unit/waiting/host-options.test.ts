@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { plainPath } from '../../../src/options/plain-path.js'
 import { readOptions } from '../../../src/options/read-options.js'
 import { type HostOptions, hostSchema } from '../../../src/waiting/host-options.js'
 import { expectMisuse } from '../../support/failures.js'
@@ -25,21 +24,4 @@ describe('the options of the router and the guard', () => {
   ])('refuse %j', (options, message) => {
     expectMisuse(() => read(options), message)
   })
-})
-
-describe('a path of the host’s own', () => {
-  it.each(['/', '/token', '/v1.0/~token_x-y', '/a/b/c'])(
-    'is taken when every character of it is literal: %j',
-    (path) => {
-      expect(plainPath(path)).toBe(path)
-    },
-  )
-
-  it.each(['', 'token', '/token/', '//', '/a//b', '/:id', '/a*', '/a?', '/(a)', '/a b', '/a\n', 'x/a', ' /', 7])(
-    'is refused otherwise: %j',
-    (path) => {
-      const expected = "a path like '/token' or '/', without patterns and without a slash at its end"
-      expect(() => plainPath(path)).toThrow(expected)
-    },
-  )
 })

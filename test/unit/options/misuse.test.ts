@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { misuse, PAGE } from '../../../src/options/misuse.js'
+
+it.each([
+  ['Pass a list', 'Pass a list.'],
+  ['Pass a list.', 'Pass a list.'],
+  ['Is a list missing?', 'Is a list missing?'],
+  ['Pass 1.5 or "a?"', 'Pass 1.5 or "a?".'],
+])('the error for a mistake is a TypeError that names a page after one full stop: %s', (message, ended) => {
+  const error = misuse(message, PAGE.options)
+  expect(error).toBeInstanceOf(TypeError)
+  expect(error.message).toBe(`${ended} See express-token-endpoint/docs/reference/options.md`)
+  expect(misuse(`jwksRouter: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/options\.md$/)
+  expect(misuse(`authErrors: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/login\.md$/)
+  expect(misuse(message, PAGE.keys).message).toBe(`${ended} See express-token-endpoint/docs/guides/keys.md`)
+})
