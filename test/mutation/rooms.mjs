@@ -36,7 +36,7 @@ export const ROOMS = {
     tests: [
       'test/unit/{waiting,requests}/*.test.ts',
       'test/unit/guard/**/{admission,close-when-ended,http2,require-bearer,require-bearer-options}.test.ts',
-      'test/unit/login/token-router.test.ts',
+      'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',
       'test/unit/tokens/keys/{remote-keys,discover-keys}.test.ts',
     ],
@@ -62,7 +62,7 @@ export const ROOMS = {
     tests: [
       'test/unit/refusals/*.test.ts',
       'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
-      'test/unit/login/token-router.test.ts',
+      'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',
     ],
   },
@@ -72,7 +72,7 @@ export const ROOMS = {
       'test/unit/options/*.test.ts',
       'test/unit/tokens/{token-options,two-copies}.test.ts',
       'test/unit/guard/{require-bearer-options,require-bearer}.test.ts',
-      'test/unit/login/token-router.test.ts',
+      'test/unit/routes/token-router.test.ts',
     ],
   },
   sessions: {

@@ -1,4 +1,4 @@
-// Tests openapi/{document,document-options,guarded-operation,headers,responses,schemas}.ts
+// Tests openapi/{document,document-options,guarded-operation,headers,refresh-paths,responses,schemas}.ts
 
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { guardedOperation, type OpenApiOptions, openApiDocument } from 'express-token-endpoint/openapi'

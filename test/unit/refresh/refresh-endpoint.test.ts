@@ -1,3 +1,4 @@
+// Tests refresh/refresh.ts login/{refresh-cookie,refresh-mode}.ts sessions/refresh/refreshing.ts
 import express from 'express'
 import {
   type AuthEvent,

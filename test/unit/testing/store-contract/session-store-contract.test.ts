@@ -1,4 +1,4 @@
-// Tests testing/store-contract/{session-calls,session-checks,session-expectations,session-samples,session-store-probe}.ts
+// Tests testing/store-contract/{refresh-checks,session-calls,session-checks,session-expectations,session-samples,session-store-probe}.ts
 
 import { memorySessions, type SessionStore } from 'express-token-endpoint'
 import { type SessionStoreContractOptions, sessionStoreContract } from 'express-token-endpoint/testing'
@@ -52,7 +52,7 @@ describe('sessionStoreContract', () => {
         await turn()
         return result
       }
-    const { add, find, list, remove, removeAll, touch } = store
+    const { add, find, list, remove, removeAll, touch, replace } = store
     const slowStore = {
       add: slow(add),
       find: slow(find),
@@ -60,6 +60,7 @@ describe('sessionStoreContract', () => {
       remove: slow(remove),
       removeAll: slow(removeAll),
       touch: slow(touch),
+      replace: slow(replace),
     }
     expect(await failuresOf({ store: slowStore, otherStore: store })).toEqual({})
   })
@@ -67,6 +68,16 @@ describe('sessionStoreContract', () => {
   it('passes for a store that returns an empty text for null, which the package reads as null', async () => {
     const store = wrong((memory) => ({ add: (session) => memory.add({ ...session, label: session.label ?? '' }) }))
     expect(await failuresOf({ store })).toEqual({})
+  })
+
+  it('skips the checks of replace for a store without it', async () => {
+    const { replace: _, ...store } = memorySessions()
+    const skipped: string[] = []
+    for (const { name, run } of sessionStoreContract({ store })) {
+      await run({ skip: (reason) => skipped.push(`${name}: ${reason}`) })
+    }
+    expect(skipped).toHaveLength(5)
+    for (const line of skipped) expect(line).toMatch(/replace|refresh/)
   })
 
   it.each(WRONG_STORES)('names the mistake of a store that %s: %s', async (...row) => {

@@ -406,4 +406,81 @@ export const WRONG_STORES: readonly [mistake: string, says: string, change: Chan
       }
     },
   ],
+  // replace
+  [
+    'returns no refresh',
+    'find of "store" returned another "refresh"',
+    (store) => ({
+      find: async (id) => {
+        const found = await store.find(id)
+        return found && { accountId: found.accountId, lastUsedAt: found.lastUsedAt }
+      },
+    }),
+  ],
+  [
+    'cuts the refresh of a session',
+    'find of "store" returned another "refresh" after add of a long text',
+    storing(({ refresh }) => ({ refresh: refresh?.slice(0, 191) ?? null })),
+  ],
+  [
+    'changes a session whatever it holds',
+    'which is not the stored text',
+    (store) => ({
+      async replace(id, _from, to) {
+        const refresh = (await store.find(id))?.refresh
+        return refresh ? replaceIn(store, id, refresh, to) : false
+      },
+    }),
+  ],
+  [
+    'compares the refresh in another letter case as equal',
+    'which is not the stored text',
+    (store) => ({
+      async replace(id, from, to) {
+        const refresh = (await store.find(id))?.refresh ?? ''
+        return isSameLetters(refresh, from) && replaceIn(store, id, refresh, to)
+      },
+    }),
+  ],
+  ['replaces nothing', 'replace returned false for the stored text', () => ({ replace: () => false })],
+  [
+    'replaces the refresh only',
+    'returned another "expiresAt"',
+    (store) => ({
+      async replace(id, from, { refresh, lastUsedAt }) {
+        const found = await store.find(id)
+        return replaceIn(store, id, from, { refresh, lastUsedAt, expiresAt: found?.expiresAt ?? lastUsedAt })
+      },
+    }),
+  ],
+  [
+    'compares the refresh, and writes it later',
+    'replace returned true for 5 of five calls',
+    (store) => ({
+      async replace(id, from, to) {
+        const refresh = (await store.find(id))?.refresh
+        await turn()
+        return refresh === from && replaceIn(store, id, (await store.find(id))?.refresh ?? '', to)
+      },
+    }),
+  ],
+  [
+    'writes a session that was removed while it was replaced',
+    'find returned a session after remove and replace at the same time',
+    (store) => {
+      const sessions = new Map<string, Session>()
+      return {
+        add: (session) => store.add(sessions.set(session.id, session).get(session.id) ?? session),
+        async replace(id, from, to) {
+          if (replaceIn(store, id, from, to)) return true
+          const session = sessions.get(id)
+          if (from === 'State.1' || from === 'State.2') if (session) store.add({ ...session, ...to })
+          return false
+        },
+      }
+    },
+  ],
 ]
+
+const replaceIn = (store: SessionStore, ...change: Parameters<NonNullable<SessionStore['replace']>>): boolean =>
+  store.replace?.(...change) === true
