@@ -18,9 +18,9 @@ export function codesOf(part?: Part): AuthErrorCode[] {
   return codes.filter((code) => !REFUSALS[code].unseen && (part === undefined || REFUSALS[code].by.includes(part)))
 }
 
-/** Returns a part's refusals by status. They are made from real responses. */
-export function refusalResponses(part: Part): Record<string, Response> {
-  const codes = codesOf(part)
+/** Returns a part's refusals by status. They are made from real responses. A code of an option that is not used can be omitted. */
+export function refusalResponses(part: Part, omitted?: AuthErrorCode): Record<string, Response> {
+  const codes = codesOf(part).filter((code) => code !== omitted)
   const statuses = [...new Set(codes.map((code) => REFUSALS[code].status))]
   const codesWith = (status: number) => codes.filter((code) => REFUSALS[code].status === status)
   return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, codesWith(status))]))

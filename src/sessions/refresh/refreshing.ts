@@ -54,7 +54,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
 
   /** Returns the end of a session that is refreshed now. */
-  const endOf = (createdAt: number) => new Date(Math.min(now() + idle, createdAt + longest))
+  const endOf = (createdAt: Date) => new Date(Math.min(now() + idle, createdAt.getTime() + longest))
 
   const isOver = ({ createdAt, expiresAt }: RefreshableSession, time: number) =>
     expiresAt.getTime() <= time || createdAt.getTime() + longest <= time
@@ -106,7 +106,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     if (!next) return 'reused'
     if (next === state) return undefined
     const passwordTag = signer.tagOf(passwordHash)
-    return { state: { ...next, passwordTag }, expiresAt: endOf(createdAt.getTime()), lastUsedAt: new Date(time) }
+    return { state: { ...next, passwordTag }, expiresAt: endOf(createdAt), lastUsedAt: new Date(time) }
   }
 
   /** Notes another password tag, where the session has a certain one. */
@@ -118,9 +118,10 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
 
   return {
     ...signer,
+    endOf,
     /** The first state and the end of a session that starts. */
     begin(remember: boolean) {
-      return { refresh: writeState(firstState({ remember, passwordTag: '' })), expiresAt: endOf(now()) }
+      return { refresh: writeState(firstState({ remember, passwordTag: '' })), expiresAt: endOf(new Date(now())) }
     },
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),

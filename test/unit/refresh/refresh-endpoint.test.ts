@@ -197,6 +197,14 @@ describe('a refresh', () => {
     expectForbidden(await refresh(thief))
   })
 
+  it('gives a token of full lifetime just before the session would have ended', async () => {
+    const { signIn, refresh, wait } = await start({ options: { idle: '1d' } })
+    const { refreshToken } = bodyOf(await signIn())
+    wait(DAY - 2 * SECOND)
+    const { iat, exp } = claimsOf(bodyOf(await refresh(refreshToken)).authenticationToken)
+    expect(exp - iat).toBe(600)
+  })
+
   it('ends after idle without a refresh, and after longest in any case', async () => {
     const { signIn, refresh, wait } = await start({ options: { idle: '1d', longest: '2d' } })
     const idle = bodyOf(await signIn()).refreshToken
@@ -453,7 +461,7 @@ describe('the cookie', () => {
     ['an opaque origin', { origin: 'null' }],
   ])('is not taken from a page of %s', async (_, headers) => {
     const { cookie, withCookie, sessions } = await startWithCookie()
-    for (const path of ['/refresh', '/sign-out']) {
+    for (const path of ['', '/refresh', '/sign-out']) {
       const answer = await withCookie(path, cookie, headers)
       expectProblem(answer, 403, 'cross_site_request', 'Forbidden')
       expect(setCookies(answer)).toEqual([])
