@@ -8,6 +8,7 @@ import request from 'supertest'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GuardedRequest } from '../../../src/guard/require-bearer.js'
 import { ISSUED_FORM } from '../../../src/tokens/jwt/claims.js'
+import { knownHeaders } from '../../../src/tokens/jwt/compact-jws.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
@@ -103,7 +104,11 @@ describe('the cache of verified tokens', () => {
     const expected = { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }
     return {
       ...verifiedCache(size, ring, Date.now),
-      verification: verifyToken(forge(header, payload), ring, ISSUED_FORM, expected),
+      verification: verifyToken(
+        forge(header, payload),
+        { keys: ring, form: ISSUED_FORM, headers: knownHeaders() },
+        expected,
+      ),
     }
   }
 
