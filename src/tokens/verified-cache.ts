@@ -15,7 +15,7 @@ export function verifiedCache(size: number, keys: KeySource, clock: () => number
     /** Returns a token that was verified before and is still valid: its times and its key are checked again. */
     fromCache(text: string): VerifiedToken | undefined {
       const id = text.slice(-KEY_LENGTH)
-      const entry = entries.recent.get(id) ?? entries.get(id)
+      const entry = entries.recent.get(id) ?? entries.older(id)
       if (entry?.text !== text) return undefined
       const now = clock()
       if (now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key) return entry.token

@@ -45,14 +45,18 @@ const NO_CLAIMS = {}
 
 /** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
 export function privateClaims(claims: PrivateClaims): PrivateClaims {
-  const entries: [string, unknown][] = []
+  let kept: Record<string, unknown> | undefined
   for (const name of Object.keys(claims)) {
     if (REGISTERED.has(name)) continue
     const value = claims[name]
-    if (typeof value !== 'function') entries.push([name, value])
+    if (typeof value === 'function') continue
+    kept ??= {}
+    // An assignment would reach the prototype: `__proto__`, or a name of a frozen prototype.
+    if (name in kept) Object.defineProperty(kept, name, bare({ value, enumerable: true }))
+    else kept[name] = value
   }
   // Most tokens have no private claims, so cached tokens share one object.
-  return entries.length === 0 ? NO_CLAIMS : Object.fromEntries(entries)
+  return kept ?? NO_CLAIMS
 }
 
 /**
