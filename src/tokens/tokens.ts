@@ -191,7 +191,7 @@ function verifying<T extends object>(
       () => verifyToken(text, material, expected),
       ({ token }) => factsOf(token),
     )
-    add(text, verification)
+    add(verification)
     return verification.token
   }
   function verifyHere(text: string): VerifiedToken {

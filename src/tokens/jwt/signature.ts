@@ -28,10 +28,11 @@ export function createSigner({ alg, kid, key, signingKey, sign }: SigningKey, ty
   const header = { alg, typ, kid }
   if (sign) return createHostSigner({ alg, kid, key }, header, sign, timeout)
   const secret = signingKey as KeyObject
-  const { jsonwebtoken: algorithm } = ALGORITHMS[alg]
-  if (algorithm === null || !ASCII.test(kid)) return (payload) => signCompact(header, payload, secret)
+  if (ALGORITHMS[alg].jsonwebtoken === null || !ASCII.test(kid))
+    return (payload) => signCompact(header, payload, secret)
   const { sign: signJwt } = jsonwebtoken()
-  const options = withoutPrototype({ algorithm, header: withoutPrototype(header) })
+  // The header has the algorithm. As an option, it would be checked for every token.
+  const options = withoutPrototype({ header: withoutPrototype(header) })
   // As text, because the package changes the members of an object.
   return (payload) => signJwt(JSON.stringify(payload), secret, options)
 }

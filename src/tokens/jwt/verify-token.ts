@@ -8,6 +8,8 @@ import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
 export interface Verification extends AcceptedClaims {
+  /** The token's text. */
+  readonly text: string
   readonly key: VerificationKey
 }
 
@@ -38,7 +40,8 @@ export function verifyToken(text: string, { keys, form, headers }: Verifying, ex
   const payload = parseJson(compact.payload.toString())
   const result = form.readClaims(payload, expected, compact)
   if (typeof result === 'string') throw refusal(result, { issuer, ...tokenIdOf(payload) })
-  return { key, ...result }
+  const { token, notBefore, notAfter } = result
+  return { text, key, token, notBefore, notAfter }
 }
 
 /** Returns the key that the token names, or the reason of a refusal. */
