@@ -3,7 +3,7 @@ import type { SecretAlgorithm, SecretAlgorithmRow } from './algorithm.js'
 
 /** The secret must be as long as the digest: a shorter secret is weaker (RFC 7518 section 3.2). */
 function hmac(jsonwebtoken: SecretAlgorithm, digest: string, minBytes: number): SecretAlgorithmRow {
-  // As text first, because Node takes longer for a Buffer of its own.
+  // As text first, because Node takes longer to return a Buffer.
   const macOf = (signed: string, key: KeyObject) =>
     Buffer.from(createHmac(digest, key).update(signed).digest('binary'), 'binary')
   return {

@@ -13,7 +13,7 @@ export interface Verification extends AcceptedClaims {
   readonly key: VerificationKey
 }
 
-/** What a verifier verifies with. */
+/** The keys of a verifier, and the form and the known headers of its tokens. */
 export interface Verifying {
   readonly keys: KeySource
   readonly form: TokenForm
