@@ -75,7 +75,8 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
     iat,
     exp,
     jti: id,
-    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    // JSON omits it without scopes.
+    scope: scopes.length > 0 ? scopes.join(' ') : undefined,
   }
   const issued = (token: string): IssuedToken => {
     if (token.length > LONG_TOKEN) warnOnce('longToken')
