@@ -86,6 +86,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   }
 
   function rotated(
+    found: RefreshableSession,
     session: RefreshableSession,
     generation: number,
     passwordHash: string | null,
@@ -95,7 +96,9 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     const next = nextState(state, generation, { now: time, grace })
     if (!next) return 'reused'
     if (next === state) return undefined
-    const passwordTag = signer.tagOf(passwordHash)
+    // A password that was changed meanwhile has set another tag than the one that was compared with this hash.
+    const isCompared = state.passwordTag === found.state.passwordTag
+    const passwordTag = isCompared ? signer.tagOf(passwordHash) : state.passwordTag
     return { state: { ...next, passwordTag }, expiresAt: endOf(createdAt.getTime()), lastUsedAt: new Date(time) }
   }
 
@@ -123,7 +126,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
      * @returns the session with its current generation, or why there is none
      */
     rotate: (session: RefreshableSession, generation: number, passwordHash: string | null) =>
-      callHost('sessions', () => update(session, (current) => rotated(current, generation, passwordHash)), {
+      callHost('sessions', () => update(session, (current) => rotated(session, current, generation, passwordHash)), {
         timeout,
         passThrough: ['overloaded'],
       }),

@@ -1,0 +1,129 @@
+import { readState } from '../../../src/sessions/refresh/refresh-state.js'
+import type { Request, Settings, StoreObserver } from './servers.js'
+import type { Time } from './time.js'
+
+export const trace = ({ now }: { now(): number }, ...what: unknown[]) => process.env['TRACE'] && process.stdout.write(`${(now() - Date.parse('2026-03-01T12:00:00.000Z'))/1000} ${what.map((w)=>typeof w === 'string' ? w : JSON.stringify(w)).join(' ')}\n`)
+
+/** The facts of a session that decide whether it may end, must end or must stay. Times are of the real clock, in milliseconds. */
+export interface Facts {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  /** The generation in the store. */
+  generation: number
+  /** For each generation, the time at which a process asked the store to replace it. */
+  readonly replacedAt: number[]
+  /** The generation whose successor was lost, until a refresh with a current token. */
+  lost: number | undefined
+  /** The time until which nothing but the user or the host ends the session. */
+  staysUntil: number
+  /** True when it may end: because of the user, the host, two lost responses in a row or a thief. */
+  mayEnd: boolean
+  /** Requests that arrived before this time met a change of the password half-way. */
+  changedAt: number
+  /** The time from which no request may be granted. */
+  overAt: number
+  isRemoved: boolean
+  /** The name of the one who moved each generation on. */
+  readonly movedBy: (string | undefined)[]
+  /** Earlier states of the store. */
+  readonly history: { readonly text: string; readonly staysUntil: number; readonly expiresAt: Date }[]
+}
+
+export type Law = ReturnType<typeof createLaw>
+
+/** Follows all sessions, and notes each broken promise. */
+export function createLaw(time: Time<Request>, settings: Settings) {
+  const { idle, longest, grace, skew } = settings
+  const sessions = new Map<string, Facts>()
+  const broken: string[] = []
+  const of = (id: string) => sessions.get(id) as Facts
+
+  function must(fits: boolean, promise: string): void {
+    if (!fits) broken.push(promise)
+  }
+
+  const hasExpired = ({ staysUntil }: Facts) => time.now() >= staysUntil - skew
+
+  const mayBeOver = (facts: Facts, { arrivedAt }: Request) =>
+    facts.mayEnd || hasExpired(facts) || arrivedAt < facts.changedAt || time.now() >= facts.overAt
+
+  const observer: StoreObserver = {
+    asked(id, from, request) {
+      if (request.kind !== 'refresh') return
+      const { replacedAt } = of(id)
+      replacedAt[readState(from).generation] ??= time.now()
+    },
+    replaced(id, from, to, expiresAt, askedAt, request) {
+      const facts = of(id)
+      const [before, after] = [readState(from).generation, readState(to).generation]
+      must(expiresAt.getTime() <= facts.createdAt + longest, 'no refresh moves the end of a session past `longest`')
+      must(!facts.isRemoved, 'a session that has ended is not stored again')
+      if (!request || request.kind !== 'refresh' || after === before) return
+      const { presented, from: party } = request
+      trace(time, 'moved', request, before, after, to)
+      for (let i = Math.min(presented.generation, before); i < after; i++) {
+        facts.replacedAt[i] = askedAt
+        facts.movedBy[i] = party
+      }
+      facts.generation = after
+      if (presented.generation >= before) facts.lost = undefined
+      facts.staysUntil = Math.min(askedAt + idle, facts.createdAt + longest)
+      facts.history.push({ text: to, staysUntil: facts.staysUntil, expiresAt })
+    },
+    removed(id, request) {
+      trace(time, 'removed', request)
+      const facts = of(id)
+      // Ended by the host, which has noted that.
+      if (!request) return
+      must(mayBeOver(facts, request), 'no honest client is signed out')
+      facts.mayEnd = true
+      facts.isRemoved = true
+    },
+  }
+
+  return {
+    broken,
+    must,
+    of,
+    sessions,
+    observer,
+    begin(facts: Pick<Facts, 'id' | 'accountId' | 'createdAt'>, text: string, expiresAt: Date): void {
+      const staysUntil = time.now() + Math.min(idle, longest)
+      sessions.set(facts.id, {
+        ...facts,
+        generation: 0,
+        replacedAt: [],
+        lost: undefined,
+        staysUntil,
+        mayEnd: false,
+        changedAt: 0,
+        overAt: Number.POSITIVE_INFINITY,
+        isRemoved: false,
+        movedBy: [],
+        history: [{ text, staysUntil, expiresAt }],
+      })
+      must(expiresAt.getTime() <= facts.createdAt + longest, 'no session begins with an end past `longest`')
+    },
+    /** Notes a request of an honest client. It may lose a response, but not two in a row late. */
+    arrived({ presented: { sessionId, generation } }: Request): void {
+      const facts = of(sessionId)
+      trace(time, 'arrived', sessionId, generation, facts)
+      const replacedAt = facts.replacedAt[generation]
+      if (replacedAt === undefined || time.now() - replacedAt <= grace - skew) return
+      const age = Math.max(1, facts.generation - generation)
+      if (age > 1 || (facts.lost !== undefined && facts.lost !== generation)) facts.mayEnd = true
+      facts.lost = generation
+    },
+    granted(request: Request, issuedAt: number, generation: number): void {
+      const facts = of(request.presented.sessionId)
+      must(request.arrivedAt < facts.overAt, 'a session that has ended grants nothing')
+      must(request.arrivedAt <= facts.staysUntil + skew, 'an expired session grants nothing')
+      must(issuedAt - 20_000 < facts.createdAt + longest, 'no access token is issued after `longest`')
+      must(generation <= facts.generation, 'a refresh token is sent only after the store has its generation')
+    },
+    refused(request: Request): void {
+      must(mayBeOver(of(request.presented.sessionId), request), 'no honest client is refused')
+    },
+  }
+}
