@@ -82,7 +82,8 @@ function start(numbers: readonly number[], settings: Settings, network: Network)
           if (isKept) await server.refreshing.keepAfterChange(sessionId)
           if (kept) kept.changedAt = time.now()
           await servers.host(server, () => servers.memory.removeAll(accountId, isKept ? sessionId : undefined))
-          for (const facts of all) facts.isRemoved ||= facts !== kept
+          // Also a session that has begun meanwhile.
+          for (const facts of kit.factsOf(accountId)) if (facts !== kept) facts.isRemoved = facts.mayEnd = true
         })
       } catch {
         if (kept?.changedAt === Number.POSITIVE_INFINITY) kept.mayEnd = true

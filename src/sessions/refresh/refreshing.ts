@@ -16,6 +16,8 @@ export interface RefreshableSession {
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly lastUsedAt: Date
+  /** The time at which it was looked up, in milliseconds. */
+  readonly foundAt: number
   readonly state: RefreshState
   /** The text of the state in the store, for the comparison of `replace`. */
   readonly stored: string
@@ -46,12 +48,13 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   /** Returns the end of a session that is refreshed now. */
   const endOf = (createdAt: number) => new Date(Math.min(now() + idle, createdAt + longest))
 
-  const isOver = ({ createdAt, expiresAt }: RefreshableSession, time: number) =>
+  const isOver = ({ createdAt, expiresAt }: Pick<RefreshableSession, 'createdAt' | 'expiresAt'>, time: number) =>
     expiresAt.getTime() <= time || createdAt.getTime() + longest <= time
 
   async function find(id: string): Promise<RefreshableSession | undefined> {
+    const foundAt = now()
     const session = isSessionId(id) ? readRefreshable(id, await store.find(id)) : undefined
-    return session && !isOver(session, now()) ? session : undefined
+    return session && !isOver(session, foundAt) ? { ...session, foundAt } : undefined
   }
 
   /** Stores another state, if the session still has the one that was found. */
@@ -93,7 +96,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   ): Partial<RefreshableSession> | undefined | 'reused' {
     const { state, createdAt } = session
     const time = now()
-    const next = nextState(state, generation, { now: time, grace })
+    const next = nextState(state, generation, { now: time, presentedAt: found.foundAt, grace })
     if (!next) return 'reused'
     if (next === state) return undefined
     // A password that was changed meanwhile has set another tag than the one that was compared with this hash.
@@ -148,7 +151,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
  * Reads what `find` of a store returned. A session that cannot be refreshed has no state.
  * @throws TypeError that names the invalid member. The store is wrong, not the client
  */
-function readRefreshable(id: string, original: unknown): RefreshableSession | undefined {
+function readRefreshable(id: string, original: unknown): Omit<RefreshableSession, 'foundAt'> | undefined {
   if (original === undefined || original === null) return undefined
   if (!isPlainObject(original)) throw misuse('sessions: find must return a session, null or undefined', PAGE.sessions)
   const stored = memberOf(original, 'refresh') ?? undefined

@@ -120,7 +120,7 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       must(request.arrivedAt < facts.overAt, 'a session that has ended grants nothing')
       must(request.arrivedAt <= facts.staysUntil + skew, 'an expired session grants nothing')
       must(issuedAt - 20_000 < facts.createdAt + longest, 'no access token is issued after `longest`')
-      must(generation <= facts.generation, 'a refresh token is sent only after the store has its generation')
+      must(facts.movedBy[generation - 1] !== undefined || generation === 0, 'a refresh token is sent only after the store has its generation')
     },
     refused(request: Request): void {
       must(mayBeOver(of(request.presented.sessionId), request), 'no honest client is refused')
