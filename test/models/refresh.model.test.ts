@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isOpenTag } from '../../src/sessions/refresh/refresh-token.js'
 import { newSession } from '../../src/sessions/session.js'
 import { type Device, type Network, type Sim, send } from './refresh/devices.js'
 import { createLaw, type Facts, trace } from './refresh/law.js'
@@ -69,21 +70,24 @@ function start(numbers: readonly number[], settings: Settings, network: Network)
       const server = servers.anyServer()
       const all = kit.factsOf(accountId)
       const kept = isKept ? law.of(sessionId) : undefined
-      if (kept) kept.changedAt = Number.POSITIVE_INFINITY
-      servers.accounts.set(accountId, { id: accountId, passwordHash: `${accountId} ${made++}` })
+      if (kept) beginChange(kept)
+      servers.accounts.set(accountId, { ...servers.accounts.get(accountId), id: accountId, passwordHash: `${accountId} ${made++}` })
       for (const facts of all) {
         if (facts === kept) continue
         facts.mayEnd = true
-        // Refused from now on, also when the store fails at the next step.
-        facts.overAt = Math.min(facts.overAt, time.now())
+        // Refused from now on, also when the store fails at the next step. A session that was kept before waits for the next step.
+        const { refresh = '' } = (servers.memory.find(facts.id) ?? {}) as { refresh?: string | null }
+        if (!isOpenTag(tagOf(refresh ?? '') ?? '')) facts.overAt = Math.min(facts.overAt, time.now())
       }
       try {
         await servers.run(server, other(time.now()), async () => {
           if (isKept) await server.refreshing.keepAfterChange(sessionId)
           if (kept) kept.changedAt = time.now()
-          await servers.host(server, () => servers.memory.removeAll(accountId, isKept ? sessionId : undefined))
-          // Also a session that has begun meanwhile.
-          for (const facts of kit.factsOf(accountId)) if (facts !== kept) facts.isRemoved = facts.mayEnd = true
+          await servers.host(server, () => {
+            servers.memory.removeAll(accountId, isKept ? sessionId : undefined)
+            // Also a session that has begun meanwhile.
+            for (const facts of kit.factsOf(accountId)) if (facts !== kept) facts.isRemoved = facts.mayEnd = true
+          })
         })
       } catch {
         if (kept?.changedAt === Number.POSITIVE_INFINITY) kept.mayEnd = true
@@ -95,7 +99,7 @@ function start(numbers: readonly number[], settings: Settings, network: Network)
       const from = servers.accounts.get(accountId)?.passwordHash as string
       const to = `${accountId} ${made++}`
       const all = kit.factsOf(accountId)
-      for (const facts of all) facts.changedAt = Number.POSITIVE_INFINITY
+      all.forEach(beginChange)
       servers.accounts.set(accountId, { ...servers.accounts.get(accountId), id: accountId, passwordHash: to })
       const ids = all.map(({ id }) => id)
       try {
@@ -139,6 +143,12 @@ function start(numbers: readonly number[], settings: Settings, network: Network)
 }
 
 type Kit = ReturnType<typeof start>
+
+/** Notes that a session meets a change of the password. Two at once are not promised to keep it. */
+function beginChange(facts: Facts): void {
+  if (facts.changedAt === Number.POSITIVE_INFINITY) facts.mayEnd = true
+  facts.changedAt = Number.POSITIVE_INFINITY
+}
 
 const tagOf = (text: string) => text.split('.')[3]
 const other = (arrivedAt: number): Request => ({
@@ -209,7 +219,7 @@ async function honestRun(numbers: readonly number[], settings: Settings, network
       const device = devices[choices.below(devices.length)] as Device
       if (device.token === undefined || law.of(device.sessionId).mayEnd) {
         // A session that may end is followed for a while, then the user signs in again.
-        if (choices.isOneOf(300)) {
+        if (choices.isOneOf(device.token === undefined ? 900 : 200)) {
           devices.splice(devices.indexOf(device), 1)
           kit.signIn(choices.pick(['cookie', 'body']), kit.working(device.accountId))
         }

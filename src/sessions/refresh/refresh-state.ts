@@ -10,7 +10,7 @@ export interface RefreshState {
   late: boolean
   /** False for a session that ends with the browser. */
   remember: boolean
-  /** A digest of the account's password hash. Empty when the next refresh shall take the account's hash as it is. */
+  /** A digest of the account's password hash, or a shorter text when the next refresh takes the hash of the account as it is. */
   passwordTag: string
 }
 

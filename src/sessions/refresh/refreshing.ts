@@ -6,7 +6,7 @@ import { callHost } from '../../waiting/host-call.js'
 import { isSessionId, type SessionStore } from '../session.js'
 import type { RefreshSettings } from './refresh-options.js'
 import { firstState, nextState, type RefreshState, readState, writeState } from './refresh-state.js'
-import { createRefreshSigner, type RefreshTokenFacts } from './refresh-token.js'
+import { createRefreshSigner, isOpenTag, openTag, type RefreshTokenFacts } from './refresh-token.js'
 
 /** A session that can be refreshed, as the store holds it. */
 export interface RefreshableSession {
@@ -123,7 +123,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),
     /** Returns whether the account's password was changed since the sign-in, except in this session. */
     hasOtherPassword: ({ state: { passwordTag } }: RefreshableSession, passwordHash: string | null) =>
-      passwordTag !== '' && !signer.isTagOf(passwordTag, passwordHash),
+      !isOpenTag(passwordTag) && !signer.isTagOf(passwordTag, passwordHash),
     /**
      * Moves a session to the next generation. Of several refreshes at once, one moves it, and all get the same session.
      * @returns the session with its current generation, or why there is none
@@ -134,7 +134,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
         passThrough: ['overloaded'],
       }),
     /** Keeps a session in which the user has changed the password. */
-    keepAfterChange: (id: string) => retag(id, () => true, ''),
+    keepAfterChange: (id: string) => retag(id, () => true, openTag()),
     /** Keeps sessions of an account whose hash was replaced by another one of the same password. */
     async keepAfterRehash(ids: readonly string[], from: string, to: string): Promise<void> {
       await Promise.all(ids.map((id) => retag(id, (tag) => signer.isTagOf(tag, from), signer.tagOf(to))))

@@ -45,8 +45,11 @@ export function createLaw(time: Time<Request>, settings: Settings) {
 
   const hasExpired = ({ staysUntil }: Facts) => time.now() >= staysUntil - skew
 
-  const mayBeOver = (facts: Facts, { arrivedAt }: Request) =>
-    facts.mayEnd || hasExpired(facts) || arrivedAt < facts.changedAt || time.now() >= facts.overAt
+  /** Requests that came when one process may have said that their session has expired, and another not. */
+  const hadExpired = new WeakSet<Request>()
+
+  const mayBeOver = (facts: Facts, request: Request) =>
+    facts.mayEnd || hadExpired.has(request) || hasExpired(facts) || request.arrivedAt < facts.changedAt || time.now() >= facts.overAt
 
   const observer: StoreObserver = {
     asked(id, from, request) {
@@ -106,8 +109,10 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       must(expiresAt.getTime() <= facts.createdAt + longest, 'no session begins with an end past `longest`')
     },
     /** Notes a request of an honest client. It may lose a response, but not two in a row late. */
-    arrived({ presented: { sessionId, generation } }: Request): void {
+    arrived(request: Request): void {
+      const { sessionId, generation } = request.presented
       const facts = of(sessionId)
+      if (hasExpired(facts)) hadExpired.add(request)
       trace(time, 'arrived', sessionId, generation, facts)
       const replacedAt = facts.replacedAt[generation]
       if (replacedAt === undefined || time.now() - replacedAt <= grace - skew) return
