@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isOpenTag } from '../../src/sessions/refresh/refresh-token.js'
 import { newSession } from '../../src/sessions/session.js'
-import { type Device, type Network, type Sim, send } from './refresh/devices.js'
+import { type Device, type Network, type Sim, send, serve } from './refresh/devices.js'
 import { createLaw, type Facts, trace } from './refresh/law.js'
 import { createServers, ISSUER, type Request, type Settings } from './refresh/servers.js'
 import { createChoices, startTime } from './refresh/time.js'
@@ -69,6 +69,7 @@ function start(numbers: readonly number[], settings: Settings, network: Network)
     async changePassword({ accountId, sessionId }: Device, isKept: boolean): Promise<void> {
       const server = servers.anyServer()
       const all = kit.factsOf(accountId)
+      if (all.some(({ changedAt }) => changedAt === Number.POSITIVE_INFINITY)) return
       const kept = isKept ? law.of(sessionId) : undefined
       if (kept) beginChange(kept)
       servers.accounts.set(accountId, { ...servers.accounts.get(accountId), id: accountId, passwordHash: `${accountId} ${made++}` })
@@ -238,6 +239,62 @@ async function honestRun(numbers: readonly number[], settings: Settings, network
   return law.broken
 }
 
+/** The owner of a session and a thief, who has copied the owner's refresh token. */
+async function thiefRun(numbers: readonly number[], settings: Settings, network: Network): Promise<string[]> {
+  const { choices, time, servers, law, signIn, ...kit } = start(numbers, settings, network)
+  const sim = { choices, time, servers, law, ...kit }
+  const owner = signIn('body', 'acc-1')
+  const { sessionId } = owner
+  const tokens: Record<string, string | undefined> = { owner: owner.token }
+  const facts = law.of(sessionId)
+  /** The one who was granted last since the first exchange that was further apart than `grace`. */
+  let last: string | undefined
+  let turns = 0
+  let isFar = false
+
+  async function turn(party: string): Promise<void> {
+    const text = tokens[party]
+    if (text === undefined) return
+    const presented = Number(text.split('.')[1])
+    const replacedAt = facts.replacedAt[presented]
+    const by = facts.movedBy[presented]
+    const distance = replacedAt === undefined || by === party ? undefined : time.now() - replacedAt
+    const isCaught = distance !== undefined && distance > settings.grace + settings.skew && facts.generation > presented + 1
+    if (distance !== undefined) isFar = distance > settings.grace + settings.skew
+    if (!isFar) turns = 0
+    const outcome = await serve(sim, servers.anyServer(), text, party, () => true)
+    law.must(!(isCaught && outcome !== 403), 'a thief who polls is caught by the next refresh of the owner')
+    if (typeof outcome === 'object') {
+      if (isFar && (last !== party || turns === 0)) turns++
+      last = party
+      law.must(turns <= 1, 'after an exchange further apart than grace, only one of the two gets anything more')
+      if (!choices.isOneOf(network.lost)) tokens[party] = outcome.token
+    } else if (outcome === 403) tokens[party] = undefined
+  }
+
+  try {
+    while (!choices.isUsedUp() && law.broken.length === 0 && Object.values(tokens).some(Boolean)) {
+      // Longer than a refresh takes, because two at once are an exchange within `grace`.
+      await time.pass(Math.max(6 * SECOND, choices.weigh(GAPS)))
+      if (facts.mayEnd || choices.isOneOf(100)) {
+        // The thief may also copy a newer one.
+        if (!facts.mayEnd || choices.isOneOf(50)) {
+          tokens['thief'] = tokens['owner']
+          isFar = false
+          turns = 0
+        }
+        facts.mayEnd = true
+      }
+      void turn(choices.pick(['owner', 'thief']))
+    }
+    await time.pass(MINUTE)
+  } finally {
+    time.end()
+  }
+  steps += servers.steps()
+  return law.broken
+}
+
 const TIMES = { idle: HOUR, longest: 5 * HOUR }
 const QUIET: Network = { lost: 0, late: 0, doubled: 0 }
 const BAD: Network = { lost: 30, late: 150, doubled: 50 }
@@ -301,9 +358,16 @@ describe('refresh never signs an honest client out', () => {
   })
 })
 
+describe('refresh notices a thief', () => {
+  it.each(WORLDS)('with %s', { timeout: 600_000 * FACTOR }, async (_, settings, network) => {
+    await search((list) => thiefRun(list.slice(0, 400), { ...settings, faults: 0 }, network), 100)
+  })
+})
+
 it.runIf(process.env['REPLAY'])('replays', async () => {
-  const [world = '', list = ''] = (process.env['REPLAY'] as string).split(':')
+  const [world = '', list = '', isThief] = (process.env['REPLAY'] as string).split(':')
   const [, settings, network] = WORLDS[Number(world)] as (typeof WORLDS)[number]
   process.env['TRACE'] = '1'
-  expect(await honestRun(list.split(',').map(Number), settings, network)).toEqual([])
+  const run = isThief ? thiefRun : honestRun
+  expect(await run(list.split(',').map(Number), isThief ? { ...settings, faults: 0 } : settings, network)).toEqual([])
 })

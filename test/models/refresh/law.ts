@@ -82,6 +82,7 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       must(mayBeOver(facts, request), 'no honest client is signed out')
       facts.mayEnd = true
       facts.isRemoved = true
+      facts.overAt = Math.min(facts.overAt, time.now())
     },
   }
 
