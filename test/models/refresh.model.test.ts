@@ -72,7 +72,11 @@ function start(numbers: readonly number[], settings: Settings, network: Network)
       if (all.some(({ changedAt }) => changedAt === Number.POSITIVE_INFINITY)) return
       const kept = isKept ? law.of(sessionId) : undefined
       if (kept) beginChange(kept)
-      servers.accounts.set(accountId, { ...servers.accounts.get(accountId), id: accountId, passwordHash: `${accountId} ${made++}` })
+      servers.accounts.set(accountId, {
+        ...servers.accounts.get(accountId),
+        id: accountId,
+        passwordHash: `${accountId} ${made++}`,
+      })
       for (const facts of all) {
         if (facts === kept) continue
         facts.mayEnd = true
@@ -118,7 +122,11 @@ function start(numbers: readonly number[], settings: Settings, network: Network)
       if (!stored || !back || tagOf(stored) !== tagOf(back.text) || facts.overAt < time.now()) return
       const generation = Number(back.text.split('.')[1])
       if (generation >= facts.generation) return
-      servers.memory.replace(sessionId, stored, { refresh: back.text, expiresAt: back.expiresAt, lastUsedAt: new Date() })
+      servers.memory.replace(sessionId, stored, {
+        refresh: back.text,
+        expiresAt: back.expiresAt,
+        lastUsedAt: new Date(),
+      })
       facts.generation = generation
       facts.replacedAt.length = Math.min(facts.replacedAt.length, generation)
       facts.staysUntil = back.staysUntil
@@ -259,7 +267,8 @@ async function thiefRun(numbers: readonly number[], settings: Settings, network:
     const replacedAt = facts.replacedAt[presented]
     const by = facts.movedBy[presented]
     const distance = replacedAt === undefined || by === party ? undefined : time.now() - replacedAt
-    const isCaught = distance !== undefined && distance > settings.grace + settings.skew && facts.generation > presented + 1
+    const isCaught =
+      distance !== undefined && distance > settings.grace + settings.skew && facts.generation > presented + 1
     if (distance !== undefined) isFar = distance > settings.grace + settings.skew
     if (!isFar) turns = 0
     const outcome = await serve(sim, servers.anyServer(), text, party, () => true)
@@ -359,9 +368,13 @@ describe('refresh never signs an honest client out', () => {
 })
 
 describe('refresh notices a thief', () => {
-  it.each(WORLDS)('with %s', { timeout: 600_000 * FACTOR }, async (_, settings, network) => {
-    await search((list) => thiefRun(list.slice(0, 400), { ...settings, faults: 0 }, network), 100)
-  })
+  it.each(WORLDS.filter(([, { faults, skew }]) => faults === 0 || skew > 0))(
+    'with %s',
+    { timeout: 600_000 * FACTOR },
+    async (_, settings, network) => {
+      await search((list) => thiefRun(list.slice(0, 400), { ...settings, faults: 0 }, network), 100)
+    },
+  )
 })
 
 it.runIf(process.env['REPLAY'])('replays', async () => {

@@ -54,8 +54,12 @@ export async function serve(
       law.refused(request)
       return 403
     }
+    law.failed(request, error.dependency)
     const isFailure = servers.failures() > failures || error.code === 'client_closed_request'
-    law.must(isFailure, `a store that works does not cause ${error.code}: ${(error as { cause?: Error }).cause?.message}`)
+    law.must(
+      isFailure,
+      `a store that works does not cause ${error.code}: ${(error as { cause?: Error }).cause?.message}`,
+    )
     return 503
   }
 }

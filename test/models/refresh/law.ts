@@ -2,7 +2,11 @@ import { readState } from '../../../src/sessions/refresh/refresh-state.js'
 import type { Request, Settings, StoreObserver } from './servers.js'
 import type { Time } from './time.js'
 
-export const trace = ({ now }: { now(): number }, ...what: unknown[]) => process.env['TRACE'] && process.stdout.write(`${(now() - Date.parse('2026-03-01T12:00:00.000Z'))/1000} ${what.map((w)=>typeof w === 'string' ? w : JSON.stringify(w)).join(' ')}\n`)
+export const trace = ({ now }: { now(): number }, ...what: unknown[]) =>
+  process.env['TRACE'] &&
+  process.stdout.write(
+    `${(now() - Date.parse('2026-03-01T12:00:00.000Z')) / 1000} ${what.map((w) => (typeof w === 'string' ? w : JSON.stringify(w))).join(' ')}\n`,
+  )
 
 /** The facts of a session that decide whether it may end, must end or must stay. Times are of the real clock, in milliseconds. */
 export interface Facts {
@@ -48,12 +52,20 @@ export function createLaw(time: Time<Request>, settings: Settings) {
   /** Requests that came when one process may have said that their session has expired, and another not. */
   const hadExpired = new WeakSet<Request>()
 
+  /** Requests that have asked the store to move a session on. */
+  const movers = new WeakSet<Request>()
+
   const mayBeOver = (facts: Facts, request: Request) =>
-    facts.mayEnd || hadExpired.has(request) || hasExpired(facts) || request.arrivedAt < facts.changedAt || time.now() >= facts.overAt
+    facts.mayEnd ||
+    hadExpired.has(request) ||
+    hasExpired(facts) ||
+    request.arrivedAt < facts.changedAt ||
+    time.now() >= facts.overAt
 
   const observer: StoreObserver = {
     asked(id, from, request) {
       if (request.kind !== 'refresh') return
+      movers.add(request)
       const { replacedAt } = of(id)
       replacedAt[readState(from).generation] ??= time.now()
     },
@@ -126,7 +138,17 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       must(request.arrivedAt < facts.overAt, 'a session that has ended grants nothing')
       must(request.arrivedAt <= facts.staysUntil + skew, 'an expired session grants nothing')
       must(issuedAt - 20_000 < facts.createdAt + longest, 'no access token is issued after `longest`')
-      must(facts.movedBy[generation - 1] !== undefined || generation === 0, 'a refresh token is sent only after the store has its generation')
+      must(
+        facts.movedBy[generation - 1] !== undefined || generation === 0,
+        'a refresh token is sent only after the store has its generation',
+      )
+    },
+    failed(request: Request, dependency: unknown): void {
+      const isEarly = dependency === 'accounts' || dependency === 'internal'
+      must(
+        !(isEarly && movers.has(request)),
+        'a failure of the account store or of the signer uses up no refresh token',
+      )
     },
     refused(request: Request): void {
       must(mayBeOver(of(request.presented.sessionId), request), 'no honest client is refused')

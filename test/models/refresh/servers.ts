@@ -64,7 +64,14 @@ export function createServers(time: Time<Request>, choices: Choices, settings: S
   let steps = 0
   let failures = 0
 
-  const delay = () => 1 + choices.weigh([[6, 0], [3, 30], [1, 900]] as const) + choices.below(20)
+  const delay = () =>
+    1 +
+    choices.weigh([
+      [6, 0],
+      [3, 30],
+      [1, 900],
+    ] as const) +
+    choices.below(20)
 
   /** Calls a store of a server: with delays, and in some cases with a failure before or after the call was executed. */
   function call<T>(server: Server, run: () => T): Promise<T> {

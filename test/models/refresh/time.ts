@@ -80,10 +80,12 @@ export function createChoices(numbers: readonly number[]) {
     /** Returns a value with a probability that is proportional to its weight. */
     weigh<T>(values: readonly (readonly [weight: number, value: T])[]): T {
       let left = next() % values.reduce((sum, [weight]) => sum + weight, 0)
-      return (values.find(([weight]) => {
-        left -= weight
-        return left < 0
-      }) as readonly [number, T])[1]
+      return (
+        values.find(([weight]) => {
+          left -= weight
+          return left < 0
+        }) as readonly [number, T]
+      )[1]
     },
   }
 }
