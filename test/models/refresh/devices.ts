@@ -49,7 +49,7 @@ export async function serve(
     return { token: server.refreshing.write({ sessionId, generation: state.generation }, ISSUER) }
   } catch (error) {
     if (!isAuthError(error)) throw error
-    trace(time, 'refused', error.code, String(error.reason), String((error as any).cause?.message), request)
+    trace(time, 'refused', error.code, error.reason, request)
     if (error.code === 'invalid_refresh_token') {
       law.refused(request)
       return 403
