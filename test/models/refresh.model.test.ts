@@ -277,7 +277,11 @@ async function thiefRun(numbers: readonly number[], settings: Settings, network:
       last = party
       law.must(turns <= 1, 'after an exchange further apart than grace, only one of the two gets anything more')
       if (!choices.isOneOf(network.lost)) tokens[party] = outcome.token
-    } else if (outcome === 403) tokens[party] = undefined
+    } else if (outcome === 403) {
+      const hasExpired = time.now() >= facts.staysUntil - settings.skew
+      law.must(facts.isRemoved || hasExpired, 'a refused refresh token has ended its session')
+      tokens[party] = undefined
+    }
   }
 
   try {

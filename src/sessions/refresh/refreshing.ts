@@ -48,13 +48,18 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   /** Returns the end of a session that is refreshed now. */
   const endOf = (createdAt: number) => new Date(Math.min(now() + idle, createdAt + longest))
 
-  const isOver = ({ createdAt, expiresAt }: Pick<RefreshableSession, 'createdAt' | 'expiresAt'>, time: number) =>
+  const isOver = ({ createdAt, expiresAt }: RefreshableSession, time: number) =>
     expiresAt.getTime() <= time || createdAt.getTime() + longest <= time
 
-  async function find(id: string): Promise<RefreshableSession | undefined> {
+  async function lookUp(id: string): Promise<RefreshableSession | undefined> {
     const foundAt = now()
     const session = isSessionId(id) ? readRefreshable(id, await store.find(id)) : undefined
-    return session && !isOver(session, foundAt) ? { ...session, foundAt } : undefined
+    return session && { ...session, foundAt }
+  }
+
+  async function find(id: string): Promise<RefreshableSession | undefined> {
+    const session = await lookUp(id)
+    return session && !isOver(session, session.foundAt) ? session : undefined
   }
 
   /** Stores another state, if the session still has the one that was found. */
@@ -121,6 +126,8 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     },
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),
+    /** Returns the session also when it has expired, because the clock of another process may say that it has not. */
+    findExpired: ({ sessionId }: RefreshTokenFacts) => call(() => lookUp(sessionId)),
     /** Returns whether the account's password was changed since the sign-in, except in this session. */
     hasOtherPassword: ({ state: { passwordTag } }: RefreshableSession, passwordHash: string | null) =>
       !isOpenTag(passwordTag) && !signer.isTagOf(passwordTag, passwordHash),
