@@ -87,7 +87,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
       if (typeof changed === 'string') return changed
       const swapped = changed ? await swap(session, changed) : session
       if (swapped) return swapped
-      session = await find(session.id)
+      session = await lookUp(session.id)
     }
     if (session) throw new AuthError('overloaded')
     return 'ended'
@@ -112,7 +112,8 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
 
   /** Notes another password tag, where the session has a certain one. */
   async function retag(id: string, isOld: (tag: string) => boolean, passwordTag: string): Promise<void> {
-    const session = await find(id)
+    // Also an expired one: the clock of another process may say that it has not expired.
+    const session = await lookUp(id)
     if (!session) return
     await update(session, ({ state }) => (isOld(state.passwordTag) ? { state: { ...state, passwordTag } } : undefined))
   }
