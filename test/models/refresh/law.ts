@@ -136,7 +136,9 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       const replacedAt = facts.replacedAt[generation]
       if (replacedAt === undefined || time.now() - replacedAt <= grace - skew) return
       const age = Math.max(1, facts.generation - generation)
-      if (age > 1 || (facts.lost !== undefined && facts.lost !== generation)) facts.mayEnd = true
+      // Processes may disagree whether it is late, so that one of them moves on while another ends the session.
+      const isUnclear = skew > 0 && time.now() - replacedAt <= grace + skew
+      if (isUnclear || age > 1 || (facts.lost !== undefined && facts.lost !== generation)) facts.mayEnd = true
       facts.lost = generation
     },
     granted(request: Request, issuedAt: number, generation: number): void {
