@@ -69,6 +69,8 @@ function start(numbers: readonly number[], settings: Settings, network: Network)
     async changePassword({ accountId, sessionId }: Device, isKept: boolean): Promise<void> {
       const server = servers.anyServer()
       const all = kit.factsOf(accountId)
+      // A session that a change has ended may not change the password.
+      if (law.of(sessionId).overAt <= time.now()) return
       if (all.some(({ changedAt }) => changedAt === Number.POSITIVE_INFINITY)) return
       const kept = isKept ? law.of(sessionId) : undefined
       if (kept) beginChange(kept)
