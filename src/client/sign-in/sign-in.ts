@@ -57,6 +57,8 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
   /** Calls a route, and keeps the refresh token. */
   async function send(route: TokenRoute, body: object | '', signal: AbortSignal): Promise<Grant | undefined> {
     const [grant, refreshToken] = await callTokenEndpoint(settings, route, body, signal)
+    // A sign-out may have deleted the refresh token.
+    signal.throwIfAborted()
     try {
       await storage?.save(refreshToken as string)
       signIn.unsaved = undefined
@@ -182,6 +184,8 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
           // After a refusal, another process may have stored the token of a new sign-in.
           if (refreshToken == null || refreshToken === tried) {
             if (refreshToken) await storage.remove()
+            // A sign-out has not reached the server.
+            else if (isCookie && refreshToken !== tried) signIn.signOut().catch(() => {})
             return undefined
           }
           try {
