@@ -102,8 +102,7 @@ export type ClientSettings = ReturnType<typeof readClientOptions>
  */
 export function readClientOptions({ url, credentials, refresh, ...given }: TokenClientOptions) {
   must(typeof credentials === 'function', 'option "credentials" must be a function')
-  const { load, save, remove } = Object(refresh)
-  const isStorage = [load, save, remove].every((own) => typeof own === 'function')
+  const isStorage = (['load', 'save', 'remove'] as const).every((name) => typeof Object(refresh)[name] === 'function')
   must(
     refresh === undefined || refresh === 'cookie' || isStorage,
     'option "refresh" must be "cookie" or { load, save, remove }',
@@ -129,6 +128,8 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
     refresh,
     base,
     tokenUrl: base + path,
+    /** The name of what the tabs of an origin share. */
+    name: `express-token-endpoint ${base}${path}`,
     origins: new Set(urls.map(({ origin }) => origin)),
     timeout: timeout * 1000,
     maxWait: maxWait * 1000,

@@ -4,7 +4,6 @@ import type { HeadersRequest, IssuedToken, TokenClient, TokenClientState, TokenR
 import { expiryOf, isToken } from './grant.js'
 import { bare, readTime } from './read.js'
 import { openSession, type Session } from './session.js'
-import { noteOf } from './sign-in/refresh-storage.js'
 import { createSignIn } from './sign-in/sign-in.js'
 import { TokenClientError } from './token-client-error.js'
 
@@ -41,7 +40,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     held: () => session.held,
     hear: (news) => (news === 'sign-out' ? end('signed_out') : session.hear(news)),
   })
-  must(!settings.refresh || !link.kept, 'keepInTab() is not needed with option "refresh"')
+  must(!settings.refresh || !link.kept, 'option "refresh" needs no keepInTab()')
   const signIn = createSignIn(settings, link)
   let session: Session
   open()
@@ -77,7 +76,8 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   // A page from the back/forward cache has the token that a reload would have: another person may have signed in since.
   listen('pageshow', ({ persisted }) => persisted && end('signed_out'))
   // Another tab has signed out.
-  listen('storage', ({ key, newValue }) => newValue && key === noteOf(settings) && end('signed_out'))
+  if (settings.refresh === 'cookie')
+    listen('storage', ({ key, newValue }) => newValue && key === settings.name && end('signed_out'))
 
   const token = async (request: TokenRequest = {}) => (await session.get(request)).grant.token
   return {

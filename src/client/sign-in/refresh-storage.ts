@@ -11,7 +11,7 @@ export interface RefreshTokenStorage {
 }
 
 /** The part of `localStorage` that this file uses. */
-type Store = Pick<Map<string, string>, never> & {
+interface Store {
   getItem(name: string): string | null
   setItem(name: string, text: string): void
   removeItem(name: string): void
@@ -27,17 +27,12 @@ export function inTurn(): <T>(call: () => T | PromiseLike<T>) => Promise<T> {
   }
 }
 
-/** The name of the note that a user has signed out. Tabs with the same URL share their cookie. */
-export const noteOf = ({ tokenUrl }: ClientSettings) => `express-token-endpoint ${tokenUrl} signed out`
-
 /**
  * Returns the storage of the refresh token, whose functions run one after the other. In cookie mode its text is empty, because only the
  * server can read it. Instead of a deleted cookie there is a note until the server has ended the session, so that no reload brings the
  * user back.
  */
-export function storageOf(settings: ClientSettings): RefreshTokenStorage | undefined {
-  const { refresh } = settings
-  const name = noteOf(settings)
+export function storageOf({ refresh, name }: ClientSettings): RefreshTokenStorage | undefined {
   let isNoted = false
   let unsaved: string | undefined
 

@@ -37,7 +37,7 @@ export type SignIn = ReturnType<typeof createSignIn>
 
 /** Creates the sign-in of one client. It waits as long as the server asked, also after a sign-out. */
 export function createSignIn(settings: ClientSettings, link: TabLink) {
-  const { credentials, interactive, timeout, maxWait, refresh, tokenUrl } = settings
+  const { credentials, interactive, timeout, maxWait, refresh, name } = settings
   const storage = storageOf(settings)
   const isCookie = refresh === 'cookie'
   const queue = inTurn()
@@ -51,7 +51,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
   function alone(call: () => Promise<Grant | undefined>, signal: AbortSignal): Promise<Grant | undefined> {
     if (link.alone) return link.alone(call, signal)
     if (!isCookie) return call()
-    return locks ? locks.request(`express-token-endpoint ${tokenUrl}`, { signal }, call) : queue(call)
+    return locks ? locks.request(name, { signal }, call) : queue(call)
   }
 
   /** Calls a route, and keeps the refresh token. */
@@ -155,9 +155,9 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
         signIn.isAsking = false
       }
     })
-    const read = bare(given)
-    must(isText(read.email) && isText(read.password), '"credentials" must return { email, password }')
-    return read
+    const { email, password, remember } = bare(given)
+    must(isText(email) && isText(password), '"credentials" must return { email, password }')
+    return { email, password, remember: typeof remember === 'boolean' ? remember : undefined }
   }
 
   const signIn = {
@@ -166,9 +166,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
      * @throws TokenClientError, or the error of `credentials`
      */
     withCredentials: (refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean) =>
-      run(refusals, signal, isAwaited, (limited, { email, password, remember }) =>
-        send('', { email, password, remember: typeof remember === 'boolean' ? remember : undefined }, limited),
-      ),
+      run(refusals, signal, isAwaited, (limited, given) => send('', given, limited)),
     /**
      * Refreshes the session of an earlier sign-in.
      * @param unneeded aborts when it is not needed any more. A request that was sent continues, because its response has a refresh token

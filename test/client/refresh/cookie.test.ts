@@ -6,7 +6,7 @@ import { createRefreshServer, GRACE, type Jar, LIFETIME, type RefreshServer, URL
 
 const DAY = 86_400_000
 const CREDENTIALS = { email: 'alice@example.com', password: 'secret' }
-const NOTE = `express-token-endpoint ${URL_OF_API}${TOKEN_PATH} signed out`
+const NOTE = `express-token-endpoint ${URL_OF_API}${TOKEN_PATH}`
 
 let server: RefreshServer
 let jar: Jar
