@@ -35,9 +35,10 @@ export function inTurn(): <T>(call: () => T | PromiseLike<T>) => Promise<T> {
  */
 export function storageOf({ refresh, name }: ClientSettings): RefreshTokenStorage | undefined {
   let kept = ''
-  const use = (work: (store: Store) => string | null | undefined) => {
+  /** Returns empty text when there is no note, and the note of this client without storage. */
+  const use = (work: (store: Store) => unknown) => {
     try {
-      return work((globalThis as unknown as { localStorage: Store }).localStorage) ?? ''
+      return (work((globalThis as unknown as { localStorage: Store }).localStorage) as string | null) ?? ''
     } catch {
       return kept
     }
@@ -55,10 +56,7 @@ export function storageOf({ refresh, name }: ClientSettings): RefreshTokenStorag
       remove() {
         kept = String(Math.random())
         // Without storage, only this client has it.
-        kept = use((store) => {
-          store.setItem(name, kept)
-          return undefined
-        })
+        kept = use((store) => store.setItem(name, kept))
       },
     }
   if (!refresh) return undefined

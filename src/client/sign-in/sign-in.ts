@@ -162,6 +162,21 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
     return { email, password, remember: typeof remember === 'boolean' ? remember : undefined }
   }
 
+  const endSession = (refreshToken?: string | null) =>
+    run(
+      undefined,
+      new AbortController().signal,
+      () => true,
+      async (limited) => {
+        const note = isCookie && (await storage?.load())
+        // A later sign-in has replaced the cookie.
+        if (note === '') return undefined
+        await callTokenEndpoint(settings, SIGN_OUT, !isCookie && { refreshToken }, limited)
+        if (note) await storage?.save(note)
+        return undefined
+      },
+    )
+
   const signIn = {
     /**
      * Signs in with credentials.
@@ -184,7 +199,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
           // After a refusal, another process may have stored the token of a new sign-in.
           if (text === tried || (isCookie ? text : !text)) {
             // A note of a sign-out that has not reached the server, or a refresh token whose session is over.
-            if (text) await (isCookie ? void signIn.signOut().catch(() => {}) : storage.remove())
+            if (text) await (isCookie ? void endSession().catch(() => {}) : storage.remove())
             return undefined
           }
           try {
@@ -202,20 +217,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
       const removing = storage.remove() as Promise<void> | undefined
       removing?.catch(() => {})
       const refreshToken = await loading
-      if (isCookie || refreshToken)
-        await run(
-          undefined,
-          new AbortController().signal,
-          () => true,
-          async (limited) => {
-            const note = isCookie && (await storage.load())
-            // A later sign-in has replaced the cookie.
-            if (note === '') return undefined
-            await callTokenEndpoint(settings, SIGN_OUT, !isCookie && { refreshToken }, limited)
-            if (note) await storage.save(note)
-            return undefined
-          },
-        )
+      if (isCookie || refreshToken) await endSession(refreshToken)
       await removing
     },
     /** The error of the app's storage, when it did not save the refresh token. */
