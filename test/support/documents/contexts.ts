@@ -251,6 +251,19 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-adopt': `${API}
     const newPassword = 'another secret'`,
+  'client-refresh': `import { createTokenClient } from 'express-token-endpoint/client'
+    const url = process.env.API_URL ?? ''
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
+    const texts = new Map()
+    const SecureStore = {
+      getItemAsync: async (/** @type {string} */ name) => texts.get(name),
+      setItemAsync: async (/** @type {string} */ name, /** @type {string} */ text) => void texts.set(name, text),
+      deleteItemAsync: async (/** @type {string} */ name) => void texts.delete(name),
+    }`,
+  'client-cookie': `const location = { origin: process.env.API_URL ?? '' }
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
+    const showApp = () => {}
+    const showOutage = () => {}`,
   'client-keep': `const location = { origin: process.env.API_URL ?? '' }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   // Operation.

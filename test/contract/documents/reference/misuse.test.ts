@@ -1,5 +1,5 @@
 import { authOf, createTokenVerifier, jwksRouter, remoteKeys, requireBearer, tokenRouter } from 'express-token-endpoint'
-import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
+import { createTokenClient, keepInTab, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { expect, it } from 'vitest'
 import { misuse as errorOf, type Subject } from '../../../../src/options/misuse.js'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
@@ -31,6 +31,7 @@ const create = (options: object) =>
 
 /** The misuse of the client in the order of the rows. */
 const OF_CLIENT: readonly (() => unknown)[] = [
+  () => create({ refresh: 'cookie', tabs: keepInTab() }),
   () => create({ credentials: { email: 'alice@example.com', password: 'secret' } }),
   () => create({ credentials: () => ({ email: 'alice@example.com', password: undefined }) }).token(),
   () => {
