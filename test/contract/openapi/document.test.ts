@@ -191,10 +191,9 @@ describe('openApiDocument', () => {
     const { paths } = openApiDocument({ refresh: true })
     const statusesOf = (path: string) => Object.keys(paths[TOKEN_PATH + path]?.post?.responses ?? {})
     expect(statusesOf('/refresh')).toEqual(['200', '400', '403', '405', '413', '415', '503'])
-    const { content } = paths[`${TOKEN_PATH}/refresh`]?.post?.responses['403'] as { content: object }
-    expect(content).toMatchObject({
-      'application/problem+json': { schema: { properties: { code: { enum: ['cross_site_request'] } } } },
-    })
+    const refused = paths[`${TOKEN_PATH}/refresh`]?.post?.responses['403']
+    const schema = { properties: { code: { enum: ['cross_site_request'] } } }
+    expect(refused).toMatchObject({ content: { 'application/problem+json': { schema } } })
     expect(statusesOf('/sign-out')).toEqual(['204', '400', '403', '405', '413', '415', '503'])
   })
 
