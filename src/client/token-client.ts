@@ -40,7 +40,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     held: () => session.held,
     hear: (news) => (news === 'sign-out' ? end('signed_out') : session.hear(news)),
   })
-  must(!settings.refresh || !link.kept, 'option "refresh" needs no keepInTab()')
+  assertUsage(!settings.refresh || !link.kept, 'option "refresh" needs no keepInTab()')
   const signIn = createSignIn(settings, link)
   let session: Session
   open()

@@ -12,7 +12,7 @@ import { addCookie } from './refresh-cookie.js'
 /** The option `refresh` of `tokenRouter`. */
 export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode | undefined)
 
-/** What the routes of a router need for refresh tokens. */
+/** The steps and functions that the routes of a router need for refresh tokens. */
 export interface RefreshRoutes {
   refreshing: Refreshing
   findById: FindById

@@ -34,12 +34,14 @@ function responseOf(part: Part, status: number, codes: readonly AuthErrorCode[])
     })),
   )
   const responses = samples.map(({ response }) => response)
-  const examples = samples.map(({ name, response: { body } }) => [name, { value: body && JSON.parse(body) }])
+  const examples = samples.flatMap(({ name, response: { body } }) =>
+    body ? [[name, { value: JSON.parse(body) }]] : [],
+  )
   const schema = {
     allOf: [{ $ref: '#/components/schemas/AuthProblem' }],
     type: 'object',
     required: ['status', 'code'],
-    properties: { status: { enum: [status] }, code: { enum: codes } },
+    properties: { status: { enum: [status] }, code: { enum: codes.filter((code) => !REFUSALS[code].empty) } },
   }
   const description = codes.map(descriptionOf).join('\n\n')
   return { description, ...messageOf(responses, schema, Object.fromEntries(examples)) }

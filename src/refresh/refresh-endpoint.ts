@@ -123,7 +123,7 @@ function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
     return [presentedIn(cookieValues(req)), mode]
   }
 
-  /** Of several cookies, another host of the domain may have set one. The user must not get the session of another account by it. */
+  /** Reads the cookies. Another host of the domain may have set one of several. The user must not get the session of another account by it. */
   function presentedIn(values: readonly string[]): RefreshTokenFacts {
     if (values.length === 0) throw refused('missing')
     const read = values.flatMap((value) => refreshing.read(value, issuers) ?? [])

@@ -1,12 +1,12 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What a refresh token names: its session, and how often the session was refreshed before. */
+/** The facts in a refresh token: its session, and how often the session was refreshed before. */
 export interface RefreshTokenFacts {
   sessionId: string
   generation: number
 }
 
-/** Signs refresh tokens, and what a session remembers of a password. A copy of the database opens nothing. */
+/** Signs refresh tokens, and the digest of a password in a session. A copy of the database opens nothing. */
 export interface RefreshSigner {
   /**
    * Returns the refresh token of a generation of a session: the same text however often it is called.

@@ -52,7 +52,9 @@ async function startSite() {
     if (!route) return grant(`S${sessions.size + 1}`, firstState({ remember: true, passwordTag: '' }))
     const found = sessions.get(id)
     const next =
-      route === '/refresh' && found && nextState(found, Number(generation), { now: Date.now(), grace: GRACE })
+      route === '/refresh' &&
+      found &&
+      nextState(found, Number(generation), { now: Date.now(), presentedAt: Date.now(), grace: GRACE })
     if (next) return grant(id, next)
     sessions.delete(id)
     setCookie('', 0)
