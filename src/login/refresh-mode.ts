@@ -2,7 +2,8 @@ import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
 import { tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
-import { attempt } from '../options/values.js'
+import { attempt, memberOf } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
 import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
@@ -15,7 +16,10 @@ export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode 
 export interface RefreshRoutes {
   refreshing: Refreshing
   findById: FindById
-  /** Returns how the client of a request keeps its refresh token. Undefined: it gets none. */
+  /**
+   * Returns how the client of a request keeps its refresh token. Undefined: it gets none.
+   * @throws AuthError `unavailable` when the function of the host throws, or returns something else
+   */
   modeOf(req: Request): RefreshMode | undefined
 }
 
@@ -26,9 +30,13 @@ export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>
   if (typeof value !== 'function')
     throw new InvalidOption("'cookie', 'body', or a function of the request that returns one of them")
   return (req) => {
-    const mode: unknown = value(req)
-    if (MODES.includes(mode)) return mode as RefreshMode | undefined
-    throw new TypeError("tokenRouter: the function \"refresh\" must return 'cookie', 'body' or undefined")
+    try {
+      const mode: unknown = value(req)
+      if (MODES.includes(mode)) return mode as RefreshMode | undefined
+      throw new TypeError("tokenRouter: the function \"refresh\" must return 'cookie', 'body' or undefined")
+    } catch (cause) {
+      throw new AuthError('unavailable', { dependency: 'internal', cause })
+    }
   }
 }) as Check<((req: Request) => RefreshMode | undefined) | undefined>
 
@@ -38,7 +46,7 @@ export function withinSession(
   { id, createdAt, expiresAt }: Pick<RefreshableSession, 'id' | 'createdAt' | 'expiresAt'>,
   now: number,
 ): TokenSubject {
-  const { lifetime } = subject
+  const lifetime = memberOf(subject, 'lifetime') as TokenSubject['lifetime']
   const longest = Math.max(expiresAt.getTime() - now, 1000)
   // An invalid lifetime gets its error from `issue`.
   const given = lifetime == null ? longest : (attempt(() => tokenAge(lifetime)) ?? Number.NaN)

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { EventSubject } from '../refusals/events.js'
 import { type HttpResponse, jsonResponse } from '../refusals/responses.js'
+import { assertOwnOrigin } from '../requests/cross-site.js'
 import { headerOf } from '../requests/header-lines.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { createTokenId } from '../tokens/jwt/claims.js'
@@ -16,7 +17,19 @@ import type { TokenRouterSettings } from './token-router-options.js'
 
 /** Creates the token endpoint: request → credentials → account → token → response. */
 export function createTokenEndpoint(settings: TokenRouterSettings) {
-  const { tokens, path, respond, timeout, emailInEvents, sessions, sessionLabel, refresh, login, emit } = settings
+  const {
+    tokens,
+    path,
+    respond,
+    timeout,
+    allowedOrigins,
+    emailInEvents,
+    sessions,
+    sessionLabel,
+    refresh,
+    login,
+    emit,
+  } = settings
   const readCredentials = createCredentialsReader(settings)
   const issueNow = sessions || respond ? undefined : issueNowOf(tokens)
   const issue = createIssuing(settings)
@@ -55,9 +68,10 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
   /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
   async function issueLater(task: SignIn): Promise<[Issued, HttpResponse]> {
     const { req, account, subject } = task
-    // A function of the host, which gets the calls' rules too.
-    const mode = refresh && (await callHost('internal', () => refresh.modeOf(req), calls))
-    if (refresh && mode) return issueWithRefresh(task, mode)
+    const mode = refresh?.modeOf(req)
+    // A page of another origin could sign its visitor in with the account of an attacker.
+    if (mode === 'cookie') assertOwnOrigin(req.headers, allowedOrigins)
+    if (mode) return issueWithRefresh(task, mode)
     const issued = await issue(req, subject, account)
     await start(task, { id: issued.id, expiresAt: issued.expiresAt })
     return plain(issued)

@@ -88,7 +88,7 @@ const ROWS = {
   },
   cross_site_request: {
     status: 403,
-    by: ['refresh', 'tokenSignOut'],
+    by: ['token', 'refresh', 'tokenSignOut'],
     message: 'A page of another origin must be among the allowed origins of this endpoint.',
   },
   cross_site_form: {

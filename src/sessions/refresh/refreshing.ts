@@ -98,14 +98,13 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   function rotated(
     session: RefreshableSession,
     generation: number,
-    passwordHash: string | null,
+    passwordTag: string,
   ): Partial<RefreshableSession> | undefined | 'reused' {
     const { state, createdAt } = session
     const time = now()
     const next = nextState(state, generation, { now: time, grace })
     if (!next) return 'reused'
     if (next === state) return undefined
-    const passwordTag = signer.tagOf(passwordHash)
     return { state: { ...next, passwordTag }, expiresAt: endOf(createdAt.getTime()), lastUsedAt: new Date(time) }
   }
 
@@ -131,11 +130,16 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
      * Moves a session to the next generation. Of several refreshes at once, one moves it, and all get the same session.
      * @returns the session with its current generation, or why there is none
      */
-    rotate: (session: RefreshableSession, generation: number, passwordHash: string | null) =>
-      callHost('sessions', () => update(session, (current) => rotated(current, generation, passwordHash)), {
+    rotate(session: RefreshableSession, generation: number, passwordHash: string | null) {
+      const tag = signer.tagOf(passwordHash)
+      // Another tag was noted meanwhile, after a change of the password that this refresh does not know.
+      const tagFor = ({ state: { passwordTag } }: RefreshableSession) =>
+        passwordTag === session.state.passwordTag ? tag : passwordTag
+      return callHost('sessions', () => update(session, (current) => rotated(current, generation, tagFor(current))), {
         timeout,
         passThrough: ['overloaded'],
-      }),
+      })
+    },
     /** Keeps a session in which the user has changed the password. Its next refresh takes the account's hash as it is. */
     keepAfterChange: (id: string) => call(() => retag(id, () => true, '')),
     /**
