@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
-import { tokenAge } from '../options/checks.js'
+import { LONGEST_AGE, tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
 import { attempt, memberOf } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
@@ -47,7 +47,8 @@ export function withinSession(
   now: number,
 ): TokenSubject {
   const lifetime = memberOf(subject, 'lifetime') as TokenSubject['lifetime']
-  const longest = Math.max(expiresAt.getTime() - now, 1000)
+  // The clock of the process that set the end may be ahead.
+  const longest = Math.min(Math.max(expiresAt.getTime() - now, 1000), LONGEST_AGE)
   // An invalid lifetime gets its error from `issue`.
   const given = lifetime == null ? longest : (attempt(() => tokenAge(lifetime)) ?? Number.NaN)
   const shortened = given > longest || lifetime == null ? `${longest}ms` : lifetime

@@ -20,6 +20,9 @@ export interface RefreshState {
 /** The most generations within `grace`. Then the current one stays, so that no honest request can be older than what is remembered. */
 const MOST_RECENT = 8
 
+/** The most by which clocks differ, in milliseconds. A clock that was much further ahead must not stop the rotation until then. */
+const MOST_AHEAD = 60_000
+
 const FORM = /^1\.(\d{1,15})\.([01])([01])\.([\w-]{0,16})((?:\.\d{1,16}){0,8})$/
 
 export function writeState({ generation, replacedAt, late, remember, passwordTag }: RefreshState): string {
@@ -70,7 +73,7 @@ export function nextState(
 ): RefreshState | undefined {
   const { generation, replacedAt, late } = state
   // A clock that is behind the one of the last change counts as within `grace`.
-  const recent = replacedAt.filter((time) => now - time <= grace)
+  const recent = replacedAt.filter((time) => now - time <= grace && time - now <= MOST_AHEAD)
   const age = generation - presented
   if (age < 0) return { ...state, generation: presented + 1, replacedAt: [now], late: false }
   if (age === 0 && recent.length >= MOST_RECENT) return state
