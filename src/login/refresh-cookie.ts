@@ -31,7 +31,8 @@ const attributeOf = (path: string) =>
 export function cookieValues(req: IncomingMessage): string[] {
   const header = headerOf(req, 'cookie')
   if (typeof header !== 'string') return []
-  const pairs = header.split(';').map((pair) => pair.trim())
+  // Not `trim`: browsers do not protect a name that begins with another space, so that a page without https could set it.
+  const pairs = header.split(';').map((pair) => pair.replace(/^[ \t]+/, ''))
   return pairs
     .filter((pair) => pair.startsWith(`${REFRESH_COOKIE}=`))
     .map((pair) => pair.slice(REFRESH_COOKIE.length + 1))

@@ -113,7 +113,11 @@ function create(mode: Mode, world: World, respond: Respond) {
     const [id = '', generation] = (text ?? '').split('.')
     const state = sessions.get(id)
     if (!state) return undefined
-    const next = nextState(state, Number(generation), { now: world.steady(), grace: GRACE })
+    const next = nextState(state, Number(generation), {
+      now: world.steady(),
+      presentedAt: world.steady(),
+      grace: GRACE,
+    })
     world.must(next !== undefined || lost > 1, 'no client that loses no two responses in a row is signed out')
     if (next) sessions.set(id, next)
     else sessions.delete(id)

@@ -17,6 +17,9 @@ export interface RefreshState {
 /** The most times that a session remembers. When all of them are within `grace`, the current generation stays, so that none is missed. */
 const MOST_TIMES = 8
 
+/** The most by which clocks differ, in milliseconds. A clock that was much further ahead must not stop the rotation until then. */
+const MOST_AHEAD = 60_000
+
 const FORM = /^1\.(\d{1,15})\.([01])([01])\.([\w-]{0,16})((?:\.\d{1,16}){0,8})$/
 
 export function writeState({ generation, replacedAt, late, remember, passwordTag }: RefreshState): string {
@@ -69,7 +72,7 @@ export function nextState(
   const { generation, replacedAt } = state
   const age = generation - presented
   // The time of a process whose clock is ahead is within `grace` too.
-  const isRecent = (time: number | undefined) => time !== undefined && presentedAt - time <= grace
+  const isRecent = (time = Number.NaN) => presentedAt - time <= grace && time - presentedAt <= MOST_AHEAD
   if (isRecent(replacedAt[age > 0 ? age - 1 : MOST_TIMES - 1])) return state
   const late = age > 0
   if (late && (age > 1 || state.late)) return undefined
