@@ -76,9 +76,9 @@ function endThenClose(res: ServerResponse, body: string | Buffer): void {
   const { req } = res
   const stream = http2StreamOf(req)
   if (stream) {
-    // Not at once: Node ends the process when a stream is closed whose response has an empty body.
-    res.once('finish', () => stream.close())
-    res.end(body)
+    // Not an empty text: Node ends the process when a stream is closed that has yet to send one.
+    res.end(body.length > 0 ? body : undefined)
+    stream.close()
     return
   }
   let received = 0
