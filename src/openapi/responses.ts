@@ -18,9 +18,12 @@ export function codesOf(part?: Part): AuthErrorCode[] {
   return codes.filter((code) => !REFUSALS[code].unseen && (part === undefined || REFUSALS[code].by.includes(part)))
 }
 
-/** Returns a part's refusals by status. They are made from real responses. A code of an option that is not used can be omitted. */
-export function refusalResponses(part: Part, omitted?: AuthErrorCode): Record<string, Response> {
-  const codes = codesOf(part).filter((code) => code !== omitted)
+/**
+ * Returns a part's refusals by status. They are made from real responses.
+ * @param except codes that this part does not give
+ */
+export function refusalResponses(part: Part, except: readonly AuthErrorCode[] = []): Record<string, Response> {
+  const codes = codesOf(part).filter((code) => !except.includes(code))
   const statuses = [...new Set(codes.map((code) => REFUSALS[code].status))]
   const codesWith = (status: number) => codes.filter((code) => REFUSALS[code].status === status)
   return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, codesWith(status))]))

@@ -51,7 +51,8 @@ export async function startRefreshHost({
   const refreshOptions = { secret: SECRET, ...options }
   const sessions = createSessions(store, { clock, onEvent, refresh: refreshOptions, ...sessionsOptions })
   const tokens = createTokenIssuer({ issuer, keys: { alg: 'HS256', secret: SECRET }, lifetime: '10m', clock })
-  const parts = { tokens, accounts, passwords: fastPasswords(), sessions, throttle: false as const, onEvent }
+  const ownLogin = more.logIn ? {} : { passwords: fastPasswords(), throttle: false as const }
+  const parts = { tokens, accounts, sessions, onEvent, ...ownLogin }
   const guard = requireBearer({ tokens, sessions })
   const app = express().use(before)
   app.use(tokenRouter({ ...parts, refresh: 'body', ...more }))

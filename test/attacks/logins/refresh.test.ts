@@ -164,6 +164,18 @@ describe('a thief who has copied a refresh token', () => {
   })
 })
 
+it.each<[string, (member: { accountId: string }) => object]>([
+  ['its own subject', ({ accountId }) => ({ accountId })],
+  ['its own subject with a time', ({ accountId }) => ({ accountId, issuedAt: new Date(Date.parse('2026-01-01')) })],
+])('a session of a login of the host, which returns %s, ends with a change of the password', async (_, subjectOf) => {
+  const { signIn, refresh, change } = await startRefreshHost({
+    logIn: async () => ({ account: {}, subject: subjectOf({ accountId: ACCOUNTS.alice.id }) as never }),
+  })
+  const { refreshToken } = membersOf(await signIn())
+  change({ passwordHash: 'plain:changed' })
+  expectForbidden(await refresh(refreshToken))
+})
+
 describe('a session and its tokens', () => {
   it('a refreshed access token is refused by guards with sessions after a sign-out', async () => {
     const { signIn, refresh, signOut, get } = await startRefreshHost()

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect as connectHttp2, createServer, type OutgoingHttpHeaders } from 'node:http2'
+import { type AddressInfo, connect } from 'node:net'
 import express from 'express'
 import { createSessions, memorySessions, type SessionStore, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { statuses, until } from '../../support/concurrency.js'
-import { ISSUER, PASSWORD, SECRET } from '../../support/fixtures.js'
+import { ACCOUNTS, ISSUER, PASSWORD, SECRET } from '../../support/fixtures.js'
 import { asForm, eavesdropper, expectForbidden, expectProblem, expectUnavailable } from '../../support/host.js'
 import { client, flood, listen, sendBytes, TOKEN_PATH } from '../../support/http.js'
 import { requestText, sendEndlessly } from '../../support/plain-js/http-client.mjs'
@@ -352,4 +354,31 @@ it.each([
   expect((await sibling.refresh(refreshToken)).status).toBe(200)
   expectProblem(await here.post('/refresh', { token: refreshToken }), 400, 'invalid_body', 'Bad Request')
   expect(ISSUER).not.toBe('')
+})
+
+it('over HTTP/2, cookies may be in several fields, the authority is the host, and an unfinished request does no harm', async () => {
+  const { parts } = await startRefreshHost()
+  const router = tokenRouter({ ...parts, refresh: 'cookie' })
+  const server = createServer((req, res) => router(req as never, res as never, () => void res.end()))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const session = connectHttp2(`http://127.0.0.1:${port}`)
+  onTestFinished(() => session.destroy())
+  const send = async (path: string, headers: OutgoingHttpHeaders, body = '') => {
+    const stream = session.request({ ':method': 'POST', ':path': TOKEN_PATH + path, ...headers })
+    // Without the end of the body, as a slow client sends it.
+    if (body) stream.end(body)
+    const [received] = (await once(stream, 'response')) as [Record<string, string[]>]
+    return { status: Number(received[':status']), cookie: String(received['set-cookie']).split(';')[0] as string }
+  }
+  const credentials = JSON.stringify({ email: ACCOUNTS.alice.email, password: PASSWORD })
+  const { cookie } = await send('', { 'content-type': 'application/json' }, credentials)
+  expect(cookie).toContain(COOKIE)
+  const own = `http://127.0.0.1:${port}`
+  expect((await send('/refresh', { cookie: ['a=1', cookie, 'b=2'], origin: own })).status).toBe(200)
+  expect((await send('/refresh', { cookie, origin: 'http://127.0.0.1:1' })).status).toBe(403)
+  expect((await send('/sign-out', { cookie, origin: own })).status).toBe(204)
+  for (let i = 0; i < 5; i++) expect((await send('/refresh', { cookie })).status).toBe(403)
 })
