@@ -9,6 +9,7 @@ export type {
   TokenRequest,
 } from './client/client-types.js'
 export type { Grant } from './client/grant.js'
+export type { RefreshTokenStorage } from './client/sign-in/refresh-storage.js'
 export { keepInTab } from './client/tabs/keep-in-tab.js'
 export { shareBetweenTabs } from './client/tabs/share-between-tabs.js'
 export type { News, SharedToken, TabLink, TabOwner, TabSharing } from './client/tabs/tab-link.js'

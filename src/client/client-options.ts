@@ -1,5 +1,6 @@
 import { isExposed } from '../options/urls.js'
 import { bare } from './read.js'
+import type { RefreshTokenStorage } from './sign-in/refresh-storage.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
 /** The credentials of an account. */
@@ -8,6 +9,8 @@ export interface Credentials {
   readonly email: string
   /** The password, sent as it is. */
   readonly password: string
+  /** False for a session that ends with the browser. With `refresh: 'cookie'`. Default: the server decides. */
+  readonly remember?: boolean | undefined
 }
 
 /** Describes why the client asks for credentials. */
@@ -29,6 +32,12 @@ export interface TokenClientOptions {
    * Default false.
    */
   interactive?: boolean | undefined
+  /**
+   * Stays signed in without credentials, when `tokenRouter` has the option `refresh` too. `'cookie'` for pages: the refresh token is in a
+   * cookie that no script can read, and nothing is kept here. `{ load, save, remove }` for apps and scripts: the functions keep the
+   * refresh token, and may return promises. Default: the client asks for credentials again.
+   */
+  refresh?: 'cookie' | RefreshTokenStorage | undefined
   /** The path of the token endpoint below `url`. Default `/api/v2013/authentication/token`. */
   path?: string | undefined
   /** More origins that receive the token, for example the origin of a second API. Default none. */
@@ -54,7 +63,9 @@ export interface TokenClientOptions {
 
 /** The defaults of the optional options. A given value must have the type of the default. */
 const DEFAULTS: {
-  readonly [K in keyof Omit<TokenClientOptions, 'url' | 'credentials'>]-?: NonNullable<TokenClientOptions[K]>
+  readonly [K in keyof Omit<TokenClientOptions, 'url' | 'credentials' | 'refresh'>]-?: NonNullable<
+    TokenClientOptions[K]
+  >
 } = {
   interactive: false,
   path: '/api/v2013/authentication/token',
@@ -89,8 +100,13 @@ export type ClientSettings = ReturnType<typeof readClientOptions>
  * Reads the options. The server's table of checks would be too large for browsers.
  * @throws TypeError that names the option and the expected value, but not the value itself
  */
-export function readClientOptions({ url, credentials, ...given }: TokenClientOptions) {
+export function readClientOptions({ url, credentials, refresh, ...given }: TokenClientOptions) {
   assertUsage(typeof credentials === 'function', 'option "credentials" must be a function')
+  const isStorage = (['load', 'save', 'remove'] as const).every((name) => typeof Object(refresh)[name] === 'function')
+  assertUsage(
+    refresh === undefined || refresh === 'cookie' || isStorage,
+    'option "refresh" must be "cookie" or { load, save, remove }',
+  )
   const options = bare(DEFAULTS)
   for (const [name, value] of Object.entries(given)) {
     const type = typeof (options as Record<string, unknown>)[name]
@@ -109,8 +125,11 @@ export function readClientOptions({ url, credentials, ...given }: TokenClientOpt
   return {
     ...options,
     credentials,
+    refresh,
     base,
     tokenUrl: base + path,
+    /** The name of what the tabs of an origin share. */
+    name: `express-token-endpoint ${base}${path}`,
     origins: new Set(urls.map(({ origin }) => origin)),
     timeout: timeout * 1000,
     maxWait: maxWait * 1000,
