@@ -28,51 +28,51 @@ export function inTurn(): <T>(call: () => T | PromiseLike<T>) => Promise<T> {
 }
 
 /**
- * Returns the storage of the refresh token, whose functions run one after the other. In cookie mode its text is empty, because only the
- * server can read it. Instead of a deleted cookie there is a note until the server has ended the session, so that no reload brings the
- * user back.
+ * Returns the storage of the refresh token, whose functions run one after the other.
+ *
+ * In cookie mode, no script can read or delete the refresh token. Here is a note instead, from a sign-out until the server has ended the
+ * session, so that no reload brings the user back. Its text is random, so that a sign-in removes only a note from before.
  */
 export function storageOf({ refresh, name }: ClientSettings): RefreshTokenStorage | undefined {
-  let isNoted = false
-  let unsaved: string | undefined
-
-  function use<T>(work: (store: Store) => T): T | undefined {
+  let kept = ''
+  /** Returns empty text when there is no note, and the note of this client without storage. */
+  const use = (work: (store: Store) => unknown) => {
     try {
-      return work((globalThis as unknown as { localStorage: Store }).localStorage)
+      return (work((globalThis as unknown as { localStorage: Store }).localStorage) as string | null) ?? ''
     } catch {
-      return undefined
+      return kept
     }
   }
+  const load = () => kept || use((store) => store.getItem(name))
 
   if (refresh === 'cookie')
     return {
-      load: () => (isNoted || use((store) => store.getItem(name)) ? null : ''),
-      save() {
-        isNoted = false
+      load,
+      save(note) {
+        if (load() !== note) return
+        kept = ''
         use((store) => store.removeItem(name))
       },
       remove() {
-        isNoted = true
-        use((store) => {
-          store.setItem(name, '1')
-          isNoted = false
-        })
+        kept = String(Math.random())
+        // Without storage, only this client has it.
+        kept = use((store) => store.setItem(name, kept))
       },
     }
   if (!refresh) return undefined
   const queue = inTurn()
   return {
-    load: () => queue(() => unsaved ?? refresh.load()),
+    load: () => queue(() => kept || refresh.load()),
     save: (text) =>
       queue(async () => {
         // Until it is saved, this client works with it.
-        unsaved = text
+        kept = text
         await refresh.save(text)
-        unsaved = undefined
+        kept = ''
       }),
     remove: () =>
       queue(() => {
-        unsaved = undefined
+        kept = ''
         return refresh.remove()
       }),
   }

@@ -55,12 +55,14 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
   }
 
   /** Calls a route, and keeps the refresh token. */
-  async function send(route: TokenRoute, body: object | '', signal: AbortSignal): Promise<Grant | undefined> {
+  async function send(route: TokenRoute, body: object | false, signal: AbortSignal): Promise<Grant | undefined> {
+    // A sign-out of another tab while the request is under way ends this session too.
+    const note = isCookie && (await storage?.load())
     const [grant, refreshToken] = await callTokenEndpoint(settings, route, body, signal)
     // A sign-out may have deleted the refresh token.
     signal.throwIfAborted()
     try {
-      await storage?.save(refreshToken as string)
+      await storage?.save((isCookie ? note : refreshToken) as string)
       signIn.unsaved = undefined
     } catch (error) {
       signIn.unsaved = error as Error
@@ -160,6 +162,21 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
     return { email, password, remember: typeof remember === 'boolean' ? remember : undefined }
   }
 
+  const endSession = (refreshToken?: string | null) =>
+    run(
+      undefined,
+      new AbortController().signal,
+      () => true,
+      async (limited) => {
+        const note = isCookie && (await storage?.load())
+        // A later sign-in has replaced the cookie.
+        if (note === '') return undefined
+        await callTokenEndpoint(settings, SIGN_OUT, !isCookie && { refreshToken }, limited)
+        if (note) await storage?.save(note)
+        return undefined
+      },
+    )
+
   const signIn = {
     /**
      * Signs in with credentials.
@@ -177,43 +194,30 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
       storage &&
       run(undefined, signal, isAwaited, async (limited) => {
         unneeded.throwIfAborted()
-        for (let tried: string | undefined; ; ) {
-          const refreshToken = await storage.load()
+        for (let tried: unknown; ; ) {
+          const text = await storage.load()
           // After a refusal, another process may have stored the token of a new sign-in.
-          if (refreshToken == null || refreshToken === tried) {
-            if (refreshToken) await storage.remove()
-            // A sign-out has not reached the server.
-            else if (isCookie && refreshToken !== tried) signIn.signOut().catch(() => {})
+          if (text === tried || (isCookie ? text : !text)) {
+            // A note of a sign-out that has not reached the server, or a refresh token whose session is over.
+            if (text) await (isCookie ? void endSession().catch(() => {}) : storage.remove())
             return undefined
           }
           try {
-            return await send('/refresh', refreshToken && { refreshToken }, limited)
+            return await send('/refresh', !isCookie && { refreshToken: text }, limited)
           } catch (error) {
             if ((error as TokenClientError).code !== 'refused') throw error
-            tried = refreshToken
+            tried = text
           }
         }
       }),
     /** Ends the session at the server. */
     async signOut(): Promise<void> {
       if (!storage) return
-      const loading = isCookie ? '' : storage.load()
+      const loading = storage.load()
       const removing = storage.remove() as Promise<void> | undefined
       removing?.catch(() => {})
       const refreshToken = await loading
-      if (refreshToken != null)
-        await run(
-          undefined,
-          new AbortController().signal,
-          () => true,
-          async (limited) => {
-            // A later sign-in has replaced the cookie.
-            if (isCookie && (await storage.load()) === '') return undefined
-            await callTokenEndpoint(settings, SIGN_OUT, refreshToken && { refreshToken }, limited)
-            if (isCookie) storage.save('')
-            return undefined
-          },
-        )
+      if (isCookie || refreshToken) await endSession(refreshToken)
       await removing
     },
     /** The error of the app's storage, when it did not save the refresh token. */

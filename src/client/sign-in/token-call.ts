@@ -22,13 +22,13 @@ export type Issued = readonly [grant?: Grant, refreshToken?: string]
 
 /**
  * Calls a route of the token endpoint once.
- * @param body falsy for an empty body
+ * @param body false for an empty body
  * @throws TokenClientError
  */
 export async function callTokenEndpoint(
   { fetch, tokenUrl, refresh }: ClientSettings,
   route: TokenRoute,
-  body: object | '' | undefined,
+  body: object | false,
   signal: AbortSignal,
 ): Promise<Issued> {
   let response: Response

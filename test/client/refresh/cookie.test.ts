@@ -365,7 +365,7 @@ describe('signOut() with refresh: "cookie"', () => {
     const failure = api.signOut().catch((error: unknown) => error)
     await pass(60_000)
     expect(await failure).toMatchObject({ code: 'unreachable' })
-    expect(texts).toEqual(new Map([[NOTE, '1']]))
+    expect(texts).toEqual(new Map([[NOTE, '0.5']]))
     expect(server.sessions.size).toBe(1)
     expect(await api.restore()).toBe(false)
     await pass(60_000)
