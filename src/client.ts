@@ -1,4 +1,9 @@
-export type { Credentials, CredentialsRequest, TokenClientOptions } from './client/client-options.js'
+export type {
+  Credentials,
+  CredentialsRequest,
+  RefreshTokenStorage,
+  TokenClientOptions,
+} from './client/client-options.js'
 export type {
   AuthorizationHeader,
   HeadersRequest,
@@ -9,7 +14,6 @@ export type {
   TokenRequest,
 } from './client/client-types.js'
 export type { Grant } from './client/grant.js'
-export type { RefreshTokenStorage } from './client/sign-in/refresh-storage.js'
 export { keepInTab } from './client/tabs/keep-in-tab.js'
 export { shareBetweenTabs } from './client/tabs/share-between-tabs.js'
 export type { News, SharedToken, TabLink, TabOwner, TabSharing } from './client/tabs/tab-link.js'

@@ -1,6 +1,5 @@
 import { isExposed } from '../options/urls.js'
 import { bare } from './read.js'
-import type { RefreshTokenStorage } from './sign-in/refresh-storage.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
 /** The credentials of an account. */
@@ -19,6 +18,19 @@ export interface CredentialsRequest {
   readonly refused: boolean
   /** Aborts when the credentials are no longer needed. */
   readonly signal: AbortSignal
+}
+
+/** The functions of an app that keep the refresh token. They may return promises. */
+export interface RefreshTokenStorage {
+  /**
+   * Returns the refresh token, and null or undefined when there is none. When it throws or rejects, calls reject with its error, and the
+   * user stays signed in.
+   */
+  load(): string | null | undefined | PromiseLike<string | null | undefined>
+  /** Keeps a refresh token in place of the one before. */
+  save(refreshToken: string): unknown
+  /** Deletes the refresh token, because its session is over. */
+  remove(): unknown
 }
 
 /** The options of `createTokenClient`. */

@@ -13,7 +13,7 @@ export type HeldToken = ReturnType<typeof holdToken>
 
 /**
  * Returns a held token with its times.
- * @param isAsked whether a person is asked for the next token
+ * @param isAsked whether a person types for the next token
  */
 export function holdToken(grant: Grant, isReplacement: boolean, isAsked: boolean) {
   const { lifetime, receivedAt } = grant

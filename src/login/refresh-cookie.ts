@@ -11,7 +11,7 @@ interface RefreshCookie {
   maxAge: number | undefined
 }
 
-/** Adds the cookie to a response, beside those of the host. Scripts cannot read it, and pages of other sites cannot send it. */
+/** Adds the cookie to a response, next to those of the host. Scripts cannot read it, and pages of other sites cannot send it. */
 export function addCookie(res: ServerResponse, { value, path, maxAge }: RefreshCookie): void {
   if (res.headersSent) return
   const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`

@@ -3,6 +3,7 @@ import type { FindById } from '../accounts/find-account.js'
 import { tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
 import { attempt } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
 import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
@@ -11,7 +12,7 @@ import { addCookie } from './refresh-cookie.js'
 /** The option `refresh` of `tokenRouter`. */
 export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode | undefined)
 
-/** What the routes of a router need for refresh tokens. */
+/** The steps and functions that the routes of a router need for refresh tokens. */
 export interface RefreshRoutes {
   refreshing: Refreshing
   findById: FindById
@@ -26,9 +27,13 @@ export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>
   if (typeof value !== 'function')
     throw new InvalidOption("'cookie', 'body', or a function of the request that returns one of them")
   return (req) => {
-    const mode: unknown = value(req)
-    if (MODES.includes(mode)) return mode as RefreshMode | undefined
-    throw new TypeError("tokenRouter: the function \"refresh\" must return 'cookie', 'body' or undefined")
+    try {
+      const mode: unknown = value(req)
+      if (MODES.includes(mode)) return mode as RefreshMode | undefined
+      throw new TypeError("tokenRouter: the function \"refresh\" must return 'cookie', 'body' or undefined")
+    } catch (cause) {
+      throw new AuthError('unavailable', { dependency: 'internal', cause })
+    }
   }
 }) as Check<((req: Request) => RefreshMode | undefined) | undefined>
 

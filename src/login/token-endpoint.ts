@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { EventSubject } from '../refusals/events.js'
-import { type HttpResponse, jsonResponse } from '../refusals/responses.js'
+import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
+import { assertOwnOrigin } from '../requests/cross-site.js'
 import { headerOf } from '../requests/header-lines.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { createTokenId } from '../tokens/jwt/claims.js'
@@ -10,13 +11,14 @@ import { confirmationOf } from './confirmation.js'
 import type { LoginResult } from './create-login.js'
 import { createIssuing, type Issued, limitCalls, withText } from './issuing.js'
 import { createCredentialsReader } from './read-credentials.js'
-import { refreshResponse, withinSession } from './refresh-mode.js'
+import { type RefreshRoutes, refreshResponse, withinSession } from './refresh-mode.js'
 import { CALL_CODES, startSession } from './start-session.js'
 import type { TokenRouterSettings } from './token-router-options.js'
 
 /** Creates the token endpoint: request → credentials → account → token → response. */
 export function createTokenEndpoint(settings: TokenRouterSettings) {
-  const { tokens, path, respond, timeout, emailInEvents, sessions, sessionLabel, refresh, login, emit } = settings
+  const { tokens, path, respond, timeout, emailInEvents, sessions, sessionLabel, refresh, allowedOrigins } = settings
+  const { login, emit } = settings
   const readCredentials = createCredentialsReader(settings)
   const issueNow = sessions || respond ? undefined : issueNowOf(tokens)
   const issue = createIssuing(settings)
@@ -27,6 +29,7 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
     req: Request
     res: Response
     origin: RequestOrigin
+    mode: RefreshMode | undefined
     remember: boolean
     isWanted(): boolean
   }
@@ -37,6 +40,9 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
     origin: RequestOrigin,
     subject: EventSubject,
   ): Promise<HttpResponse> {
+    const mode = refresh?.modeOf(req)
+    // Otherwise a page of another origin could sign its visitor in to an account of its own.
+    if (mode === 'cookie') assertOwnOrigin(req.headers, allowedOrigins)
     const { remember, ...credentials } = await readCredentials(req, origin)
     if (emailInEvents) subject.email = credentials.email
     const loggedIn = await login.logIn(credentials, origin, emit, subject)
@@ -45,7 +51,7 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
       ? plain(withText(now))
       : await limitCalls(origin.source, (isWaiting) => {
           const isWanted = () => isWaiting() && !res.headersSent && !origin.signal.aborted
-          return issueLater({ ...loggedIn, req, res, origin, remember, isWanted })
+          return issueLater({ ...loggedIn, req, res, origin, mode, remember, isWanted })
         })
     const { accountId } = loggedIn.subject
     emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
@@ -54,17 +60,18 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
 
   /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
   async function issueLater(task: SignIn): Promise<[Issued, HttpResponse]> {
-    const { req, account, subject } = task
-    // A function of the host, which gets the calls' rules too.
-    const mode = refresh && (await callHost('internal', () => refresh.modeOf(req), calls))
-    if (refresh && mode) return issueWithRefresh(task, mode)
+    const { req, account, subject, mode } = task
+    if (refresh && mode) return issueWithRefresh(task, mode, refresh)
     const issued = await issue(req, subject, account)
     await start(task, { id: issued.id, expiresAt: issued.expiresAt })
     return plain(issued)
   }
 
-  async function issueWithRefresh(task: SignIn, mode: 'cookie' | 'body'): Promise<[Issued, HttpResponse]> {
-    const { refreshing } = refresh as NonNullable<typeof refresh>
+  async function issueWithRefresh(
+    task: SignIn,
+    mode: RefreshMode,
+    { refreshing }: RefreshRoutes,
+  ): Promise<[Issued, HttpResponse]> {
     const { req, res, account, subject, remember } = task
     const now = Number(tokens.now())
     const id = createTokenId(now)

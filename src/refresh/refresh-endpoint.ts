@@ -5,7 +5,6 @@ import { subjectOf } from '../login/create-login.js'
 import { createIssuing, limitCalls } from '../login/issuing.js'
 import { cookieValues, deleteCookie } from '../login/refresh-cookie.js'
 import { cookiePath, type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
-import { CALL_CODES } from '../login/start-session.js'
 import type { TokenRouterSettings } from '../login/token-router-options.js'
 import { isPlainObject, own } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
@@ -15,7 +14,6 @@ import { doneResponse, type HttpResponse, type RefreshMode } from '../refusals/r
 import { assertOwnOrigin } from '../requests/cross-site.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
-import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { createTurnQueue } from '../waiting/turn-queue.js'
 import { refresh, refused, signOut } from './refresh.js'
@@ -54,7 +52,8 @@ export function createRefreshEndpoint(settings: Settings) {
         address,
         isWanted: () => isWaiting() && !res.headersSent && !signal.aborted,
         issue(found, { account, original }) {
-          const subject = withinSession(subjectOf(account, asOf), found, asOf.getTime())
+          const expiresAt = refreshing.endOf(found.createdAt)
+          const subject = withinSession(subjectOf(account, asOf), { ...found, expiresAt }, asOf.getTime())
           return issue(req, subject, toRequestUser({ account, original }))
         },
       })
@@ -98,7 +97,7 @@ export function createSignOutEndpoint(settings: Settings) {
 }
 
 /** Creates the reader of the refresh token of a request. A text that this package did not sign is refused without a look-up. */
-function createPresenter({ tokens, sessions, timeout, refresh, ...limits }: Settings) {
+function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
   const { refreshing, modeOf } = refresh
   const readBody = createBodyReader(limits)
   const issuers = [...new Set([tokens.issuer, ...(sessions?.issuers ?? [])])]
@@ -113,7 +112,7 @@ function createPresenter({ tokens, sessions, timeout, refresh, ...limits }: Sett
   }
 
   return async function present(req: Request, origin: RequestOrigin): Promise<[RefreshTokenFacts, RefreshMode]> {
-    const mode = await callHost('internal', () => modeOf(req), { timeout, passThrough: CALL_CODES })
+    const mode = modeOf(req)
     if (!mode) throw refused('missing')
     if (mode === 'body') {
       const presented = refreshing.read(await textIn(req, origin), issuers)
@@ -124,7 +123,7 @@ function createPresenter({ tokens, sessions, timeout, refresh, ...limits }: Sett
     return [presentedIn(cookieValues(req)), mode]
   }
 
-  /** Of several cookies, another host of the domain may have set one. The user must not get the session of another account by it. */
+  /** Reads the cookies. Another host of the domain may have set one of several. The user must not get the session of another account by it. */
   function presentedIn(values: readonly string[]): RefreshTokenFacts {
     if (values.length === 0) throw refused('missing')
     const read = values.flatMap((value) => refreshing.read(value, issuers) ?? [])

@@ -149,7 +149,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     emit({ address }, { type: 'session.ended', accountId, reason, ...(id !== undefined && namesOf(id)) })
   }
 
-  /** Without refresh, the id of a session is the one of its token. */
+  /** Returns the id of a session as events name it. Without refresh, it is the one of its token. */
   const namesOf = (id: string) => (refreshing ? { sessionId: id } : { tokenId: id })
 
   async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {

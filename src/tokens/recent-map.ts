@@ -8,14 +8,13 @@
 export function recentMap<V>(size: number) {
   let older = new Map<string, V>()
   const map = {
-    /** The entries that were used since it was empty. To read one from here is faster than `get`, and has the same effect. */
+    /** The entries that were used since it was empty. Look here first. */
     recent: new Map<string, V>(),
-    get(key: string): V | undefined {
-      const found = map.recent.get(key)
-      if (found !== undefined) return found
-      const old = older.get(key)
-      if (old !== undefined) map.set(key, old)
-      return old
+    /** Returns an entry that is not in `recent`, and moves it there. */
+    older(key: string): V | undefined {
+      const found = older.get(key)
+      if (found !== undefined) map.set(key, found)
+      return found
     },
     set(key: string, value: V): void {
       if (map.recent.size >= size) {

@@ -4,6 +4,7 @@ import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
 import { traceSync, VERIFY } from '../refusals/tracing.js'
 import { ISSUED_FORM, type TokenForm, TYP } from './jwt/claims.js'
+import { knownHeaders } from './jwt/compact-jws.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
@@ -182,14 +183,15 @@ function verifying<T extends object>(
   members: T,
 ): TypedVerifier & T {
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
+  const material = { keys, form, headers: knownHeaders() }
   function verifyNew(text: string): VerifiedToken {
     const expected = { issuer, audience, now: clock(), tolerance }
     const verification = traceSync(
       VERIFY,
-      () => verifyToken(text, keys, form, expected),
+      () => verifyToken(text, material, expected),
       ({ token }) => factsOf(token),
     )
-    add(text, verification)
+    add(verification)
     return verification.token
   }
   function verifyHere(text: string): VerifiedToken {

@@ -3,19 +3,15 @@ import type { KeySource } from './keys/key-ring.js'
 import { KEY_LENGTH, recentMap } from './recent-map.js'
 import type { VerifiedToken } from './verified-token.js'
 
-interface Entry extends Verification {
-  readonly text: string
-}
-
 /** Creates a cache of the `size` tokens that were used last, so that each token is verified once. Refusals are not cached. */
 export function verifiedCache(size: number, keys: KeySource, clock: () => number) {
-  const entries = recentMap<Entry>(size)
+  const entries = recentMap<Verification>(size)
   return {
-    add: (text: string, verification: Verification) => entries.set(text.slice(-KEY_LENGTH), { text, ...verification }),
+    add: (verification: Verification) => entries.set(verification.text.slice(-KEY_LENGTH), verification),
     /** Returns a token that was verified before and is still valid: its times and its key are checked again. */
     fromCache(text: string): VerifiedToken | undefined {
       const id = text.slice(-KEY_LENGTH)
-      const entry = entries.recent.get(id) ?? entries.get(id)
+      const entry = entries.recent.get(id) ?? entries.older(id)
       if (entry?.text !== text) return undefined
       const now = clock()
       if (now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key) return entry.token

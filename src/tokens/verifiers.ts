@@ -54,7 +54,7 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
     issuers: [...byIssuer.keys()] as [string, ...string[]],
     fromCache(text) {
       const id = text.slice(-KEY_LENGTH)
-      return (holders.recent.get(id) ?? holders.get(id))?.fromCache(text)
+      return (holders.recent.get(id) ?? holders.older(id))?.fromCache(text)
     },
     select(text) {
       assertTokenText(text)

@@ -20,6 +20,8 @@ interface Page {
   isOpen: boolean
   /** The calls that may ask for credentials. */
   calls: number
+  /** The sign-ins before the first of them. */
+  signIns: number
   readonly unlock: Set<() => void>
   /** The sessions from before the last sign-out that this page knows. */
   ended: ReadonlySet<string>
@@ -145,6 +147,7 @@ function create(mode: Mode, world: World, respond: Respond) {
     if (server === 'hangs') return aborted
     await Promise.race([respond(`response ${route}`), aborted])
     if (!owner.isOpen) return forever()
+    if (!route) kit.signIns++
     // A sign-out that crosses a sign-in ends its session.
     if (!route && signOuts === kit.signOuts) kit.isSignedOut = false
     if (isCookie) kit.kept = next
@@ -182,7 +185,7 @@ function create(mode: Mode, world: World, respond: Respond) {
       before.isOpen = false
       for (const end of before.unlock) end()
     }
-    const page = { isOpen: true, calls: 0, unlock: new Set(), ended: new Set() } as unknown as Page
+    const page = { isOpen: true, calls: 0, signIns: 0, unlock: new Set(), ended: new Set() } as unknown as Page
     pages[index] = page
     const client = inPage.run(page, () =>
       createTokenClient({
@@ -191,7 +194,12 @@ function create(mode: Mode, world: World, respond: Respond) {
         refresh: isCookie ? 'cookie' : storageOf(() => page),
         credentials() {
           world.must(page.calls > 0, 'restore() asks for no credentials')
-          world.must(kit.isSignedOut || !kit.lives(), 'nobody is asked for credentials while the session lives')
+          // The page found no session before another page signed in.
+          const wasOver = page.signIns < kit.signIns
+          world.must(
+            kit.isSignedOut || !kit.lives() || wasOver,
+            'nobody is asked for credentials while the session lives',
+          )
           return { email: 'alice@example.com', password: 'secret' }
         },
         fetch: (input, init = {}) => callServer(page, String(input).slice(TOKEN_URL.length), init),
@@ -210,6 +218,7 @@ function create(mode: Mode, world: World, respond: Respond) {
     /** True from a sign-out to the next sign-in. */
     isSignedOut: false,
     signOuts: 0,
+    signIns: 0,
     /** True until the storage of the app has done what a sign-out asks for. A process that ends before cannot sign out. */
     isRemoving: false,
     lives: () => sessions.has(idOf(kit.kept)),
@@ -217,7 +226,7 @@ function create(mode: Mode, world: World, respond: Respond) {
     endSession: () => sessions.clear(),
     async token(page: Page): Promise<string | undefined> {
       const { ended } = page
-      page.calls++
+      if (!page.calls++) page.signIns = kit.signIns
       try {
         const text = await inPage.run(page, () => page.client.token())
         world.must(!ended.has(idOf(text)), 'no token of a session from before the sign-out')

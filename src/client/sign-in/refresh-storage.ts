@@ -1,14 +1,4 @@
-import type { ClientSettings } from '../client-options.js'
-
-/** A refresh token, as an app keeps it. */
-export interface RefreshTokenStorage {
-  /** Returns the refresh token. Null or undefined when there is none. A rejection is an outage: nobody is asked for credentials. */
-  load(): string | null | undefined | PromiseLike<string | null | undefined>
-  /** Keeps a refresh token in place of the one before. */
-  save(refreshToken: string): unknown
-  /** Deletes the refresh token, because its session is over. */
-  remove(): unknown
-}
+import type { ClientSettings, RefreshTokenStorage } from '../client-options.js'
 
 /** The part of `localStorage` that this file uses. */
 interface Store {

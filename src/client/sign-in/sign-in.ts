@@ -199,7 +199,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
           // After a refusal, another process may have stored the token of a new sign-in.
           if (text === tried || (isCookie ? text : !text)) {
             // A note of a sign-out that has not reached the server, or a refresh token whose session is over.
-            if (text) await (isCookie ? void endSession().catch(() => {}) : storage.remove())
+            if (text) (isCookie ? endSession() : (storage.remove() as Promise<unknown>)).catch(() => {})
             return undefined
           }
           try {

@@ -1,9 +1,8 @@
-import type { ClientSettings } from '../client-options.js'
+import type { ClientSettings, RefreshTokenStorage } from '../client-options.js'
 import { type Grant, isToken } from '../grant.js'
 import { readJson, readTime } from '../read.js'
 import { discard } from '../send.js'
 import { TokenClientError } from '../token-client-error.js'
-import type { RefreshTokenStorage } from './refresh-storage.js'
 import { retryAfter } from './retry-delay.js'
 
 /** A day: the token is used until then, or until a 401. */

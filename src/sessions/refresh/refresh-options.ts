@@ -3,20 +3,20 @@ import { type Duration, duration } from '../../options/checks.js'
 import { misuse } from '../../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
 
-/** How users stay signed in: the option `refresh` of `createSessions`. */
+/** The option `refresh` of `createSessions`. */
 export interface RefreshOptions {
   /**
    * Signs the refresh tokens: a text or bytes of at least 32 bytes, the same in all processes. A list: the first one signs, all of them
    * verify, so that you can replace a secret without signing anyone out.
    */
   secret: RefreshSecret | readonly RefreshSecret[]
-  /** A session ends when it was not refreshed for this time. Default 14 days. 1 min to 366 days. */
+  /** A session ends when it was not refreshed for this time. Default 14 days. 1 s to 366 days. */
   idle?: Duration | undefined
   /** The longest time from a sign-in to the end of its session. Default 90 days, or `idle` if that is longer. Up to 10 years. */
   longest?: Duration | undefined
   /**
    * The time in which a replaced refresh token returns its successor again, for tabs, retries and lost responses. A thief who always
-   * refreshes within this time of the owner is not noticed, so keep it short. Default 10 s. 1 s to 1 min.
+   * refreshes within this time of the owner is not noticed, so keep it short. Default 10 s. At most 1 min.
    */
   grace?: Duration | undefined
 }
@@ -51,9 +51,9 @@ const DAY = 86_400_000
 
 const schema = {
   secret: secretList,
-  idle: optional(duration(MINUTE, 366 * DAY), 14 * DAY),
-  longest: optional(duration(MINUTE, 3660 * DAY)),
-  grace: optional(duration(1000, MINUTE), 10_000),
+  idle: optional(duration(1000, 366 * DAY), 14 * DAY),
+  longest: optional(duration(1000, 3660 * DAY)),
+  grace: optional(duration(0, MINUTE), 10_000),
 }
 
 const aliases = aliasesOf({

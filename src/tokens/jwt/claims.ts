@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LAST_MOMENT, SCOPE_TOKEN } from '../../options/checks.js'
-import { isPlainObject, own } from '../../options/values.js'
+import { bare, isPlainObject, own } from '../../options/values.js'
 import type { TokenRefusal } from '../../refusals/codes.js'
 import { type PrivateClaims, Verified, type VerifiedToken } from '../verified-token.js'
 import type { CompactToken } from './compact-jws.js'
@@ -40,8 +40,13 @@ interface ValidTime extends Omit<AcceptedClaims, 'token'> {
 const isTime = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) * 1000 <= LAST_MOMENT
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const isScope = (value: unknown): value is string | undefined =>
-  value === undefined || (typeof value === 'string' && value.split(' ').every((token) => SCOPE_TOKEN.test(token)))
+
+/** Returns the scopes of a `scope` claim, undefined when it is not valid. */
+function readScopes(scope: unknown): string[] | undefined {
+  if (scope === undefined) return []
+  const scopes = typeof scope === 'string' ? scope.split(' ') : undefined
+  return scopes?.every((token) => SCOPE_TOKEN.test(token)) ? scopes : undefined
+}
 
 /** Returns the times of a token, or the reason of a refusal: `claims` for times that are not whole seconds, or not in their order. */
 export function readTimes(
@@ -71,14 +76,18 @@ export const ownPrivateClaims = (claims: PrivateClaims) => privateClaims(claims,
 
 /** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
 export function privateClaims(claims: PrivateClaims, written = REGISTERED): PrivateClaims {
-  const entries: [string, unknown][] = []
+  let kept: Record<string, unknown> | undefined
   for (const name of Object.keys(claims)) {
     if (written.has(name)) continue
     const value = claims[name]
-    if (typeof value !== 'function') entries.push([name, value])
+    if (typeof value === 'function') continue
+    kept ??= {}
+    // An assignment would reach the prototype: `__proto__`, or a name of a frozen prototype.
+    if (name in kept) Object.defineProperty(kept, name, bare({ value, enumerable: true }))
+    else kept[name] = value
   }
   // Most tokens have no private claims, so cached tokens share one object.
-  return entries.length === 0 ? NO_CLAIMS : Object.fromEntries(entries)
+  return kept ?? NO_CLAIMS
 }
 
 /** A UUID of version 7 in the spelling that `createTokenId` writes (RFC 9562 sections 4 and 5.7). */
@@ -114,21 +123,20 @@ export const ISSUED_FORM: TokenForm = {
     const sub = own(payload, 'sub')
     const jti = own(payload, 'jti')
     const clientId = own(payload, 'client_id')
-    const scope = own(payload, 'scope')
+    const scopes = readScopes(own(payload, 'scope'))
     const sid = own(payload, 'sid')
     if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti) || !isText(clientId)) return 'claims'
     const times = readTimes(payload, expected)
-    if (times === 'claims' || !isScope(scope) || (sid !== undefined && !isText(sid))) return 'claims'
+    if (times === 'claims' || !scopes || (sid !== undefined && !isText(sid))) return 'claims'
     const { issuer, audience } = expected
     if (iss !== issuer) return 'issuer'
     if (aud !== audience) return 'audience'
     if (typeof times === 'string') return times
     const { exp, notBefore, notAfter } = times
     const iat = timeOfIssue(jti, times.iat) / 1000
-    const scopes = scope === undefined ? [] : scope.split(' ')
     const claims = ownPrivateClaims(payload)
-    const names = { id: jti, accountId: sub, issuer, audience, clientId, scopes, sessionId: sid }
-    const token = new Verified({ ...names, iat, exp, claims })
+    const names = { id: jti, accountId: sub, issuer, audience, clientId, scopes, sessionId: sid, iat, exp, claims }
+    const token = new Verified(names)
     return { token, notBefore, notAfter }
   },
 }

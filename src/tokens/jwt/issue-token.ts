@@ -84,8 +84,9 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
     iat,
     exp,
     jti: id,
-    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-    ...(sessionId !== undefined && { sid: sessionId }),
+    // JSON omits what is undefined.
+    scope: scopes.length > 0 ? scopes.join(' ') : undefined,
+    sid: sessionId,
     ...(signedInAt !== undefined && { auth_time: Math.floor(signedInAt.getTime() / 1000) }),
   }
   const issued = (token: string): IssuedToken => {

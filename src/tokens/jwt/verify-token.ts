@@ -3,12 +3,21 @@ import { AuthError, type AuthErrorDetails } from '../../refusals/auth-error.js'
 import type { TokenRefusal } from '../../refusals/codes.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
 import type { AcceptedClaims, Expectation, TokenForm } from './claims.js'
-import { type CompactToken, readCompact } from './compact-jws.js'
+import { type CompactToken, type KnownHeaders, readCompact } from './compact-jws.js'
 import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
 export interface Verification extends AcceptedClaims {
+  /** The token's text. */
+  readonly text: string
   readonly key: VerificationKey
+}
+
+/** The keys of a verifier, and the form and the known headers of its tokens. */
+export interface Verifying {
+  readonly keys: KeySource
+  readonly form: TokenForm
+  readonly headers: KnownHeaders
 }
 
 /** The longest token. Node's default limit for all headers of a request is 16 kB. */
@@ -20,17 +29,19 @@ export function assertTokenText(text: unknown): asserts text is string {
 }
 
 /** @throws AuthError `invalid_token` */
-export function verifyToken(text: string, keys: KeySource, form: TokenForm, expected: Expectation): Verification {
-  const compact = readCompact(text)
+export function verifyToken(text: string, { keys, form, headers }: Verifying, expected: Expectation): Verification {
+  const compact = readCompact(text, headers)
   const { issuer } = expected
   if (!compact) throw refusal('malformed', { issuer })
   const key = keyOf(compact, keys, form)
   if (typeof key === 'string') throw refusal(key, { issuer })
   if (!isSignedBy(compact, key)) throw refusal('signature', { issuer })
+  headers.add(compact)
   const payload = parseJson(compact.payload.toString())
   const result = form.readClaims(payload, expected, compact)
   if (typeof result === 'string') throw refusal(result, { issuer, ...tokenIdOf(payload) })
-  return { key, ...result }
+  const { token, notBefore, notAfter } = result
+  return { text, key, token, notBefore, notAfter }
 }
 
 /** Returns the key that the token names, or the reason of a refusal. */

@@ -47,7 +47,7 @@ export function createRefreshServer() {
     const [id = '', generation] = (text ?? '').split('.')
     const state = sessions.get(id)
     if (!state) return undefined
-    const next = nextState(state, Number(generation), { now: Date.now(), grace: GRACE })
+    const next = nextState(state, Number(generation), { now: Date.now(), presentedAt: Date.now(), grace: GRACE })
     if (next) sessions.set(id, next)
     else sessions.delete(id)
     return next && `${id}.${next.generation}`

@@ -97,6 +97,14 @@ describe('an app with refresh: { load, save, remove }', () => {
     expect(asked).toBe(2)
   })
 
+  it('asks for credentials when the session is over, also when remove() fails', async () => {
+    await start().token()
+    server.sessions.clear()
+    storage.remove = () => Promise.reject(new Error('the device is locked'))
+    expect(await start().token()).toBe('T2')
+    expect([asked, storage.text?.startsWith('S3.')]).toEqual([2, true])
+  })
+
   it('does not remove the refresh token of a new sign-in of another process', async () => {
     await start().token()
     server.sessions.clear()

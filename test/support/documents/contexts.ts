@@ -59,7 +59,7 @@ const SERVER = `${HOST}
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions guard-mount own-errors step-up cors'],
-  [HOST, 'passport nest fastify apollo trpc session-or-token'],
+  [HOST, 'passport nest fastify apollo trpc session-or-token refresh'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
   [APP, 'readme-point readme-guards serverless-cdn'],
@@ -255,8 +255,35 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-adopt': `${API}
     const newPassword = 'another secret'`,
+  'client-refresh': `import { createTokenClient } from 'express-token-endpoint/client'
+    const url = process.env.API_URL ?? ''
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
+    const texts = new Map()
+    const SecureStore = {
+      getItemAsync: async (/** @type {string} */ name) => texts.get(name),
+      setItemAsync: async (/** @type {string} */ name, /** @type {string} */ text) => void texts.set(name, text),
+      deleteItemAsync: async (/** @type {string} */ name) => void texts.delete(name),
+    }`,
+  'client-cookie': `const location = { origin: process.env.API_URL ?? '' }
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
+    const showApp = () => {}
+    const showOutage = () => {}`,
   'client-keep': `const location = { origin: process.env.API_URL ?? '' }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
+  'refresh-page': `const location = { origin: process.env.API_URL ?? '' }
+    export const shown: string[] = []
+    const showForm = () => {
+      shown.push('form')
+      return { email: 'alice@example.com', password: 'secret' }
+    }
+    const showApp = () => shown.push('app')`,
+  'refresh-app': `export const kept = new Map<string, string>()
+    const askUser = () => ({ email: 'alice@example.com', password: 'secret' })
+    const SecureStore = {
+      getItemAsync: async (key: string) => kept.get(key) ?? null,
+      setItemAsync: async (key: string, value: string) => void kept.set(key, value),
+      deleteItemAsync: async (key: string) => void kept.delete(key),
+    }`,
   // Operation.
   'serverless-lambda': `import { createPasswords, createThrottle, memoryAccounts } from 'express-token-endpoint'
     const passwordHash = await createPasswords().hash('secret')

@@ -197,6 +197,14 @@ describe('a refresh', () => {
     expectForbidden(await refresh(thief))
   })
 
+  it('gives a token of full lifetime just before the session would have ended', async () => {
+    const { signIn, refresh, wait } = await start({ options: { idle: '1d' } })
+    const { refreshToken } = bodyOf(await signIn())
+    wait(DAY - 2 * SECOND)
+    const { iat, exp } = claimsOf(bodyOf(await refresh(refreshToken)).authenticationToken)
+    expect(exp - iat).toBe(600)
+  })
+
   it('ends after idle without a refresh, and after longest in any case', async () => {
     const { signIn, refresh, wait } = await start({ options: { idle: '1d', longest: '2d' } })
     const idle = bodyOf(await signIn()).refreshToken
@@ -230,6 +238,22 @@ describe('a refresh', () => {
     expect(events.findLast(({ type }) => type === 'session.ended')).toMatchObject({ reason: 'account' })
     list.splice(0, 1, alice)
     expectForbidden(await refresh(refreshToken))
+  })
+
+  it('does not bring back a session that ends during a refresh', async () => {
+    const store = memorySessions()
+    let endAll = async () => {}
+    const replace: SessionStore['replace'] = async (id, from, to) => {
+      await endAll()
+      return store.replace(id, from, to)
+    }
+    const { signIn, refresh, sessions } = await start({ store: { ...store, replace } })
+    const { refreshToken } = bodyOf(await signIn())
+    endAll = () => sessions.endAll(ACCOUNTS.alice.id)
+    expectForbidden(await refresh(refreshToken))
+    endAll = async () => {}
+    expectForbidden(await refresh(refreshToken))
+    expect(await sessions.list(ACCOUNTS.alice.id)).toEqual([])
   })
 
   it('keeps the session in which the user changed the password, and ends the others', async () => {
@@ -453,7 +477,7 @@ describe('the cookie', () => {
     ['an opaque origin', { origin: 'null' }],
   ])('is not taken from a page of %s', async (_, headers) => {
     const { cookie, withCookie, sessions } = await startWithCookie()
-    for (const path of ['/refresh', '/sign-out']) {
+    for (const path of ['', '/refresh', '/sign-out']) {
       const answer = await withCookie(path, cookie, headers)
       expectProblem(answer, 403, 'cross_site_request', 'Forbidden')
       expect(setCookies(answer)).toEqual([])

@@ -25,6 +25,8 @@ const PROBLEM = { 'Content-Type': 'application/problem+json' }
 it('has the token call, the key set and the sessions at their documented paths and methods', () => {
   expect(ENDPOINTS).toEqual({
     token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
+    refresh: { path: '/refresh', methods: ['POST'] },
+    tokenSignOut: { path: '/sign-out', methods: ['POST'] },
     keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
     sessions: { path: '/', methods: ['GET', 'HEAD', 'DELETE'] },
     session: { path: '/{id}', methods: ['DELETE'] },
