@@ -209,20 +209,24 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const store = memorySessions()`,
   'sessions-redis': `const log = { error: (_: unknown) => {} }`,
   'sessions-mongodb': `const rows = new Map<string, Stored>()
-    type Filter = { accountId?: string; _id?: string | { $ne: string } }
-    const fits = ({ accountId, _id: id }: Filter) => (row: Stored) =>
+    type Filter = { accountId?: string; refresh?: string; _id?: string | { $ne: string } }
+    const fits = ({ accountId, refresh, _id: id }: Filter) => (row: Stored) =>
       (accountId === undefined || row.accountId === accountId) &&
+      (refresh === undefined || row.refresh === refresh) &&
       (id === undefined || (typeof id === 'string' ? row._id === id : row._id !== id.$ne))
     const some = (filter: Filter) => structuredClone([...rows.values()].filter(fits(filter)))
     const collection = {
       createIndex: async (_keys: object, _options?: object) => 'index',
       insertOne: async (row: Stored) => rows.set(row._id, structuredClone(row)),
-      findOne: async (filter: Filter, _options?: object) => some(filter)[0] ?? null,
+      findOne: async (filter: Filter) => some(filter)[0] ?? null,
       find: (filter: Filter) => ({ toArray: async () => some(filter) }),
       deleteOne: async (filter: Filter) => ({ deletedCount: some(filter).slice(0, 1).filter(({ _id }) => rows.delete(_id)).length }),
       deleteMany: async (filter: Filter) => ({ deletedCount: some(filter).filter(({ _id }) => rows.delete(_id)).length }),
-      updateOne: async (filter: Filter, { $set }: { $set: Partial<Stored> }) =>
-        some(filter).slice(0, 1).map((row) => rows.set(row._id, { ...row, ...$set })),
+      updateOne: async (filter: Filter, { $set }: { $set: Partial<Stored> }) => {
+        const found = some(filter).slice(0, 1)
+        for (const row of found) rows.set(row._id, { ...row, ...$set })
+        return { matchedCount: found.length }
+      },
     }`,
   'redis-throttle': `${STORE}
     const log = { error: (_: unknown) => {} }`,
