@@ -42,9 +42,9 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
     subject: EventSubject,
   ): Promise<HttpResponse> {
     const mode = refresh?.modeOf(req)
-    // Otherwise a page of another origin could sign its visitor in to an account of its own.
-    if (mode === 'cookie') assertOwnOrigin(req.headers, allowedOrigins)
     const { remember, ...credentials } = await readCredentials(req, origin)
+    // A page of another origin could sign its visitor in with the account of an attacker.
+    if (mode === 'cookie') assertOwnOrigin(req.headers, allowedOrigins)
     if (emailInEvents) subject.email = credentials.email
     const loggedIn = await login.logIn(credentials, origin, emit, subject)
     const now = issueNow?.(loggedIn.subject)

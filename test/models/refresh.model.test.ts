@@ -330,7 +330,7 @@ const WORLDS: readonly (readonly [string, Settings, Network])[] = [
 function numbersOf(seed: number, length: number): number[] {
   let state = seed | 1
   return Array.from({ length }, () => {
-    // Xorshift, because fast-check needs longer for so many numbers than the run.
+    // Xorshift, because fast-check needs longer for thousands of numbers than the run.
     state ^= state << 13
     state ^= state >>> 17
     state ^= state << 5

@@ -1,6 +1,6 @@
 import { misuse, PAGE } from '../../options/misuse.js'
 
-/** What a session remembers about its refresh tokens. The store holds it as one text. */
+/** The state of a session's refresh tokens. The store holds it as one text. */
 export interface RefreshState {
   /** The generation of the current refresh token. A sign-in has 0. */
   generation: number
@@ -14,7 +14,7 @@ export interface RefreshState {
   passwordTag: string
 }
 
-/** The most times that a session remembers. When all of them are within `grace`, the current generation stays, so that none is missed. */
+/** The most times that a session keeps. When all of them are within `grace`, the current generation stays, so that none is missed. */
 const MOST_TIMES = 8
 
 /** The most by which clocks differ, in milliseconds. A clock that was much further ahead must not stop the rotation until then. */

@@ -19,7 +19,7 @@ export interface Device {
   isBusy: boolean
 }
 
-/** How many of 1,000 messages are lost, late or doubled. */
+/** The share of 1,000 messages that are lost, late or doubled. */
 export interface Network {
   readonly lost: number
   readonly late: number

@@ -17,11 +17,11 @@ export interface Facts {
   readonly createdAt: number
   /** The generation in the store. */
   generation: number
-  /** For each generation, the time at which a process asked the store to replace it. */
+  /** The time of each generation at which a process asked the store to replace it. */
   readonly replacedAt: number[]
   /** The generation whose successor was lost, until a refresh with a current token. */
   lost: number | undefined
-  /** The time until which nothing but the user or the host ends the session. */
+  /** The time until which only the user or the host ends the session. */
   staysUntil: number
   /** True when it may end: because of the user, the host, two lost responses in a row or a thief. */
   mayEnd: boolean

@@ -30,7 +30,7 @@ export interface Settings {
   readonly grace: number
   /** The most that the clocks of two processes differ. */
   readonly skew: number
-  /** How many of 1,000 calls of a store fail in some way. */
+  /** The share of 1,000 calls of a store that fail in some way. */
   readonly faults: number
 }
 

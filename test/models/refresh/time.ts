@@ -74,7 +74,7 @@ export function createChoices(numbers: readonly number[]) {
     isUsedUp: () => used >= numbers.length,
     /** Returns a whole number below `count`. */
     below: (count: number) => next() % count,
-    /** Returns true in so many of 1,000 cases. */
+    /** Returns true in `count` of 1,000 cases. */
     isOneOf: (count: number) => next() % 1000 > 999 - count,
     pick: <T>(values: readonly [T, ...T[]]): T => values[next() % values.length] as T,
     /** Returns a value with a probability that is proportional to its weight. */
