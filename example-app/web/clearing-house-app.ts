@@ -26,7 +26,7 @@ export interface ClearingHouseDependencies extends BaseDependencies {
   passwords: Passwords
   throttle: Throttle
   sessionStore: SessionStore
-  /** Of the refresh tokens. The first one signs, and all of them verify. */
+  /** The secrets of the refresh tokens. The first one signs, and all of them verify. */
   refreshSecrets: readonly string[]
   page: PageOptions
 }
