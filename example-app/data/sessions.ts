@@ -71,7 +71,7 @@ const indexOf = (accountId: string) => `sessions:${accountId}`
 /** Runs in one step, because another process may remove the session in between. */
 const TOUCH = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1]) end`
 
-/** Runs in one step, as above. A session without refresh does not have this field. */
+/** Runs in one step, as above. A session without refresh lacks the field. */
 const REPLACE = `
   if redis.call('HGET', KEYS[1], 'refresh') ~= ARGV[2] then return 0 end
   redis.call('HSET', KEYS[1], 'refresh', ARGV[3], 'expiresAt', ARGV[4], 'lastUsedAt', ARGV[5])

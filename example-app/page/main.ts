@@ -14,7 +14,7 @@ interface Session {
   over: AbortController
 }
 
-/** The key of the user's e-mail address, which the page keeps for a reload and for other tabs, because the token has none. */
+/** The key of the user's e-mail address in `localStorage`, for a reload and for other tabs, because the token has none. */
 const EMAIL = 'clearing house: e-mail'
 
 const reportingUrl = document.querySelector<HTMLMetaElement>('meta[name=reporting-url]')?.content || undefined

@@ -1,5 +1,6 @@
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { until } from '../../support/concurrency.js'
 import { ARGS, EXECUTABLE, NO_CHROMIUM } from '../../support/services/chromium.js'
 import { ALICE, NORTH, REPORT, statusOf, tempDir } from '../support.js'
 import { signIn } from './browser.js'
@@ -124,7 +125,7 @@ describe.skipIf(NO_CHROMIUM)('staying signed in, in a browser with a profile', (
   })
 
   /** Signs in, lets the token expire by both clocks, and returns the token from before. */
-  async function expire(app: PageApp, page: Page, before: () => void = () => {}): Promise<string> {
+  async function expire(app: PageApp, page: Page, before: () => unknown = () => {}): Promise<string> {
     app.stopClock()
     await page.clock.install()
     const { tokens, forms } = watchTokens(page)
@@ -132,7 +133,7 @@ describe.skipIf(NO_CHROMIUM)('staying signed in, in a browser with a profile', (
     await isSignedIn(page)
     const [token = ''] = tokens
     expect(forms).toHaveLength(1)
-    before()
+    await before()
     app.pass(10 * MINUTE)
     await page.clock.fastForward(10 * MINUTE)
     return token
@@ -141,17 +142,16 @@ describe.skipIf(NO_CHROMIUM)('staying signed in, in a browser with a profile', (
   test('a token is renewed after ten minutes without a form', async () => {
     const app = await startPageApp()
     const page = await openTab(await startChromium(await tempDir()), app.clearingHouse.url)
-    let end: string | null = null
-    const forms: string[] = []
-    const token = await expire(app, page, () => {
-      forms.push(...watchTokens(page).forms)
+    const later = { forms: [] as string[], end: null as string | null }
+    const token = await expire(app, page, async () => {
+      later.forms = watchTokens(page).forms
+      later.end = await tokenEnd(page)
     })
-    await expect.poll(() => tokenEnd(page)).not.toBe(end)
-    end = await tokenEnd(page)
+    await until(async () => expect(await tokenEnd(page)).not.toBe(later.end))
     expect(await statusOf(app.clearingHouse.url + NORTH, token)).toBe(401)
     await page.getByRole('button', { name: 'Refresh' }).click()
     await isSignedIn(page)
-    expect(forms).toEqual([])
+    expect(later.forms).toEqual([])
   })
 
   test('a disabled account is refused by both APIs within ten minutes, and the page asks for the password', async () => {
