@@ -33,8 +33,6 @@ export function createPageClient(url: URL, reportingUrl: string | undefined): Pa
   // A copy would keep the first `state`.
   return Object.assign(client, {
     async signIn(credentials: Credentials) {
-      // Otherwise the client would refresh the session of another person, and send nothing after refused credentials.
-      client.signOut().catch(() => {})
       typed = credentials
       try {
         return await client.token()

@@ -35,6 +35,8 @@ function openClient(): PageClient {
 }
 
 async function signIn(email: string, password: string, remember: boolean) {
+  // Otherwise the client would refresh a session of another tab, and would send nothing after refused credentials.
+  if (client.state.error || localStorage.getItem(EMAIL)) void client.signOut().catch(() => {})
   try {
     await client.signIn({ email, password, remember })
   } catch (error) {
@@ -94,6 +96,7 @@ function leave(): string | undefined {
 function end(why: End): void {
   if (!session) return
   const email = leave()
+  localStorage.removeItem(EMAIL)
   void client.signOut().catch(() => {})
   form.open(END_TEXTS[why], END_TONES[why], email)
 }

@@ -34,6 +34,8 @@ export async function openPage(browser: Browser, options: PageAppOptions = {}): 
     tokens.push(...(request.headers()['authorization']?.split(' ').slice(1) ?? []))
   })
   await page.goto(app.clearingHouse.url)
+  // The page has found no session from before.
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   return { page, app, complaints, tokens, origins }
 }
 

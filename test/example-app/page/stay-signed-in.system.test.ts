@@ -2,7 +2,7 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../support/concurrency.js'
 import { ARGS, EXECUTABLE, NO_CHROMIUM } from '../../support/services/chromium.js'
-import { ALICE, NORTH, REPORT, statusOf, tempDir } from '../support.js'
+import { ALICE, BOB, NORTH, REPORT, statusOf, tempDir } from '../support.js'
 import { signIn } from './browser.js'
 import { type PageApp, startPageApp } from './page-app.js'
 
@@ -122,6 +122,20 @@ describe.skipIf(NO_CHROMIUM)('staying signed in, in a browser with a profile', (
       await tab.reload()
       await isSignedOut(tab)
     }
+  })
+
+  test('a person who signs in in a tab whose form was open gets the own account, not the one of the other tab', async () => {
+    const app = await startPageApp()
+    const browser = await startChromium(await tempDir())
+    const [page, other] = [await openTab(browser, app.clearingHouse.url), await openTab(browser, app.clearingHouse.url)]
+    await isSignedOut(other)
+    await signIn(page, ALICE)
+    await isSignedIn(page)
+    await signIn(other, BOB)
+    await other.getByText(`Signed in as ${BOB.email}`).waitFor()
+    await other.locator('#claims').getByText('(nothing)').waitFor()
+    await other.reload()
+    await other.getByText(`Signed in as ${BOB.email}`).waitFor()
   })
 
   /** Signs in, lets the token expire by both clocks, and returns the token from before. */
