@@ -476,9 +476,14 @@ describe('the cookie', () => {
     ],
     ['an opaque origin', { origin: 'null' }],
   ])('is not taken from a page of %s', async (_, headers) => {
-    const { cookie, withCookie, sessions } = await startWithCookie()
-    for (const path of ['', '/refresh', '/sign-out']) {
-      const answer = await withCookie(path, cookie, headers)
+    const { cookie, withCookie, post, sessions } = await startWithCookie()
+    const credentials = { email: ACCOUNTS.alice.email, password: PASSWORD }
+    for (const ask of [
+      () => post('', credentials, headers),
+      () => withCookie('/refresh', cookie, headers),
+      () => withCookie('/sign-out', cookie, headers),
+    ]) {
+      const answer = await ask()
       expectProblem(answer, 403, 'cross_site_request', 'Forbidden')
       expect(setCookies(answer)).toEqual([])
     }
