@@ -258,11 +258,11 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'client-refresh': `import { createTokenClient } from 'express-token-endpoint/client'
     const url = process.env.API_URL ?? ''
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    const texts = new Map()
+    const texts = new Map<string, string>()
     const SecureStore = {
-      getItemAsync: async (/** @type {string} */ name) => texts.get(name),
-      setItemAsync: async (/** @type {string} */ name, /** @type {string} */ text) => void texts.set(name, text),
-      deleteItemAsync: async (/** @type {string} */ name) => void texts.delete(name),
+      getItemAsync: async (name: string) => texts.get(name),
+      setItemAsync: async (name: string, text: string) => void texts.set(name, text),
+      deleteItemAsync: async (name: string) => void texts.delete(name),
     }`,
   'client-cookie': `const location = { origin: process.env.API_URL ?? '' }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
