@@ -65,6 +65,36 @@ export function wireTests(startHost: () => Promise<Started>): () => Started {
   const events = async (): Promise<string[]> => JSON.parse((await get('/events')).body)
   const count = async (code: string) => (await events()).filter((one) => one === code).length
 
+  describe('refresh', () => {
+    const post = (path: string, body: object | undefined, headers: Record<string, string>) => {
+      const { headers: type, ...sent } = body ? asJson(body) : { headers: {} }
+      return send(host.port, { path: `/signed-in${path}`, ...sent, headers: { ...type, ...headers } })
+    }
+
+    it('in a body: gives another token, the same refresh token to two tabs, and nothing after a sign-out', async () => {
+      const body = { 'x-mode': 'body' }
+      const { refreshToken } = JSON.parse((await post('', GOOD, body)).body)
+      const [one, two] = await Promise.all([1, 2].map(() => post('/refresh', { refreshToken }, body)))
+      expect(JSON.parse(String(two?.body)).refreshToken).toBe(JSON.parse(String(one?.body)).refreshToken)
+      const { authenticationToken } = JSON.parse(String(one?.body))
+      expect((await get('/session', `Bearer ${authenticationToken}`)).status).toBe(200)
+      expect((await post('/sign-out', { refreshToken }, body)).status).toBe(204)
+      expectForbidden(await post('/refresh', { refreshToken }, body))
+      expect((await get('/session', `Bearer ${authenticationToken}`)).status).toBe(401)
+    })
+
+    it('in a cookie: refuses another origin, and deletes the cookie of a session that is over', async () => {
+      const mode = { 'x-mode': 'cookie', 'sec-fetch-site': 'same-origin' }
+      const cookieOf = ({ headers }: Awaited<ReturnType<typeof post>>) => String(headers['set-cookie']).split(';')[0] ?? ''
+      const cookie = cookieOf(await post('', GOOD, mode))
+      expect((await post('/refresh', undefined, { ...mode, cookie, 'sec-fetch-site': 'same-site' })).status).toBe(403)
+      const renewed = cookieOf(await post('/refresh', undefined, { ...mode, cookie }))
+      expect(renewed).toMatch(/^__Secure-refresh=.+\.1\./)
+      expect((await post('/sign-out', undefined, { ...mode, cookie: renewed })).status).toBe(204)
+      expect(cookieOf(await post('/refresh', undefined, { ...mode, cookie: renewed }))).toBe('__Secure-refresh=')
+    })
+  })
+
   describe('the token endpoint', () => {
     it.each<[string, Sent]>([
       ['JSON', asJson(GOOD)],

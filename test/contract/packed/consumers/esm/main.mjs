@@ -2,8 +2,10 @@ import express from 'express'
 import {
   authOf,
   createPasswords,
+  createSessions,
   createTokenIssuer,
   memoryAccounts,
+  memorySessions,
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -15,6 +17,8 @@ const accounts = memoryAccounts([{ id: 'acc-1', email, passwordHash: await passw
 
 const app = express()
 app.use(tokenRouter({ tokens, accounts, passwords }))
+const sessions = createSessions(memorySessions(), { refresh: { secret: TOKEN_SECRET } })
+app.use(tokenRouter({ tokens, accounts, passwords, sessions, refresh: 'body', path: '/signed-in' }))
 app.get('/me', requireBearer({ tokens }), (req, res) => {
   res.json({ account: authOf(req).accountId })
 })

@@ -3,11 +3,13 @@ import express from 'express'
 import {
   authOf,
   createPasswords,
+  createSessions,
   createThrottle,
   createTokenIssuer,
   createTokenVerifier,
   jwksRouter,
   memoryAccounts,
+  memorySessions,
   remoteKeys,
   requireBearer,
   tokenRouter,
@@ -33,6 +35,9 @@ const throttle = createThrottle({ limits: { pair: { points: 1000, duration: '1m'
 
 const app = express()
 app.use(tokenRouter({ tokens, accounts, passwords, onEvent, throttle }))
+const sessions = createSessions(memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
+const refresh = (req) => req.get('x-mode')
+app.use(tokenRouter({ tokens, accounts, passwords, throttle, sessions, refresh, path: '/signed-in' }))
 app.use(jwksRouter({ tokens }))
 app.get('/me', requireBearer({ tokens }), (req, res) => {
   res.json({ account: authOf(req).accountId })
@@ -42,6 +47,7 @@ app.get('/account', requireBearer({ tokens, accounts, isRevoked: async () => fal
 app.get('/reports', requireBearer({ tokens, scope: 'reports:read' }), whoIsThere)
 app.get('/admin', requireBearer({ tokens, scope: 'admin' }), whoIsThere)
 app.get('/optional', requireBearer({ tokens, optional: true }), whoIsThere)
+app.get('/session', requireBearer({ tokens, sessions }), whoIsThere)
 app.get('/events', (_req, res) => res.json(events))
 app.get('/versions', (_req, res) => res.json(process.versions))
 for (const key of keys) {
