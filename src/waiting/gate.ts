@@ -1,4 +1,4 @@
-import { bare } from '../options/values.js'
+import { own } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import { createFairQueue, type QueueLimits, type Source } from './fair-queue.js'
 
@@ -47,6 +47,12 @@ interface Waiting {
   admit(): boolean
   enter(leave: Leave): void
   drop(): void
+}
+
+/** Returns a request that has all members itself. Faster than a copy without a prototype. */
+export function ownRequest(given: EnterRequest): EnterRequest {
+  const [source, signal] = [own(given, 'source'), own(given, 'signal')]
+  return { source, signal, timeout: own(given, 'timeout'), admit: own(given, 'admit') }
 }
 
 export const NOWHERE: Source = { network: 'unknown', connection: undefined }
@@ -154,7 +160,7 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
      * @throws the error of `refusal` when the queue is full or the wait is too long; AuthError `client_closed_request`; an error of `admit`
      */
     async enter(given: EnterRequest = {}): Promise<Leave> {
-      const request = bare(given)
+      const request = ownRequest(given)
       const { source, signal, timeout = Number.POSITIVE_INFINITY, admit: mayEnter } = request
       if (signal?.aborted) throw new AuthError('client_closed_request')
       // An earlier step may have used up the time, also while there is room.

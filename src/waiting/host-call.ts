@@ -1,7 +1,7 @@
 import { duration } from '../options/checks.js'
 import { withoutSecrets } from '../options/misuse.js'
 import { optional } from '../options/read-options.js'
-import { bare } from '../options/values.js'
+import { own } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { AuthErrorCode, Dependency } from '../refusals/codes.js'
 
@@ -28,12 +28,12 @@ export async function callHost<T>(
   fn: () => T | PromiseLike<T>,
   options: HostCallOptions<T> = {},
 ): Promise<T> {
-  const { timeout, passThrough, late, about } = bare(options)
+  const [timeout, late] = [own(options, 'timeout'), own(options, 'late')]
   try {
     return await withDeadline(timeout, fn(), late)
   } catch (cause) {
-    if (isAuthError(cause) && passThrough?.includes(cause.code)) throw cause
-    throw new AuthError('unavailable', { dependency, cause, ...about })
+    if (isAuthError(cause) && own(options, 'passThrough')?.includes(cause.code)) throw cause
+    throw new AuthError('unavailable', { dependency, cause, ...own(options, 'about') })
   }
 }
 

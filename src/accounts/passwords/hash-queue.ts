@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { bare } from '../../options/values.js'
-import { createGate, type EnterRequest, type Gate, type Leave } from '../../waiting/gate.js'
+import { own } from '../../options/values.js'
+import { createGate, type EnterRequest, type Gate, type Leave, ownRequest } from '../../waiting/gate.js'
 import { withDeadline } from '../../waiting/host-call.js'
 
 /** The load of the password checks, for metrics. */
@@ -53,7 +53,7 @@ export function createHashQueue(concurrency: number, queue: number) {
    * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`; what `admit` throws
    */
   async function acquire(given: SlotRequest = {}) {
-    const request = bare(given)
+    const request = ownRequest(given)
     const { source, signal, timeout } = request
     const since = performance.now()
     const leaveSlot = await slots.enter(request)
@@ -79,7 +79,11 @@ export function createHashQueue(concurrency: number, queue: number) {
       limits: SlotRequest = { signal, timeout: timeout && Math.ceil(since + timeout - performance.now()) },
     ): Promise<void> {
       if (threadsHeld.length > 0) return
-      const leaveThread = await threads.enter(bare({ source, ...limits }))
+      const leaveThread = await threads.enter({
+        source,
+        signal: own(limits, 'signal'),
+        timeout: own(limits, 'timeout'),
+      })
       // The login may have ended meanwhile.
       if (hasLeft) leaveThread()
       else threadsHeld.push(leaveThread)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { integer } from '../../options/checks.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
-import { bare, isPlainObject } from '../../options/values.js'
+import { isPlainObject, own } from '../../options/values.js'
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
@@ -145,8 +145,8 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
   }
 
   async function reserve(given: SlotRequest = {}): Promise<PasswordsSlot> {
-    const request = bare(given)
-    const { start, run, leave } = await acquire(request)
+    const timeout = own(given, 'timeout')
+    const { start, run, leave } = await acquire(given)
     return {
       start,
       async hash(password) {
@@ -154,7 +154,7 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
           throw misuse('passwords: a password must be a well-formed Unicode string')
         }
         // A new hash is worth making although the client has disconnected.
-        await start({ timeout: request.timeout })
+        await start({ timeout })
         return run(() => makeHash(password))
       },
       async verify(password, hash) {
