@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { storeWithIds } from '../accounts/find-account.js'
+import { type FindById, storeWithIds } from '../accounts/find-account.js'
 import { func, withMethods } from '../options/checks.js'
 import { misuse, type Subject } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
@@ -12,7 +12,7 @@ import {
   optional,
   readOptions,
 } from '../options/read-options.js'
-import { isPlainObject } from '../options/values.js'
+import { isPlainObject, memberOf } from '../options/values.js'
 import { bytes } from '../packages/on-first-use.cjs'
 import { emitter, refusalReporter } from '../refusals/events.js'
 import { ENDPOINTS } from '../refusals/responses.js'
@@ -176,6 +176,12 @@ export function readTokenRouterOptions(options: TokenRouterOptions) {
   return { ...read, refresh, ...loginIn('tokenRouter', read, () => Number(read.tokens.now()), refresh !== undefined) }
 }
 
+/** Each refresh looks the account of its session up. */
+const storeForRefresh: Check<FindById> = (value) => {
+  if (typeof memberOf(Object(value), 'findById') === 'function') return storeWithIds(value)
+  throw new InvalidOption('a store with "findById", because each refresh looks the account up by its id')
+}
+
 /** Requires what a refresh needs. */
 function refreshRoutes(
   { sessions, accounts }: Pick<Checked<typeof schema>, 'sessions' | 'accounts'>,
@@ -190,7 +196,7 @@ function refreshRoutes(
   return {
     refreshing,
     modeOf,
-    findById: named('tokenRouter: option "accounts" with "refresh"', storeWithIds, accounts),
+    findById: named('tokenRouter: option "accounts" with "refresh"', storeForRefresh, accounts),
   }
 }
 

@@ -36,7 +36,7 @@ const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
 /** Creates the endpoint that refreshes a session: request → refresh token → account → token → response. */
 export function createRefreshEndpoint(settings: Settings) {
   const { tokens, path, timeout, emit } = settings
-  const { refreshing, findById } = settings.refresh
+  const { refreshing, findById, modeOf } = settings.refresh
   const issue = createIssuing(settings)
   const present = createPresenter(settings)
 
@@ -77,7 +77,8 @@ export function createRefreshEndpoint(settings: Settings) {
     try {
       return await refreshed(...request)
     } catch (error) {
-      if (isAuthError(error) && OVER.has(own(error, 'reason'))) deleteCookie(res, cookiePath(req, path))
+      const isOver = isAuthError(error) && OVER.has(own(error, 'reason'))
+      if (isOver && modeOf(req) === 'cookie') deleteCookie(res, cookiePath(req, path))
       throw error
     }
   }
@@ -86,7 +87,7 @@ export function createRefreshEndpoint(settings: Settings) {
 /** Creates the endpoint that ends the session of a refresh token. */
 export function createSignOutEndpoint(settings: Settings) {
   const { path } = settings
-  const { refreshing } = settings.refresh
+  const { refreshing, modeOf } = settings.refresh
   const present = createPresenter(settings)
 
   return async function signOutResponseOf(req: Request, res: Response, origin: RequestOrigin): Promise<HttpResponse> {
@@ -99,7 +100,7 @@ export function createSignOutEndpoint(settings: Settings) {
     // All of them, because another host of the domain may have set a cookie, too.
     const end = (presented: RefreshTokenFacts) => signOut({ refreshing, presented, address })
     if (found.length > 0) await limitCalls(source, () => Promise.all(found.map(end)))
-    deleteCookie(res, cookiePath(req, path))
+    if (modeOf(req) === 'cookie') deleteCookie(res, cookiePath(req, path))
     return doneResponse()
   }
 }
@@ -112,6 +113,10 @@ interface Presented {
 
 /** More cookies than the other hosts of a domain can set for the path of the endpoint. Each causes a few signatures. */
 const MOST_COOKIES = 16
+
+const NO_COOKIE = 'This endpoint expects the refresh token in its cookie, and the request has a body without the cookie.'
+
+const hasBody = ({ headers }: Request) => Number(own(headers, 'content-length') ?? 0) > 0
 
 /** Creates the reader of the refresh token of a request. A text that this package did not sign is refused without a look-up. */
 function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
@@ -131,7 +136,10 @@ function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
   async function cookiesOf(req: Request, source: Source): Promise<unknown[]> {
     assertOwnOrigin(req.headers, limits.allowedOrigins)
     await waitForTurn(() => source)
-    return cookieValues(req).slice(0, MOST_COOKIES)
+    const values = cookieValues(req).slice(0, MOST_COOKIES)
+    // An app would take the refusal of a missing cookie for the end of its session.
+    if (values.length === 0 && hasBody(req)) throw new AuthError('invalid_body', { message: NO_COOKIE })
+    return values
   }
 
   return async function present(req: Request, { source }: RequestOrigin): Promise<Presented> {

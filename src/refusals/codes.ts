@@ -93,7 +93,7 @@ const ROWS = {
   },
   cross_site_form: {
     status: 415,
-    by: ['token'],
+    by: ['token', 'refresh', 'tokenSignOut'],
     message: 'A page of another site must send the credentials as application/json, so that the browser asks first.',
   },
   body_too_large: { status: 413, by: ['token', 'refresh', 'tokenSignOut'], message: 'The request body is too large.' },

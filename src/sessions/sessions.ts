@@ -3,12 +3,13 @@ import { type Clock, clockOption, type Duration, func, integer, text } from '../
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { type AuthObserver, emitter, type SessionEnd } from '../refusals/events.js'
+import { isPlainObject } from '../options/values.js'
 import { callHost, timeoutOption } from '../waiting/host-call.js'
 import { addSession } from './add-session.js'
 import { appIssuers } from './app-issuers.js'
 import { checkedStore, storeObject } from './checked-store.js'
 import { createLastUsed } from './last-used.js'
-import { type RefreshOptions, readRefreshOptions } from './refresh/refresh-options.js'
+import { type RefreshOptions, type RefreshSettings, readRefreshOptions } from './refresh/refresh-options.js'
 import { createRefreshing } from './refresh/refreshing.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
 
@@ -115,12 +116,17 @@ const issuerList: Check<readonly string[]> = (value) => {
   return Object.freeze([...value])
 }
 
+const refreshOptions: Check<RefreshSettings> = (value) => {
+  if (isPlainObject(value)) return readRefreshOptions(value as unknown as RefreshOptions)
+  throw new InvalidOption('an object like { secret: process.env.REFRESH_SECRET }', "'cookie' and 'body' belong to tokenRouter")
+}
+
 const schema = {
   maxPerAccount: optional(integer(1, 1000, 'a number of sessions'), 100),
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
   issuers: optional(issuerList),
-  refresh: optional((value) => readRefreshOptions(value as RefreshOptions)),
+  refresh: optional(refreshOptions),
   clock: clockOption,
 }
 
@@ -142,7 +148,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   const failed = (error: unknown) =>
     emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
   if (read.refresh && typeof store.replace !== 'function') {
-    throw misuse(`${caller}: option "refresh" needs a store with "replace"`, PAGE.sessions)
+    throw misuse(`${caller}: option "refresh" needs a store with "replace". Use redisSessions() or kyselySessions(), or add the method to your store`, PAGE.stores)
   }
   const refreshing = read.refresh && createRefreshing({ ...read.refresh, store, now, timeout, emit })
   const noteUse = createLastUsed({ store, now, timeout, failed })
