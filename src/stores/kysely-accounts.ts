@@ -101,8 +101,9 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
 
   return {
     async findByEmail(email) {
-      const row = await find(columns.email, normalizeEmail(email))
-      return row && accountOf(row)
+      const address = normalizeEmail(email)
+      const row = await find(columns.email, address)
+      return row && blanksAfter(String(row[columns.email])) === blanksAfter(address) ? accountOf(row) : undefined
     },
     async findById(id) {
       const row = await rowById(id)
@@ -117,6 +118,9 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
     },
   }
 }
+
+/** Some databases ignore blanks at the end, so that an address would have any number of spellings. */
+const blanksAfter = (address: string) => address.length - address.trimEnd().length
 
 /** A column of JSON is text in some databases. Another value causes the error of an invalid account. */
 const listOf = (value: unknown) => (typeof value === 'string' ? parseJson(value) : (value ?? [])) as Account['scopes']

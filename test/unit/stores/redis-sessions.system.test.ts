@@ -1,10 +1,12 @@
 import { redisSessions } from 'express-token-endpoint/redis'
 import { sessionStoreContract } from 'express-token-endpoint/testing'
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
+import { createClient, createCluster } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
+import { startCluster } from '../../support/services/redis-cluster.js'
 
 type SendCommand = Parameters<typeof redisSessions>[0]['sendCommand']
 
@@ -29,6 +31,29 @@ async function open(prefix?: string) {
 describe.skipIf(NO_REDIS)('redisSessions', () => {
   it('fulfils the contract of a session store', async () => {
     const { store, otherStore } = await open()
+    for (const { run } of sessionStoreContract({ store, otherStore }))
+      await run({ skip: (reason) => expect.fail(reason) })
+  })
+
+  it('fulfils the contract with node-redis', async () => {
+    const client = createClient({ url: (await startRedis()).url })
+    await client.connect()
+    onTestFinished(() => client.destroy())
+    const store = redisSessions({ sendCommand: (...command) => client.sendCommand(command) })
+    for (const { run } of sessionStoreContract({ store })) await run({ skip: (reason) => expect.fail(reason) })
+  })
+
+  it('fulfils the contract on a cluster of three nodes, with ioredis and node-redis', async () => {
+    const ports = await startCluster()
+    const cluster = new Cluster(ports.map((port) => ({ host: '127.0.0.1', port })))
+    onTestFinished(() => cluster.disconnect())
+    const other = createCluster({ rootNodes: ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
+    await other.connect()
+    onTestFinished(() => other.destroy())
+    const store = redisSessions({ sendCommand: (...command) => cluster.call(...command) })
+    const otherStore = redisSessions({
+      sendCommand: (...command) => other.sendCommand(command[0] === 'EVAL' ? command[3] : command[1], false, command),
+    })
     for (const { run } of sessionStoreContract({ store, otherStore }))
       await run({ skip: (reason) => expect.fail(reason) })
   })
