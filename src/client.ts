@@ -1,4 +1,9 @@
-export type { Credentials, CredentialsRequest, TokenClientOptions } from './client/client-options.js'
+export type {
+  Credentials,
+  CredentialsRequest,
+  RefreshTokenStorage,
+  TokenClientOptions,
+} from './client/client-options.js'
 export type {
   AuthorizationHeader,
   HeadersRequest,

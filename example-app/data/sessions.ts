@@ -7,7 +7,7 @@ import type { Database, Schema } from './databases/schema.js'
 /** Creates the store of sessions that all processes on one database share. */
 export function databaseSessions(db: Database): SessionStore {
   return {
-    async add({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label }) {
+    async add({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label, refresh = null }) {
       // Nothing else deletes expired sessions.
       await db.deleteFrom('sessions').where('expires_at', '<=', new Date().toISOString()).execute()
       const times = {
@@ -15,13 +15,12 @@ export function databaseSessions(db: Database): SessionStore {
         expires_at: expiresAt.toISOString(),
         last_used_at: lastUsedAt.toISOString(),
       }
-      const row = { id, account_id: accountId, ...times, address, user_agent: userAgent, label }
+      const row = { id, account_id: accountId, ...times, address, user_agent: userAgent, label, refresh }
       await db.insertInto('sessions').values(row).execute()
     },
     async find(id) {
-      const columns = ['account_id', 'last_used_at'] as const
-      const row = await db.selectFrom('sessions').select(columns).where('id', '=', id).executeTakeFirst()
-      return row && { accountId: row.account_id, lastUsedAt: new Date(row.last_used_at) }
+      const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && sessionOf(row)
     },
     async list(accountId) {
       return (await db.selectFrom('sessions').selectAll().where('account_id', '=', accountId).execute()).map(sessionOf)
@@ -40,6 +39,15 @@ export function databaseSessions(db: Database): SessionStore {
       ),
     touch: (id, lastUsedAt) =>
       db.updateTable('sessions').set({ last_used_at: lastUsedAt.toISOString() }).where('id', '=', id).execute(),
+    async replace(id, from, { refresh, expiresAt, lastUsedAt }) {
+      const { numUpdatedRows } = await db
+        .updateTable('sessions')
+        .set({ refresh, expires_at: expiresAt.toISOString(), last_used_at: lastUsedAt.toISOString() })
+        .where('id', '=', id)
+        .where('refresh', '=', from)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
   }
 }
 
@@ -54,6 +62,7 @@ const sessionOf = (row: Selectable<Schema['sessions']>): Session => ({
   address: row.address,
   userAgent: row.user_agent,
   label: row.label,
+  refresh: row.refresh,
 })
 
 const keyOf = (id: string) => `session:${id}`
@@ -62,14 +71,24 @@ const indexOf = (accountId: string) => `sessions:${accountId}`
 /** Runs in one step, because another process may remove the session in between. */
 const TOUCH = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1]) end`
 
-const dateOf = (milliseconds: string) => new Date(Number(milliseconds))
+/** Runs in one step, as above. A session without refresh lacks the field. */
+const REPLACE = `
+  if redis.call('HGET', KEYS[1], 'refresh') ~= ARGV[2] then return 0 end
+  redis.call('HSET', KEYS[1], 'refresh', ARGV[3], 'expiresAt', ARGV[4], 'lastUsedAt', ARGV[5])
+  redis.call('PEXPIREAT', KEYS[1], ARGV[4])
+  redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+  redis.call('PEXPIREAT', KEYS[2], ARGV[4], 'GT')
+  return 1`
+
+const dateOf = (milliseconds?: string | null) => new Date(Number(milliseconds))
 
 /** Reads a hash, which is empty for a key that has expired. A request reads only its short fields, and parses no JSON. */
-function readHash({ session, lastUsedAt }: Record<string, string>): Session[] {
-  if (!session || !lastUsedAt) return []
-  const { createdAt, expiresAt, ...members } = JSON.parse(session)
-  const times = { createdAt: new Date(createdAt), expiresAt: new Date(expiresAt), lastUsedAt: dateOf(lastUsedAt) }
-  return [{ ...members, ...times }]
+function readHash({ session, expiresAt, lastUsedAt }: Record<string, string>): Session[] {
+  if (!session) return []
+  const { createdAt, expiresAt: firstEnd, ...members } = JSON.parse(session)
+  // An earlier version of this app has stored the end only once.
+  const end = expiresAt ? dateOf(expiresAt) : new Date(firstEnd)
+  return [{ ...members, createdAt: new Date(createdAt), expiresAt: end, lastUsedAt: dateOf(lastUsedAt) }]
 }
 
 /** Runs the steps together, and returns their results. Redis runs all of them, also after one that fails. */
@@ -81,16 +100,21 @@ async function runAll(steps: ChainableCommander): Promise<unknown[]> {
 /** Creates the store of sessions that all processes on one Redis share. */
 export function redisSessions(redis: Redis): SessionStore {
   async function find(id: string) {
-    const [accountId, lastUsedAt] = await redis.hmget(keyOf(id), 'accountId', 'lastUsedAt').catch(throwOutage)
-    return accountId && lastUsedAt ? { accountId, lastUsedAt: dateOf(lastUsedAt) } : undefined
+    const fields = ['accountId', 'createdAt', 'expiresAt', 'lastUsedAt', 'refresh']
+    const [accountId, created, expires, used, refresh = null] = await redis
+      .hmget(keyOf(id), ...fields)
+      .catch(throwOutage)
+    if (!accountId) return undefined
+    return { accountId, createdAt: dateOf(created), expiresAt: dateOf(expires), lastUsedAt: dateOf(used), refresh }
   }
   const idsOf = (accountId: string) => redis.zrange(indexOf(accountId), '0', '-1').catch(throwOutage)
 
   return {
-    async add(session) {
-      const { id, accountId, expiresAt, lastUsedAt } = session
+    async add({ refresh, ...session }) {
+      const { id, accountId, createdAt, expiresAt, lastUsedAt } = session
       const index = indexOf(accountId)
-      const fields = { accountId, lastUsedAt: +lastUsedAt, session: JSON.stringify(session) }
+      const times = { createdAt: +createdAt, expiresAt: +expiresAt, lastUsedAt: +lastUsedAt }
+      const fields = { accountId, ...times, session: JSON.stringify(session), ...(refresh && { refresh }) }
       await runAll(
         redis
           .multi()
@@ -121,6 +145,11 @@ export function redisSessions(redis: Redis): SessionStore {
       return Number(deleted) > 0
     },
     touch: (id, lastUsedAt) => redis.eval(TOUCH, 1, keyOf(id), +lastUsedAt).catch(throwOutage),
+    async replace(id, from, { refresh, expiresAt, lastUsedAt }) {
+      const index = indexOf((await find(id))?.accountId ?? '')
+      const values = [id, from, refresh, +expiresAt, +lastUsedAt]
+      return (await redis.eval(REPLACE, 2, keyOf(id), index, ...values).catch(throwOutage)) === 1
+    },
   }
 }
 

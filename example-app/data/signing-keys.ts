@@ -1,28 +1,9 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomUUID,
-} from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PrivateTokenKey, PublicTokenKey } from 'express-token-endpoint'
 import { OperatorError } from '../errors.js'
+import { readPrivate, withDraft, writeOnce } from './private-files.js'
 
 /**
  * A key in the data folder. `signing-key.pem` signs, and `keys/KID.pem` verify.
@@ -160,51 +141,10 @@ export function createKeyFile(file: string): void {
   writeOnce(file, pemOf(newKey()))
 }
 
-/** Creates a file, unless another process was first. */
-function writeOnce(file: string, pem: string): void {
-  withDraft(file, pem, (draft) => {
-    try {
-      linkSync(draft, file)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
-  })
-}
-
-/** Writes the whole file under another name first, so a crash never leaves half a key. */
-function withDraft(file: string, pem: string, use: (draft: string) => void): void {
-  const draft = `${file}.${randomUUID()}`
-  const handle = openSync(draft, 'wx', 0o600)
-  try {
-    writeFileSync(handle, pem)
-    fsyncSync(handle)
-    use(draft)
-  } finally {
-    closeSync(handle)
-    rmSync(draft, { force: true })
-  }
-}
-
 function readKey(file: string): Omit<HeldKey, 'signs'> {
-  const { pem, since } = readPrivate(file)
-  const privateKey = parse(file, pem)
+  const { text, since } = readPrivate(file)
+  const privateKey = parse(file, text)
   return { kid: kidOf(privateKey), privateKey, since }
-}
-
-function readPrivate(file: string): { pem: string; since: Date } {
-  const handle = openSync(file, 'r')
-  try {
-    const { mode, mtime } = fstatSync(handle)
-    // Windows has no permission bits.
-    if (process.platform !== 'win32' && mode & 0o077) {
-      throw new OperatorError(
-        `${file}: other users can read or change this key. If nobody did, run chmod 600. Otherwise delete the file.`,
-      )
-    }
-    return { pem: readFileSync(handle, 'utf8'), since: mtime }
-  } finally {
-    closeSync(handle)
-  }
 }
 
 function parse(file: string, pem: string): KeyObject {

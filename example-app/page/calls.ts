@@ -36,11 +36,6 @@ const SESSIONS = '/api/v2013/sessions'
 
 const PATIENCE_MS = 15_000
 
-/** Ends the session, so that the token is refused. */
-export async function signOut(client: PageClient, signal: AbortSignal): Promise<Outcome<void>> {
-  return send(client, `${SESSIONS}/sign-out`, { method: 'POST', signal }, async () => {})
-}
-
 export async function devicesOf(client: PageClient, signal: AbortSignal): Promise<Outcome<Device[]>> {
   return send(client, SESSIONS, { signal }, async (answer) => (await json<{ sessions: Device[] }>(answer)).sessions)
 }

@@ -1,4 +1,4 @@
-import { type Credentials, createTokenClient, keepInTab, type TokenClient } from 'express-token-endpoint/client'
+import { type Credentials, createTokenClient, type TokenClient } from 'express-token-endpoint/client'
 import { SessionOver } from './call-failure.js'
 
 /** The longest time in seconds for which a sign-in waits when the server asks to try later. After it, the page shows the time. */
@@ -24,7 +24,7 @@ export function createPageClient(url: URL, reportingUrl: string | undefined): Pa
     url,
     origins: reportingUrl === undefined ? [] : [new URL(reportingUrl).origin],
     maxWait: MAX_WAIT,
-    tabs: keepInTab(),
+    refresh: 'cookie',
     credentials() {
       if (typed) return typed
       throw new SessionOver()
@@ -33,8 +33,6 @@ export function createPageClient(url: URL, reportingUrl: string | undefined): Pa
   // A copy would keep the first `state`.
   return Object.assign(client, {
     async signIn(credentials: Credentials) {
-      // Otherwise the client would send nothing after refused credentials.
-      client.signOut()
       typed = credentials
       try {
         return await client.token()

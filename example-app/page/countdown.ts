@@ -15,22 +15,8 @@ export function timeLeftText(ms: number): string {
   return minutes > 0 ? `${minutes} min ${pad(seconds)} s` : `${seconds} s`
 }
 
-/** Announcements before the end. At the last one, the page highlights the countdown. */
-export const SOON_MS = MINUTE
-
-const MILESTONES = [
-  { at: 5 * MINUTE, text: 'Five minutes left until the token expires.' },
-  { at: SOON_MS, text: 'One minute left until the token expires.' },
-]
-
-/** Returns the last announcement between two times. Screen readers interrupt the user to read it. */
-export function milestoneText(leftBefore: number, leftNow: number): string | undefined {
-  return MILESTONES.findLast(({ at }) => leftBefore > at && leftNow <= at)?.text
-}
-
 export interface Countdown {
   tick: (leftMs: number) => void
-  milestone: (text: string) => void
   end: () => void
 }
 
@@ -38,16 +24,12 @@ export interface Countdown {
  * Counts down by the clock, so that the time is correct after the machine has slept.
  * @returns a function that stops the countdown
  */
-export function runDown(endsAt: number, { tick, milestone, end }: Countdown): () => void {
-  let before = endsAt - Date.now()
+export function runDown(endsAt: number, { tick, end }: Countdown): () => void {
   let timer: ReturnType<typeof setTimeout>
   const step = () => {
     const left = endsAt - Date.now()
     if (left <= 0) return end()
     tick(left)
-    const text = milestoneText(before, left)
-    if (text !== undefined) milestone(text)
-    before = left
     timer = setTimeout(step, left % SECOND || SECOND)
   }
   step()

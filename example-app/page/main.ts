@@ -1,5 +1,4 @@
 import { failureOfError } from './call-failure.js'
-import { signOut } from './calls.js'
 import { createPageClient, type PageClient } from './client.js'
 import { END_TEXTS, END_TONES, type End, INSECURE_TEXT, signInFailureText } from './messages.js'
 import { claimsOf } from './token-claims.js'
@@ -7,24 +6,23 @@ import { byId } from './views/dom.js'
 import { createPanels } from './views/panels.js'
 import { closeSignInForm, createSignInForm } from './views/sign-in-form.js'
 import { showClaims, showTimeLeft } from './views/token-card.js'
-import { showSignedIn, showSignedOut } from './views/views.js'
+import { showOpening, showSignedIn, showSignedOut } from './views/views.js'
 
-/** The allowed difference between the clocks. A refusal this close to the expiration counts as expired. */
-const NEARLY_MS = 2000
-
-/** A session from sign-in to sign-out. */
+/** A session from sign-in to sign-out, as this tab shows it. */
 interface Session {
   email: string
   over: AbortController
 }
 
+/** The key of the user's e-mail address in `localStorage`, for a reload and for other tabs, because the token has none. */
+const EMAIL = 'clearing house: e-mail'
+
 const reportingUrl = document.querySelector<HTMLMetaElement>('meta[name=reporting-url]')?.content || undefined
 const client = openClient()
 const form = createSignInForm(signIn)
-const panels = createPanels(client, reportingUrl, () => end(Date.now() >= endsAt - NEARLY_MS ? 'expired' : 'refused'))
-const signOutButton = byId('sign-out', HTMLButtonElement)
+const panels = createPanels(client, reportingUrl, () => end('refused'))
 let session: Session | undefined
-let endsAt = 0
+let endsAt: number | undefined
 let stopCountdown = () => {}
 
 function openClient(): PageClient {
@@ -36,68 +34,100 @@ function openClient(): PageClient {
   }
 }
 
-async function signIn(email: string, password: string) {
-  let token: string
+async function signIn(email: string, password: string, remember: boolean) {
+  // Otherwise the client would refresh a session of another tab, and would send nothing after refused credentials.
+  if (client.state.error || localStorage.getItem(EMAIL)) void client.signOut().catch(() => {})
   try {
-    token = await client.signIn({ email, password })
+    await client.signIn({ email, password, remember })
   } catch (error) {
     const failure = failureOfError(error)
     return { text: signInFailureText(failure), isMistake: failure.kind === 'wrong-credentials' }
   }
-  show(email, token)
+  localStorage.setItem(EMAIL, email)
+  show(email)
   return undefined
 }
 
-function show(email: string, token: string): void {
+function show(email: string): void {
   session = { email, over: new AbortController() }
-  // The token has no e-mail address. This one survives a reload.
-  history.replaceState(email, '')
-  showClaims(token)
   showSignedIn(email)
   load(session)
 }
 
 client.onChange(({ expiresAt }) => {
-  stopCountdown()
-  if (expiresAt === undefined) return
+  // A failed refresh changes the state too.
+  if (expiresAt === endsAt) return
   endsAt = expiresAt
-  stopCountdown = showTimeLeft(expiresAt, () => end('expired'))
+  stopCountdown()
+  if (expiresAt !== undefined) {
+    stopCountdown = showTimeLeft(expiresAt, showToken)
+    void showToken()
+  } else if (session) {
+    // Another tab has signed out.
+    leave()
+    void restore('signed-out')
+  }
 })
+
+/** Shows the claims of the token, after a refresh if necessary. */
+async function showToken(): Promise<void> {
+  try {
+    showClaims(await client.token())
+  } catch (error) {
+    // After another failure, the next call tries again.
+    if (failureOfError(error).kind === 'token-refused') end('refused')
+  }
+}
 
 function load({ over }: Session): void {
   for (const panel of panels) void panel.load(over.signal)
 }
 
-function end(why: End): void {
-  if (!session) return
-  const { email, over } = session
+/** Removes the data of the session from the page. */
+function leave(): string | undefined {
+  const email = session?.email
+  session?.over.abort()
   session = undefined
-  history.replaceState(null, '')
-  over.abort()
-  client.signOut()
   for (const panel of panels) panel.clear()
   showSignedOut()
-  const again = why === 'expired' || why === 'refused'
-  form.open(END_TEXTS[why], END_TONES[why], again ? email : undefined)
+  return email
+}
+
+function end(why: End): void {
+  if (!session) return
+  const email = leave()
+  localStorage.removeItem(EMAIL)
+  void client.signOut().catch(() => {})
+  form.open(END_TEXTS[why], END_TONES[why], email)
+}
+
+/** Signs the user of an earlier session in. */
+async function restore(otherwise?: End): Promise<void> {
+  try {
+    if (await client.restore())
+      return show(localStorage.getItem(EMAIL) ?? String(claimsOf(await client.token())['sub']))
+  } catch (error) {
+    showSignedOut()
+    return form.open(signInFailureText(failureOfError(error)), 'problem')
+  }
+  localStorage.removeItem(EMAIL)
+  showSignedOut()
+  if (otherwise) form.open(END_TEXTS[otherwise], END_TONES[otherwise])
 }
 
 byId('refresh', HTMLButtonElement).addEventListener('click', () => {
   if (session) load(session)
 })
 
-signOutButton.addEventListener('click', async () => {
-  if (!session || signOutButton.ariaDisabled === 'true') return
-  const { signal } = session.over
-  signOutButton.ariaDisabled = 'true'
-  const outcome = await signOut(client, signal)
-  signOutButton.ariaDisabled = 'false'
-  if (signal.aborted) return
-  const known = 'value' in outcome || outcome.failure.kind === 'token-refused'
-  end(known ? 'signed-out' : 'forgotten')
+byId('sign-out', HTMLButtonElement).addEventListener('click', async () => {
+  leave()
+  localStorage.removeItem(EMAIL)
+  const why = await client.signOut().then(
+    () => 'signed-out' as const,
+    () => 'forgotten' as const,
+  )
+  if (!session) form.open(END_TEXTS[why], END_TONES[why])
 })
 
-// A reload.
-if (client.state.expiresAt !== undefined) {
-  const token = await client.token()
-  show(String(history.state ?? claimsOf(token)['sub']), token)
-}
+showOpening()
+await restore()

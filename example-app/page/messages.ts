@@ -1,17 +1,16 @@
 import type { CallFailure } from './call-failure.js'
 
 /** The reason for the end of a session. */
-export type End = 'expired' | 'refused' | 'signed-out' | 'forgotten'
+export type End = 'refused' | 'signed-out' | 'forgotten'
 
 /** The style of a message: a failure, a success, or a note. */
 export type Tone = 'problem' | 'done' | 'note'
 
 export const END_TEXTS: Readonly<Record<End, string>> = {
-  expired: 'Your token has expired. Enter your password to continue.',
-  refused: 'Sign in again. You have signed out elsewhere, or your password has changed.',
-  'signed-out': 'You are signed out. Your token no longer works.',
+  refused: 'Sign in again. Your session has ended, or your password has changed.',
+  'signed-out': 'You are signed out. Your session has ended.',
   forgotten:
-    'You are signed out here, but the page could not reach the server. A copy of your token works until it expires.',
+    'You are signed out here, but the page could not reach the server. It ends your session when you open it again.',
 }
 
 /** The message when the browser would send the password or the token over plain http. */
@@ -31,7 +30,6 @@ export function signInFailureText(failure: CallFailure): string {
 }
 
 export const END_TONES: Readonly<Record<End, Tone>> = {
-  expired: 'note',
   refused: 'note',
   'signed-out': 'done',
   forgotten: 'problem',

@@ -27,10 +27,12 @@ const MEANINGS = new Map(
     nbf: 'Valid from',
     exp: 'Expires at',
     jti: 'Token number',
+    sid: 'Session',
+    auth_time: 'Signed in at',
   }),
 )
 
-const TIMES = new Set(['iat', 'nbf', 'exp'])
+const TIMES = new Set(['iat', 'nbf', 'exp', 'auth_time'])
 
 export interface ClaimRow {
   name: string

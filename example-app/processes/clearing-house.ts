@@ -3,6 +3,7 @@ import type { Config } from '../config.js'
 import { createAccountStore } from '../data/account-store.js'
 import { openDatabase } from '../data/databases/database.js'
 import { addDemoData, type DemoAccount, openDemoAccounts } from '../data/demo.js'
+import { refreshSecrets } from '../data/refresh-secrets.js'
 import { openSharedState } from '../data/shared-state.js'
 import { tokenKeys } from '../data/signing-keys.js'
 import { createStatements } from '../data/statements.js'
@@ -31,6 +32,7 @@ export async function startClearingHouse(
   reportingUrl: () => string | undefined,
 ): Promise<ClearingHouse> {
   const keys = tokenKeys(config.dataDir)
+  const secrets = refreshSecrets(config.dataDir)
   const db = await openDatabase(config, complain)
   const shared = await openSharedState(config.redisUrl, db, complain)
   const accounts = createAccountStore(db)
@@ -51,12 +53,13 @@ export async function startClearingHouse(
   const issuer = config.baseUrl ?? url
   createClearingHouseApp({
     app,
-    tokens: createTokenIssuer({ issuer, keys }),
+    tokens: createTokenIssuer({ issuer, keys, lifetime: '10m' }),
     accounts,
     statements: createStatements(db),
     passwords,
     throttle: shared.throttle,
     sessionStore: shared.sessionStore,
+    refreshSecrets: secrets,
     page: { reportingUrl },
     trustedProxies: config.trustedProxies,
     checks: { database: () => accounts.isEmpty(), ...shared.checks },

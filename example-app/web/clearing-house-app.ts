@@ -26,20 +26,26 @@ export interface ClearingHouseDependencies extends BaseDependencies {
   passwords: Passwords
   throttle: Throttle
   sessionStore: SessionStore
+  /** The secrets of the refresh tokens. The first one signs, and all of them verify. */
+  refreshSecrets: readonly string[]
   page: PageOptions
 }
 
 /** Creates the clearing-house API. It does not listen yet. */
 export function createClearingHouseApp(dependencies: ClearingHouseDependencies): Express {
-  const { tokens, accounts, statements, passwords, throttle, sessionStore, page } = dependencies
+  const { tokens, accounts, statements, passwords, throttle, sessionStore, refreshSecrets, page } = dependencies
   const onEvent = observer(dependencies.log)
-  const sessions = createSessions(sessionStore, { clock: () => tokens.now(), onEvent })
+  const sessions = createSessions(sessionStore, {
+    clock: () => tokens.now(),
+    refresh: { secret: refreshSecrets },
+    onEvent,
+  })
   const guard = requireBearer({ tokens, accounts, sessions, onEvent })
   return createBaseApp(
     dependencies,
     docsRouter(clearingHouseDocument(tokens.issuer)),
     jwksRouter({ tokens }),
-    tokenRouter({ tokens, accounts, passwords, throttle, sessions, onEvent }),
+    tokenRouter({ tokens, accounts, passwords, throttle, sessions, refresh: 'cookie', onEvent }),
     Router().use('/api/v2013/sessions', sessionRouter({ guard, sessions, onEvent })),
     statementsRouter({ tokens, accounts, statements, sessions, onEvent }),
     pageRouter(page),

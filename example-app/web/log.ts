@@ -14,6 +14,7 @@ function eventLine(event: AuthEvent): string | undefined {
   switch (event.type) {
     case 'token.issued':
     case 'session.started':
+    case 'session.refreshed':
     case 'session.ended':
       return undefined
     case 'dependency.failed': {

@@ -1,6 +1,5 @@
 import { type Express, Router } from 'express'
-import { authErrors, authOf, type RevocationCheck } from 'express-token-endpoint'
-import type { Accounts } from '../data/account-store.js'
+import { authErrors, authOf } from 'express-token-endpoint'
 import type { Reports } from '../data/reports.js'
 import { type BaseDependencies, createBaseApp } from './base-app.js'
 import { allowPage } from './cross-origin.js'
@@ -13,15 +12,16 @@ import { sendProblem } from './problem.js'
 export interface ReportingDependencies extends BaseDependencies {
   /** Address of the API for clients. */
   url: string
-  accounts: Accounts
   reports: Reports
-  isRevoked: RevocationCheck
 }
 
-/** Creates the online reporting API, a Passport app. It does not listen yet. */
+/**
+ * Creates the online reporting API, a Passport app. It does not listen yet. It asks no store about a token, because a token lives for ten
+ * minutes, and a disabled account gets no other one.
+ */
 export function createReportingApp(dependencies: ReportingDependencies): Express {
-  const { url, tokens, accounts, reports, isRevoked, log } = dependencies
-  const guard = passportGuard({ tokens, accounts, isRevoked, scope: 'reports:read', onEvent: observer(log) })
+  const { url, tokens, reports, log } = dependencies
+  const guard = passportGuard({ tokens, scope: 'reports:read', onEvent: observer(log) })
   const router = Router()
 
   router.get('/api/v2013/reports/daily-totals', guard, async (req, res) => {

@@ -8,6 +8,8 @@ export interface Credentials {
   readonly email: string
   /** The password, sent as it is. */
   readonly password: string
+  /** False for a session that ends with the browser. With `refresh: 'cookie'`. Default: the server decides. */
+  readonly remember?: boolean | undefined
 }
 
 /** Describes why the client asks for credentials. */
@@ -16,6 +18,19 @@ export interface CredentialsRequest {
   readonly refused: boolean
   /** Aborts when the credentials are no longer needed. */
   readonly signal: AbortSignal
+}
+
+/** The functions of an app that keep the refresh token. They may return promises. */
+export interface RefreshTokenStorage {
+  /**
+   * Returns the refresh token, and null or undefined when there is none. When it throws or rejects, calls reject with its error, and the
+   * user stays signed in.
+   */
+  load(): string | null | undefined | PromiseLike<string | null | undefined>
+  /** Keeps a refresh token in place of the one before. */
+  save(refreshToken: string): unknown
+  /** Deletes the refresh token, because its session is over. */
+  remove(): unknown
 }
 
 /** The options of `createTokenClient`. */
@@ -29,6 +44,12 @@ export interface TokenClientOptions {
    * Default false.
    */
   interactive?: boolean | undefined
+  /**
+   * Stays signed in without credentials, when `tokenRouter` has the option `refresh` too. `'cookie'` for pages: the refresh token is in a
+   * cookie that no script can read, and nothing is kept here. `{ load, save, remove }` for apps and scripts: the functions keep the
+   * refresh token, and may return promises. Default: the client asks for credentials again.
+   */
+  refresh?: 'cookie' | RefreshTokenStorage | undefined
   /** The path of the token endpoint below `url`. Default `/api/v2013/authentication/token`. */
   path?: string | undefined
   /** More origins that receive the token, for example the origin of a second API. Default none. */
@@ -54,7 +75,9 @@ export interface TokenClientOptions {
 
 /** The defaults of the optional options. A given value must have the type of the default. */
 const DEFAULTS: {
-  readonly [K in keyof Omit<TokenClientOptions, 'url' | 'credentials'>]-?: NonNullable<TokenClientOptions[K]>
+  readonly [K in keyof Omit<TokenClientOptions, 'url' | 'credentials' | 'refresh'>]-?: NonNullable<
+    TokenClientOptions[K]
+  >
 } = {
   interactive: false,
   path: '/api/v2013/authentication/token',
@@ -89,8 +112,13 @@ export type ClientSettings = ReturnType<typeof readClientOptions>
  * Reads the options. The server's table of checks would be too large for browsers.
  * @throws TypeError that names the option and the expected value, but not the value itself
  */
-export function readClientOptions({ url, credentials, ...given }: TokenClientOptions) {
+export function readClientOptions({ url, credentials, refresh, ...given }: TokenClientOptions) {
   assertUsage(typeof credentials === 'function', 'option "credentials" must be a function')
+  const isStorage = (['load', 'save', 'remove'] as const).every((name) => typeof Object(refresh)[name] === 'function')
+  assertUsage(
+    refresh === undefined || refresh === 'cookie' || isStorage,
+    'option "refresh" must be "cookie" or { load, save, remove }',
+  )
   const options = bare(DEFAULTS)
   for (const [name, value] of Object.entries(given)) {
     const type = typeof (options as Record<string, unknown>)[name]
@@ -109,8 +137,11 @@ export function readClientOptions({ url, credentials, ...given }: TokenClientOpt
   return {
     ...options,
     credentials,
+    refresh,
     base,
     tokenUrl: base + path,
+    /** The name of what the tabs of an origin share. */
+    name: `express-token-endpoint ${base}${path}`,
     origins: new Set(urls.map(({ origin }) => origin)),
     timeout: timeout * 1000,
     maxWait: maxWait * 1000,

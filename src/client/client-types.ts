@@ -34,7 +34,7 @@ export interface SignInError extends Error {
 export interface TokenClientState {
   /** The expiration of the held token by this machine's clock, in milliseconds since 1970. Undefined without a token. */
   readonly expiresAt: number | undefined
-  /** The failure of the last sign-in. Undefined after a successful sign-in, and after `signOut()`. */
+  /** The failure of the last sign-in, or of saving its refresh token. Undefined after a successful sign-in, and after `signOut()`. */
   readonly error: SignInError | undefined
 }
 
@@ -77,8 +77,18 @@ export interface TokenClient {
    * @throws TokenClientError with `expired` for a token that has expired, and with `closed` after `close()`
    */
   readonly adopt: (issued: IssuedToken) => void
-  /** Deletes the token, and ends a running sign-in. The server does not learn of it. The next call signs in again. */
-  readonly signOut: () => void
+  /**
+   * Returns whether the user is signed in, for example after a reload. Refreshes the session of an earlier sign-in if necessary, and never
+   * asks for credentials. Waits for an overloaded server like other calls.
+   * @throws TokenClientError with `try_later`, `unreachable` or `unexpected` when the server did not decide: the user may still be signed in
+   */
+  readonly restore: () => Promise<boolean>
+  /**
+   * Deletes the token, and ends a running sign-in. The next call signs in again. With `refresh`, ends the session at the server too.
+   * @returns a promise that you need not await. It rejects when the server did not end the session within `maxWait`. The user is signed
+   * out here in any case
+   */
+  readonly signOut: () => Promise<void>
   /** The current state. The same object until the state changes. */
   readonly state: TokenClientState
   /**

@@ -11,14 +11,17 @@ const LAST_AT_MOST = 30_000
 
 export type HeldToken = ReturnType<typeof holdToken>
 
-/** Returns a held token with its times. */
-export function holdToken(grant: Grant, isReplacement: boolean, interactive: boolean) {
+/**
+ * Returns a held token with its times.
+ * @param isAsked whether a person types for the next token
+ */
+export function holdToken(grant: Grant, isReplacement: boolean, isAsked: boolean) {
   const { lifetime, receivedAt } = grant
   // A token of another tab is some time old.
   const most = lifetime - Math.max(0, Date.now() - receivedAt)
   const rest = startCountdown(most)
   // A person is not asked while the token works.
-  const share = interactive ? 0 : lifetime
+  const share = isAsked ? 0 : lifetime
   const old = share * (OLD + Math.random() * OLD_RANDOM)
   const last = Math.min(share * LAST, LAST_AT_MOST)
   return {

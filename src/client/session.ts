@@ -14,9 +14,13 @@ const NEW_MS = 20_000
 /** The number of tokens that a session keeps, to recognise the one that a caller passes as rejected. */
 const MOST_KNOWN = 16
 
-/** A sign-in that all callers share. */
+/** A renewal that all callers share. */
 interface Running {
-  readonly result: Promise<HeldToken>
+  /** True when one of the callers may ask for credentials. */
+  mayAsk: boolean
+  /** Undefined when the session at the server is over. */
+  readonly refreshed: Promise<HeldToken | undefined>
+  readonly result: Promise<HeldToken | undefined>
   readonly stop: AbortController
 }
 
@@ -27,7 +31,12 @@ export type Session = ReturnType<typeof openSession>
  * token of the person who signs in after the sign-out.
  * @param changed called after each sign-in and failed sign-in
  */
-export function openSession({ interactive }: ClientSettings, signIn: SignIn, link: TabLink, changed: () => void) {
+export function openSession(
+  { interactive, refresh }: ClientSettings,
+  signIn: SignIn,
+  link: TabLink,
+  changed: () => void,
+) {
   const over = new AbortController()
   let known: string[] = []
   let refusals: Refusals = {}
@@ -37,6 +46,9 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
   /** New tokens that were refused at once, and the time without a sign-in that follows. */
   let useless = 0
   let resumeAt = 0
+  /** True when there was nothing to refresh. */
+  let isOver = false
+  const isAwaited = () => waiting > 0
 
   /**
    * Returns a token that works, after a sign-in if necessary.
@@ -53,7 +65,7 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
       if (held?.grant.token === rejected) refuse(held, true)
     }
     const usable = held?.isUsable() && held !== refused ? held : undefined
-    if (usable?.isOld()) renew()
+    if (usable?.isOld() && !(interactive && isOver)) renew(!interactive)
     const token = await (usable ?? another(signal))
     // The session may have ended in the same turn of the event loop.
     over.signal.throwIfAborted()
@@ -62,7 +74,11 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
 
   async function another(signal: TokenRequest['signal']): Promise<HeldToken> {
     assertUsage(!signIn.isAsking, '"credentials" must not call its own client')
-    const { result } = renew()
+    // A refresh that ended meanwhile has asked for no credentials.
+    return (await wait(renew(true).result, signal)) ?? another(signal)
+  }
+
+  async function wait(result: Running['result'], signal?: TokenRequest['signal']): Promise<HeldToken | undefined> {
     waiting++
     try {
       return await until(signal, result)
@@ -76,32 +92,54 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
     }
   }
 
-  function renew(): Running {
-    if (running) return running
-    const stop = new AbortController()
-    const result = until(stop.signal, signInNow(stop.signal))
-    result
-      .catch((failure) => stop.signal.aborted || session.fail(failure))
-      .then(() => {
-        running = undefined
-      })
-    running = { result, stop }
+  function renew(mayAsk: boolean): Running {
+    running ??= start()
+    running.mayAsk ||= mayAsk
     return running
   }
 
-  async function signInNow(signal: AbortSignal): Promise<HeldToken> {
+  function start(): Running {
+    const stop = new AbortController()
+    const { signal } = stop
+    const refreshed = until(signal, refreshNow(signal))
+    const result: Running['result'] = refreshed.then(
+      (held) =>
+        held ??
+        (begun.mayAsk ? until(signal, receive(signIn.withCredentials(refusals, signal, isAwaited), signal)) : held),
+    )
+    result
+      .catch((failure) => signal.aborted || session.fail(failure))
+      .then(() => {
+        running = undefined
+      })
+    const begun: Running = { mayAsk: false, refreshed, result, stop }
+    return begun
+  }
+
+  async function refreshNow(signal: AbortSignal): Promise<HeldToken | undefined> {
     await link.ask()
-    const grant = await signIn.run(refusals, signal, () => waiting > 0)
+    const { held } = session
+    // A token that works and is refused needs a more recent sign-in.
+    if (refusals.final || (held?.isRefused && held.left() > 0)) return undefined
+    const token = await receive(signIn.refresh(signal, over.signal, isAwaited), signal)
+    isOver = !token
+    return token
+  }
+
+  async function receive(call: Promise<Grant | undefined>, signal: AbortSignal): Promise<HeldToken | undefined> {
+    const grant = await call
     signal.throwIfAborted()
+    if (!grant) return undefined
     link.tell(grant)
     return hold(grant)
   }
 
   function hold(grant: Grant): HeldToken {
-    const held = holdToken(grant, session.held?.isRefused ?? false, interactive)
+    const held = holdToken(grant, session.held?.isRefused ?? false, interactive && !refresh)
+    isOver = false
     known = [grant.token, ...known].slice(0, MOST_KNOWN)
     session.held = held
-    session.error = undefined
+    session.error = signIn.unsaved
     refusals = {}
     changed()
     return held
@@ -134,6 +172,14 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
     error: undefined as SignInError | undefined,
     get,
     refuse,
+    /**
+     * Returns whether there is a token, after a refresh if necessary.
+     * @throws TokenClientError, or the error of the storage
+     */
+    async restore(): Promise<boolean> {
+      over.signal.throwIfAborted()
+      return !!(session.held?.isUsable() || (await wait(renew(false).refreshed)))
+    },
     /** Notes the failure of a sign-in. */
     fail(failure: SignInError): void {
       // Each call gets the refusal of the first.

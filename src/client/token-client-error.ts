@@ -31,10 +31,11 @@ export class TokenClientError extends Error {
 
   /**
    * @param detail the status, or the code of a system error for the message
+   * @param hint the end of the message
    * @internal
    */
-  constructor(code: TokenClientErrorCode, detail?: number | string, retryAt?: Date) {
-    super(`No token: ${code.replace('_', ' ')}${detail ? ` (${detail})` : ''}`)
+  constructor(code: TokenClientErrorCode, detail?: number | string, retryAt?: Date, hint = '') {
+    super(`No token: ${code.replace('_', ' ')}${detail ? ` (${detail})` : ''}${hint}`)
     const name = /out$|^c/.test(code) ? 'AbortError' : 'TokenClientError'
     const status = typeof detail === 'number' ? detail : undefined
     Object.assign(this, { name, code, status, retryAt })

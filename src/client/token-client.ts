@@ -9,7 +9,14 @@ import { TokenClientError } from './token-client-error.js'
 
 type Listener = (state: TokenClientState) => void
 
-type Listen = (type: string, listener: (event: { persisted?: boolean }) => void, options?: AbortController) => void
+/** The members of events that this file uses. */
+interface PageEvent {
+  readonly persisted?: boolean
+  readonly key?: string | null
+  readonly newValue?: string | null
+}
+
+type Listen = (type: string, listener: (event: PageEvent) => void, options?: AbortController) => void
 
 /** The part of a browser's global object that this file uses. */
 interface EventWindow {
@@ -33,6 +40,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     held: () => session.held,
     hear: (news) => (news === 'sign-out' ? end('signed_out') : session.hear(news)),
   })
+  assertUsage(!settings.refresh || !link.kept, 'option "refresh" needs no keepInTab()')
   const signIn = createSignIn(settings, link)
   let session: Session
   open()
@@ -67,6 +75,9 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   listen('online', signIn.goOnline)
   // A page from the back/forward cache has the token that a reload would have: another person may have signed in since.
   listen('pageshow', ({ persisted }) => persisted && end('signed_out'))
+  // Another tab has signed out.
+  if (settings.refresh === 'cookie')
+    listen('storage', ({ key, newValue }) => newValue && key === settings.name && end('signed_out'))
 
   const token = async (request: TokenRequest = {}) => (await session.get(request)).grant.token
   return {
@@ -88,10 +99,15 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       link.tell(grant)
       session.take(grant)
     },
+    restore: () => session.restore(),
     signOut() {
-      if (session.over.aborted) return
+      if (session.over.aborted) return Promise.resolve()
       link.tell('sign-out')
       end('signed_out')
+      const ended = signIn.signOut()
+      // An app need not wait for it.
+      ended.catch(() => {})
+      return ended
     },
     get state() {
       return state

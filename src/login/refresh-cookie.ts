@@ -11,7 +11,7 @@ interface RefreshCookie {
   maxAge: number | undefined
 }
 
-/** Adds the cookie to a response, beside those of the host. Scripts cannot read it, and pages of other sites cannot send it. */
+/** Adds the cookie to a response, next to those of the host. Scripts cannot read it, and pages of other sites cannot send it. */
 export function addCookie(res: ServerResponse, { value, path, maxAge }: RefreshCookie): void {
   if (res.headersSent) return
   const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
@@ -31,7 +31,8 @@ const attributeOf = (path: string) =>
 export function cookieValues(req: IncomingMessage): string[] {
   const header = headerOf(req, 'cookie')
   if (typeof header !== 'string') return []
-  const pairs = header.split(';').map((pair) => pair.trim())
+  // Not `trim`: browsers do not protect a name that begins with another space, so that a page without https could set it.
+  const pairs = header.split(';').map((pair) => pair.replace(/^[ \t]+/, ''))
   return pairs
     .filter((pair) => pair.startsWith(`${REFRESH_COOKIE}=`))
     .map((pair) => pair.slice(REFRESH_COOKIE.length + 1))

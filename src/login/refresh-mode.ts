@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
-import { tokenAge } from '../options/checks.js'
+import { LONGEST_AGE, tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
-import { attempt } from '../options/values.js'
+import { attempt, memberOf } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
 import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
@@ -12,11 +12,14 @@ import { addCookie } from './refresh-cookie.js'
 /** The option `refresh` of `tokenRouter`. */
 export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode | undefined)
 
-/** What the routes of a router need for refresh tokens. */
+/** The steps and functions that the routes of a router need for refresh tokens. */
 export interface RefreshRoutes {
   refreshing: Refreshing
   findById: FindById
-  /** Returns how the client of a request keeps its refresh token. Undefined: it gets none. */
+  /**
+   * Returns how the client of a request keeps its refresh token. Undefined: it gets none.
+   * @throws AuthError `unavailable` when the function of the host throws, or returns something else
+   */
   modeOf(req: Request): RefreshMode | undefined
 }
 
@@ -43,8 +46,9 @@ export function withinSession(
   { id, createdAt, expiresAt }: Pick<RefreshableSession, 'id' | 'createdAt' | 'expiresAt'>,
   now: number,
 ): TokenSubject {
-  const { lifetime } = subject
-  const longest = Math.max(expiresAt.getTime() - now, 1000)
+  const lifetime = memberOf(subject, 'lifetime') as TokenSubject['lifetime']
+  // The clock of the process that set the end may be ahead.
+  const longest = Math.min(Math.max(expiresAt.getTime() - now, 1000), LONGEST_AGE)
   // An invalid lifetime gets its error from `issue`.
   const given = lifetime == null ? longest : (attempt(() => tokenAge(lifetime)) ?? Number.NaN)
   const shortened = given > longest || lifetime == null ? `${longest}ms` : lifetime

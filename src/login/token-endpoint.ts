@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { findAccount } from '../accounts/find-account.js'
 import type { EventSubject } from '../refusals/events.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
 import { assertOwnOrigin } from '../requests/cross-site.js'
@@ -7,7 +8,7 @@ import type { RequestOrigin } from '../requests/origin.js'
 import { createTokenId } from '../tokens/jwt/claims.js'
 import { issueNowOf } from '../tokens/verifier.js'
 import { callHost } from '../waiting/host-call.js'
-import { confirmationOf } from './confirmation.js'
+import { confirmationOf, createConfirmation } from './confirmation.js'
 import type { LoginResult } from './create-login.js'
 import { createIssuing, type Issued, limitCalls, withText } from './issuing.js'
 import { createCredentialsReader } from './read-credentials.js'
@@ -41,9 +42,9 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
     subject: EventSubject,
   ): Promise<HttpResponse> {
     const mode = refresh?.modeOf(req)
-    // Otherwise a page of another origin could sign its visitor in to an account of its own.
-    if (mode === 'cookie') assertOwnOrigin(req.headers, allowedOrigins)
     const { remember, ...credentials } = await readCredentials(req, origin)
+    // A page of another origin could sign its visitor in with the account of an attacker.
+    if (mode === 'cookie') assertOwnOrigin(req.headers, allowedOrigins)
     if (emailInEvents) subject.email = credentials.email
     const loggedIn = await login.logIn(credentials, origin, emit, subject)
     const now = issueNow?.(loggedIn.subject)
@@ -70,28 +71,36 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
   async function issueWithRefresh(
     task: SignIn,
     mode: RefreshMode,
-    { refreshing }: RefreshRoutes,
+    { refreshing, findById }: RefreshRoutes,
   ): Promise<[Issued, HttpResponse]> {
     const { req, res, account, subject, remember } = task
+    const { accountId } = subject
     const now = Number(tokens.now())
     const id = createTokenId(now)
     const { refresh: state, expiresAt } = refreshing.begin(remember)
     const createdAt = subject.issuedAt ?? new Date(now)
     const issued = await issue(req, withinSession(subject, { id, createdAt, expiresAt }, now), account)
-    await start(task, { id, expiresAt, refresh: state })
+    const lookUp = () => callHost('accounts', () => findAccount(findById, accountId), { timeout })
+    // A login of the host may not confirm its sign-ins. The session still has to know the password hash of now.
+    const noted = createConfirmation({ id: accountId, asOf: createdAt, lookUp, isKnown: () => true })
+    await start(task, { id, expiresAt, refresh: state }, confirmationOf(subject) ?? noted)
     const refreshToken = refreshing.write({ sessionId: id, generation: 0 }, tokens.issuer)
     const maxAge = remember ? Math.floor((expiresAt.getTime() - now) / 1000) : undefined
     return [issued, refreshResponse(req, res, issued.text, { mode, refreshToken, maxAge, path })]
   }
 
-  async function start({ req, origin, subject, isWanted }: SignIn, begun: BegunSession): Promise<void> {
+  async function start(
+    { req, origin, subject, isWanted }: SignIn,
+    begun: BegunSession,
+    confirm = confirmationOf(subject),
+  ): Promise<void> {
     if (!sessions) return
     const { address } = origin
     const label = sessionLabel && (await callHost('internal', () => sessionLabel(req), calls))
     const userAgent = headerOf(req, 'user-agent') as string | undefined
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
     const refreshing = begun.refresh === undefined ? undefined : refresh?.refreshing
-    await startSession({ sessions, session, confirm: confirmationOf(subject), isWanted, timeout, refreshing })
+    await startSession({ sessions, session, confirm, isWanted, timeout, refreshing })
   }
 }
 

@@ -9,7 +9,13 @@ import {
 import { type OpenApiOptions, readOpenApiOptions } from './document-options.js'
 import { guardComponents, guardedOperation } from './guarded-operation.js'
 import { headerOf } from './headers.js'
-import { RefreshRequest, refreshPaths, withRefreshMember, withRememberMember } from './refresh-paths.js'
+import {
+  type RefreshModes,
+  RefreshRequest,
+  refreshPaths,
+  withRefreshMember,
+  withRememberMember,
+} from './refresh-paths.js'
 import { messageOf, refusalResponses } from './responses.js'
 import { AuthProblem, credentialsSchema, SessionList, TokenKeySet, TokenResult } from './schemas.js'
 import type { OpenApiDocument, Operation, PathItem, Response } from './types.js'
@@ -36,7 +42,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
     tags: path || jwks || sessions ? [TAG] : [],
     paths: {
-      ...(path && { [path]: { post: issueToken(tokenResponse === undefined, refresh.includes('cookie')) } }),
+      ...(path && { [path]: { post: issueToken(tokenResponse === undefined, refresh) } }),
       ...(refreshes && refreshPaths(path, refresh, TAG.name)),
       ...(jwks && { [jwks]: { get: listKeys() } }),
       ...(sessions && sessionPaths(sessions, read.schemeName)),
@@ -81,11 +87,8 @@ const BEARER = {
   description: 'The token from the response of the token endpoint (RFC 6750 section 2.1).',
 }
 
-/**
- * @param isOwn whether the response is that of this package, which has an example
- * @param setsCookie whether a page can get its refresh token in a cookie
- */
-function issueToken(isOwn: boolean, setsCookie: boolean): Operation {
+/** @param isOwn whether the response is that of this package, which has an example */
+function issueToken(isOwn: boolean, refresh: RefreshModes): Operation {
   const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
   const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
   const sample = jsonResponse(JSON.stringify(result))
@@ -102,7 +105,7 @@ function issueToken(isOwn: boolean, setsCookie: boolean): Operation {
         description: isOwn ? 'The token and its expiration time.' : 'The token.',
         ...messageOf([sample], schema, isOwn ? { token: { value: result } } : {}),
       },
-      ...refusalResponses('token', setsCookie ? undefined : 'cross_site_request'),
+      ...refusalResponses('token', refresh.includes('cookie') ? [] : ['cross_site_request']),
     },
   }
 }

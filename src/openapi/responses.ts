@@ -18,9 +18,12 @@ export function codesOf(part?: Part): AuthErrorCode[] {
   return codes.filter((code) => !REFUSALS[code].unseen && (part === undefined || REFUSALS[code].by.includes(part)))
 }
 
-/** Returns a part's refusals by status. They are made from real responses. A code of an option that is not used can be omitted. */
-export function refusalResponses(part: Part, omitted?: AuthErrorCode): Record<string, Response> {
-  const codes = codesOf(part).filter((code) => code !== omitted)
+/**
+ * Returns a part's refusals by status. They are made from real responses.
+ * @param except codes that this part does not give
+ */
+export function refusalResponses(part: Part, except: readonly AuthErrorCode[] = []): Record<string, Response> {
+  const codes = codesOf(part).filter((code) => !except.includes(code))
   const statuses = [...new Set(codes.map((code) => REFUSALS[code].status))]
   const codesWith = (status: number) => codes.filter((code) => REFUSALS[code].status === status)
   return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, codesWith(status))]))
@@ -34,12 +37,14 @@ function responseOf(part: Part, status: number, codes: readonly AuthErrorCode[])
     })),
   )
   const responses = samples.map(({ response }) => response)
-  const examples = samples.map(({ name, response: { body } }) => [name, { value: body && JSON.parse(body) }])
+  const examples = samples.flatMap(({ name, response: { body } }) =>
+    body ? [[name, { value: JSON.parse(body) }]] : [],
+  )
   const schema = {
     allOf: [{ $ref: '#/components/schemas/AuthProblem' }],
     type: 'object',
     required: ['status', 'code'],
-    properties: { status: { enum: [status] }, code: { enum: codes } },
+    properties: { status: { enum: [status] }, code: { enum: codes.filter((code) => !REFUSALS[code].empty) } },
   }
   const description = codes.map(descriptionOf).join('\n\n')
   return { description, ...messageOf(responses, schema, Object.fromEntries(examples)) }

@@ -16,6 +16,7 @@ const MARKS = {
   TokenVerifier: Symbol.for('express-token-endpoint.TokenVerifier.1'),
   TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
   Sessions: Symbol.for('express-token-endpoint.Sessions.1'),
+  OtherDevices: Symbol.for('express-token-endpoint.OtherDevices.1'),
   LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.2'),
 } as const
 

@@ -49,8 +49,11 @@ export function duration(minMs: number, maxMs: number): Check<number> {
   }
 }
 
+/** The longest lifetime of a token, in milliseconds. */
+export const LONGEST_AGE = 366 * 86_400_000
+
 /** Checks the lifetime of a token, or a part of it. */
-export const tokenAge = duration(1000, 366 * 86_400_000)
+export const tokenAge = duration(1000, LONGEST_AGE)
 
 function durationInMs(value: unknown): number {
   if (typeof value === 'number') return value <= LONGEST_NUMBER ? value * 1000 : Number.NaN

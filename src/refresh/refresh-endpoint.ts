@@ -7,13 +7,14 @@ import { cookieValues, deleteCookie } from '../login/refresh-cookie.js'
 import { cookiePath, type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
 import type { TokenRouterSettings } from '../login/token-router-options.js'
 import { isPlainObject, own } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
+import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { RefreshRefusal } from '../refusals/codes.js'
 import type { EventSubject } from '../refusals/events.js'
 import { doneResponse, type HttpResponse, type RefreshMode } from '../refusals/responses.js'
 import { assertOwnOrigin } from '../requests/cross-site.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
+import type { Source } from '../waiting/fair-queue.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { createTurnQueue } from '../waiting/turn-queue.js'
 import { refresh, refused, signOut } from './refresh.js'
@@ -40,7 +41,12 @@ export function createRefreshEndpoint(settings: Settings) {
   const present = createPresenter(settings)
 
   async function refreshed(req: Request, res: Response, origin: RequestOrigin, about: EventSubject) {
-    const [presented, mode] = await present(req, origin)
+    const {
+      mode,
+      found: [presented, other],
+    } = await present(req, origin)
+    // Another host of the domain may have set one. The user must not get the session of another account by it.
+    if (other) throw refused('several_cookies')
     const { address, signal, source } = origin
     const asOf = new Date(Number(tokens.now()))
     return limitCalls(source, async (isWaiting) => {
@@ -71,7 +77,7 @@ export function createRefreshEndpoint(settings: Settings) {
     try {
       return await refreshed(...request)
     } catch (error) {
-      if (OVER.has(Object(error).reason)) deleteCookie(res, cookiePath(req, path))
+      if (isAuthError(error) && OVER.has(own(error, 'reason'))) deleteCookie(res, cookiePath(req, path))
       throw error
     }
   }
@@ -85,16 +91,27 @@ export function createSignOutEndpoint(settings: Settings) {
 
   return async function signOutResponseOf(req: Request, res: Response, origin: RequestOrigin): Promise<HttpResponse> {
     const { address, source } = origin
-    const presented = await present(req, origin).catch((error) => {
+    const { found } = await present(req, origin).catch((error) => {
       // Without a session there is nothing to end.
-      if (Object(error).code !== 'invalid_refresh_token') throw error
-      return undefined
+      if (isAuthError(error) && error.code === 'invalid_refresh_token') return { found: [] }
+      throw error
     })
-    if (presented) await limitCalls(source, () => signOut({ refreshing, presented: presented[0], address }))
+    // All of them, because another host of the domain may have set a cookie, too.
+    const end = (presented: RefreshTokenFacts) => signOut({ refreshing, presented, address })
+    if (found.length > 0) await limitCalls(source, () => Promise.all(found.map(end)))
     deleteCookie(res, cookiePath(req, path))
     return doneResponse()
   }
 }
+
+/** The refresh tokens of a request: one of each session, the newest. A body has one, and several cookies may have more. */
+interface Presented {
+  mode: RefreshMode
+  found: readonly [RefreshTokenFacts, ...RefreshTokenFacts[]]
+}
+
+/** More cookies than the other hosts of a domain can set for the path of the endpoint. Each causes a few signatures. */
+const MOST_COOKIES = 16
 
 /** Creates the reader of the refresh token of a request. A text that this package did not sign is refused without a look-up. */
 function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
@@ -102,7 +119,7 @@ function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
   const readBody = createBodyReader(limits)
   const issuers = [...new Set([tokens.issuer, ...(sessions?.issuers ?? [])])]
 
-  async function textIn(req: Request, { source }: RequestOrigin): Promise<unknown> {
+  async function textIn(req: Request, source: Source): Promise<unknown> {
     const parseBody = await readBody(req)
     await waitForTurn(() => source)
     const body = parseBody()
@@ -111,25 +128,22 @@ function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
     throw new AuthError('invalid_body', { message: 'The request body must hold "refreshToken", once and a string.' })
   }
 
-  return async function present(req: Request, origin: RequestOrigin): Promise<[RefreshTokenFacts, RefreshMode]> {
-    const mode = modeOf(req)
-    if (!mode) throw refused('missing')
-    if (mode === 'body') {
-      const presented = refreshing.read(await textIn(req, origin), issuers)
-      if (!presented) throw refused('malformed')
-      return [presented, mode]
-    }
+  async function cookiesOf(req: Request, source: Source): Promise<unknown[]> {
     assertOwnOrigin(req.headers, limits.allowedOrigins)
-    return [presentedIn(cookieValues(req)), mode]
+    await waitForTurn(() => source)
+    return cookieValues(req).slice(0, MOST_COOKIES)
   }
 
-  /** Of several cookies, another host of the domain may have set one. The user must not get the session of another account by it. */
-  function presentedIn(values: readonly string[]): RefreshTokenFacts {
-    if (values.length === 0) throw refused('missing')
-    const read = values.flatMap((value) => refreshing.read(value, issuers) ?? [])
-    const [newest] = read.sort((one, other) => other.generation - one.generation)
+  return async function present(req: Request, { source }: RequestOrigin): Promise<Presented> {
+    // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
+    const mode = modeOf(req)
+    const texts = mode === 'body' ? [await textIn(req, source)] : mode ? await cookiesOf(req, source) : []
+    if (!mode || texts.length === 0) throw refused('missing')
+    const read = texts.flatMap((text) => refreshing.read(text, issuers) ?? [])
+    const [newest, ...others] = read.sort((one, other) => other.generation - one.generation)
     if (!newest) throw refused('malformed')
-    if (read.some(({ sessionId }) => sessionId !== newest.sessionId)) throw refused('several_cookies')
-    return newest
+    const ids = new Set([newest.sessionId])
+    const isFirst = ({ sessionId }: RefreshTokenFacts) => ids.size < ids.add(sessionId).size
+    return { mode, found: [newest, ...others.filter(isFirst)] }
   }
 }

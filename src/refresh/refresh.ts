@@ -39,10 +39,10 @@ export async function refresh<Issued>(task: RefreshTask<Issued>): Promise<Refres
   return { issued, session: await rotate(task, found, (account as FoundAccount).account) }
 }
 
-/** Ends the session of a refresh token. Does nothing for a session that is over. */
+/** Ends the session of a refresh token. Does nothing for a session that has ended. */
 export async function signOut(task: Pick<RefreshTask<unknown>, 'refreshing' | 'presented' | 'address'>): Promise<void> {
   const { refreshing, presented, address } = task
-  const session = await refreshing.find(presented)
+  const session = await refreshing.findExpired(presented)
   if (session) await refreshing.end(session, 'signed_out', address)
 }
 

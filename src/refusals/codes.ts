@@ -53,8 +53,8 @@ export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'sessions' | 'keys' | 'throttle' | 'internal'
 
 /**
- * The parts of this package that respond to requests: the token endpoint with its paths for refresh and sign-out, the guard, the routers of
- * public documents, and the session router's paths.
+ * The parts of this package that respond to requests. `refresh` and `tokenSignOut` are paths of the token endpoint, `keys` stands for the
+ * routers of public documents, and the last three are paths of the session router.
  */
 export type Part = 'token' | 'refresh' | 'tokenSignOut' | 'guard' | 'keys' | 'sessions' | 'session' | 'signOut'
 

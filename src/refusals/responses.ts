@@ -6,7 +6,10 @@ import { type AuthErrorCode, type Part, REFUSALS } from './codes.js'
  * The responses. The routers and the guard send them, and the OpenAPI document describes them from the same tables.
  */
 
-/** The default paths of the endpoints, and their methods. Those of sessions are below a mount point. The paths of refresh and of its sign-out are below the one of the token endpoint. */
+/**
+ * The default paths of the endpoints, and their methods. Those of sessions are below a mount point. The paths of refresh and of its sign-out
+ * are below the one of the token endpoint.
+ */
 export const ENDPOINTS = {
   token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
   refresh: { path: '/refresh', methods: ['POST'] },
@@ -18,8 +21,8 @@ export const ENDPOINTS = {
 } as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
 
 /**
- * How a client keeps its refresh token. `'cookie'`, for pages: in a cookie that no script can read. `'body'`, for mobile apps and scripts: the
- * client stores it, and the response has the member `refreshToken`.
+ * The place where a client keeps its refresh token. `'cookie'`, for pages: a cookie that no script can read. `'body'`, for mobile apps and
+ * scripts: the client stores it, and the response has the member `refreshToken`.
  */
 export type RefreshMode = 'cookie' | 'body'
 

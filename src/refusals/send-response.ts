@@ -76,7 +76,8 @@ function endThenClose(res: ServerResponse, body: string | Buffer): void {
   const { req } = res
   const stream = http2StreamOf(req)
   if (stream) {
-    res.end(body)
+    // Not an empty text: Node ends the process when a stream is closed that has yet to send one.
+    res.end(body.length > 0 ? body : undefined)
     stream.close()
     return
   }

@@ -12,7 +12,7 @@ import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse, refusalRespon
 import { hasUnreadBody, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
 import { addressOf, sourceOf } from '../requests/origin.js'
 import { sessionIdOf } from '../sessions/session.js'
-import type { Sessions } from '../sessions/sessions.js'
+import { type Sessions, withoutChange } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { createGate } from '../waiting/gate.js'
@@ -114,7 +114,7 @@ export function sessionRouter(options: SessionRouterOptions): Router {
     return { sessions: found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current })) }
   }
   const endOthers: Run = async (auth, req) => {
-    await sessions.endOthers(auth, addressOf(req))
+    await sessions.endOthers(withoutChange(auth), addressOf(req))
   }
   const endOne: Run = async (auth, req) => {
     if (!(await sessions.end(auth, idOf(req), addressOf(req)))) throw new AuthError('unknown_session')

@@ -8,7 +8,7 @@ import type { Part } from '../refusals/codes.js'
 import type { EventSubject } from '../refusals/events.js'
 import { createCallRefuser } from '../refusals/refuse-call.js'
 import { ENDPOINTS, type HttpResponse } from '../refusals/responses.js'
-import { sendResponse } from '../refusals/send-response.js'
+import { hasUnreadBody, sendResponse } from '../refusals/send-response.js'
 import { addressOf, originOfRequest, type RequestOrigin } from '../requests/origin.js'
 
 type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: EventSubject) => Promise<HttpResponse>
@@ -20,7 +20,7 @@ type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: Eve
  */
 export function tokenRouter(options: TokenRouterOptions): Router {
   const settings = readTokenRouterOptions(options)
-  const { path, sessions, tokens, refresh } = settings
+  const { path, sessions, tokens, refresh, bodyLimit } = settings
   sessions?.useFor([tokens.issuer], 'tokenRouter')
   const router = express().Router({ caseSensitive: true, strict: true })
 
@@ -32,7 +32,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
         const subject: EventSubject = { address: origin.address }
         const refused = (thrown: unknown) => refuse(thrown, subject, req, res, next)
         const response = await respond(req, res, origin, subject).catch(refused)
-        if (response) sendResponse(res, response)
+        if (response) sendResponse(res, response, hasUnreadBody(req, bodyLimit))
       } catch (error) {
         // An error while sending belongs to the host, and the call has had its event.
         next(error)

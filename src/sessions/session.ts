@@ -21,14 +21,17 @@ export interface Session {
   /** The name of the device, at most 64 characters. */
   label: string | null
   /**
-   * What the session remembers about its refresh tokens: a text of at most 255 ASCII characters, which holds no secret. Null for a session
+   * The state of its refresh tokens: a text of at most 255 ASCII characters, which holds no secret. Null for a session
    * without refresh. Only stores receive it.
    */
   refresh?: string | null
 }
 
-/** What a refresh changes in a session. */
-export type SessionChange = Required<Pick<Session, 'expiresAt' | 'lastUsedAt'>> & { refresh: string }
+/** The members of a session that a refresh changes. */
+export type SessionChange = Required<Pick<Session, 'expiresAt' | 'lastUsedAt'>> & {
+  /** The state of the refresh tokens after it. */
+  refresh: string
+}
 
 /** A session that starts: the facts of a new token, and of the client that signed in. */
 export interface NewSession {

@@ -1,4 +1,4 @@
-import { brandWith } from '../options/brand.js'
+import { brand, brandWith, hasBrand } from '../options/brand.js'
 import { type Clock, clockOption, type Duration, func, integer, text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
@@ -87,7 +87,8 @@ export interface Sessions {
    */
   end(owner: Partial<SessionOwner> & Pick<SessionOwner, 'accountId'>, id: string, address?: string): Promise<boolean>
   /**
-   * Ends all sessions of an account except the current one, for example after you have stored a new password.
+   * Ends all sessions of an account except the current one, after you have stored a new password. The next refresh of the current session
+   * accepts the new password hash.
    * @throws AuthError `unavailable` when the store fails
    */
   endOthers(auth: SessionOwner, address?: string): Promise<void>
@@ -97,6 +98,10 @@ export interface Sessions {
    */
   endAll(accountId: string, address?: string): Promise<void>
 }
+
+/** Returns the owner for `endOthers` where no password was changed. A thief could otherwise keep a session over such a change. */
+export const withoutChange = ({ accountId, id, issuer, sessionId }: SessionOwner): SessionOwner =>
+  brand('OtherDevices', { accountId, id, issuer, sessionId })
 
 const accountIdOption = text('a non-empty string')
 
@@ -149,7 +154,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     emit({ address }, { type: 'session.ended', accountId, reason, ...(id !== undefined && namesOf(id)) })
   }
 
-  /** Without refresh, the id of a session is the one of its token. */
+  /** Returns the id of a session as events name it. Without refresh, it is the one of its token. */
   const namesOf = (id: string) => (refreshing ? { sessionId: id } : { tokenId: id })
 
   async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
@@ -197,7 +202,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         throw misuse(`sessions.endOthers: ${what}`, PAGE.sessions)
       }
       await endSeveral('others', address, accountId, id)
-      await refreshing?.keepAfterChange(id)
+      if (!hasBrand('OtherDevices', auth)) await refreshing?.keepAfterChange(id)
     },
     async endAll(accountId: string, address?: string) {
       assertAccountId('endAll', accountId)

@@ -20,10 +20,11 @@ it('`check` says that everything holds of an app that mounts the package', async
   expect(skipped).toEqual(['guessable-secret', 'cookie-flags', 'guessing'])
 })
 
-it('`check` names both rows of two environments with one key and one issuer', async () => {
+it('`check` names the rows of two environments with one key and one issuer', async () => {
   expect(failing(await check({ ...own, createApp: () => own.createApp(own.HERE) }, run))).toEqual([
     'foreign-token',
     'token-abroad',
+    'refresh-foreign',
   ])
 })
 

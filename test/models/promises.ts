@@ -25,6 +25,43 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     ],
     'The same holds for cached tokens': 'a removed key verifies nothing after 10 minutes',
   },
+  'test/unit/refresh/refresh-endpoint.test.ts': {
+    'A forged one is refused before any call of your store': 'refuses %s without a look-up',
+    'gives tokens only for its own session and environment':
+      'refuses a refresh token of another environment, and one with another generation',
+    'Several tabs that refresh at once get the same refresh token, and none is signed out':
+      'gives several tabs at once the same refresh token',
+    'A lost response signs no user out, however long ago it was lost':
+      'forgives a response that was lost, however long ago',
+    'A replaced refresh token works for 10 s, and the one before the current one works once more later': [
+      'gives several tabs at once the same refresh token',
+      'forgives a response that was lost, however long ago',
+    ],
+    'A second late one in a row ends the session, and so does an older refresh token':
+      'ends the session when a refresh token comes back that was replaced twice',
+    'A thief and an owner who refresh alternately are noticed at their second exchange that is more than 10 s apart':
+      'notices a thief who takes turns with the owner',
+    'A session ends after 14 days without a refresh, and 90 days after its sign-in':
+      'ends after idle without a refresh, and after longest in any case',
+    'Each refresh reads the account anew': 'ends the session of an account that %s',
+    'While your store, your accounts or your keys fail, a refresh gets `503` and uses up no refresh token': [
+      'is 503 while the store fails at %s, and the refresh token stays valid',
+      'gives the same successor when the store has written, and failed after that',
+      'uses up nothing while accounts or keys fail, also for days',
+    ],
+    'A session that was ended never comes back, also when a refresh runs at the same moment':
+      'does not bring back a session that ends during a refresh',
+    'no page of another origin can refresh or sign out with it, unless you allow the origin': [
+      'is not taken from a page of %s',
+      'is taken from a client %s',
+    ],
+    'The cookie is deleted only when its session is over': [
+      'is deleted when its session is over',
+      'stays when it is lost in a race, when it is not ours, and while the store is down',
+    ],
+    'A refreshed token does not count as a recent sign-in':
+      'issues tokens with sid and auth_time, which all guards know',
+  },
   'test/unit/routes/session-router.test.ts': {
     'a token is accepted only while its session is in the store': [
       'ends one session, all others, and its own: their tokens are refused at once',

@@ -79,5 +79,9 @@ export const ROOMS = {
     mutate: ['src/sessions/*.ts'],
     tests: ['test/unit/sessions/*.test.ts', 'test/unit/testing/store-contract/session-store-contract.test.ts'],
   },
+  refresh: {
+    mutate: ['src/refresh/*.ts', 'src/sessions/refresh/*.ts'],
+    tests: ['test/unit/refresh/*.test.ts', 'test/attacks/{requests,logins}/refresh.test.ts'],
+  },
   openapi: { mutate: ['src/openapi/**/*.ts'], tests: ['test/contract/openapi/*.test.ts'] },
 }

@@ -31,6 +31,7 @@ export interface Schema {
     address: string | null
     user_agent: string | null
     label: string | null
+    refresh: string | null
   }
 }
 
@@ -85,7 +86,9 @@ export async function createSchema(db: Database): Promise<void> {
     .addColumn('address', 'text')
     .addColumn('user_agent', 'text')
     .addColumn('label', 'text')
+    .addColumn('refresh', 'text')
     .execute()
+  await addRefreshColumn(db)
   await db.schema.createIndex('sessions_of_account').ifNotExists().on('sessions').column('account_id').execute()
   // Each sign-in deletes the expired sessions.
   await db.schema.createIndex('sessions_by_expiration').ifNotExists().on('sessions').column('expires_at').execute()
@@ -94,4 +97,21 @@ export async function createSchema(db: Database): Promise<void> {
     .values(HOUSES)
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+/** Adds the column to a table that an earlier version has created. */
+async function addRefreshColumn(db: Database): Promise<void> {
+  const isThere = async () => {
+    const tables = await db.introspection.getTables()
+    return tables.some(
+      ({ name, columns }) => name === 'sessions' && columns.some((column) => column.name === 'refresh'),
+    )
+  }
+  if (await isThere()) return
+  try {
+    await db.schema.alterTable('sessions').addColumn('refresh', 'text').execute()
+  } catch (error) {
+    // Another process was first.
+    if (!(await isThere())) throw error
+  }
 }

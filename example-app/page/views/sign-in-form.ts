@@ -23,11 +23,12 @@ export function closeSignInForm(text: string): void {
 
 /** @param submit resolves with the problem, or with undefined after a sign-in */
 export function createSignInForm(
-  submit: (email: string, password: string) => Promise<Problem | undefined>,
+  submit: (email: string, password: string, remember: boolean) => Promise<Problem | undefined>,
 ): SignInForm {
   const form = byId('sign-in-form', HTMLFormElement)
   const email = byId('email', HTMLInputElement)
   const password = byId('password', HTMLInputElement)
+  const remember = byId('remember', HTMLInputElement)
   const button = byId('sign-in-button', HTMLButtonElement)
   const message = byId('sign-in-message', HTMLParagraphElement)
 
@@ -54,7 +55,7 @@ export function createSignInForm(
     if (password.value === '') return complainAbout(password, 'Enter your password.')
     say('', 'note')
     setBusy(true)
-    const problem = await submit(email.value, password.value)
+    const problem = await submit(email.value, password.value, remember.checked)
     setBusy(false)
     if (problem === undefined) {
       password.value = ''

@@ -1,6 +1,5 @@
-import { runDown, SOON_MS, timeLeftText } from '../countdown.js'
+import { runDown, timeLeftText } from '../countdown.js'
 import { claimRows, claimsOf } from '../token-claims.js'
-import { announce } from './announcer.js'
 import { byId, element } from './dom.js'
 
 /** Shows the claims of the token. Never shows the token. */
@@ -32,10 +31,8 @@ export function showTimeLeft(endsAt: number, onExpired: () => void): () => void 
   return runDown(endsAt, {
     tick(left) {
       countdown.textContent = timeLeftText(left)
-      countdown.classList.toggle('soon', left <= SOON_MS)
       bar.value = left
     },
-    milestone: announce,
     end: onExpired,
   })
 }

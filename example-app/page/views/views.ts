@@ -18,6 +18,11 @@ export function showSignedIn(email: string): void {
   byId('account-title', HTMLHeadingElement).focus()
 }
 
+/** Shows neither the form nor an account. */
+export function showOpening(): void {
+  for (const part of SIGNED_OUT) part.hidden = true
+}
+
 /** Removes the data of the session. The caller moves the focus. */
 export function showSignedOut(): void {
   byId('who-email', HTMLElement).textContent = ''

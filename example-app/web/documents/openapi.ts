@@ -15,6 +15,7 @@ export function clearingHouseDocument(url: string): OpenApiDocument {
     title: 'Clearing-house API',
     servers: url,
     jwks: true,
+    refresh: 'cookie',
     sessions: '/api/v2013/sessions',
     paths: {
       '/api/v2013/houses/{house}/statements': {

@@ -3,6 +3,7 @@ import { bypassRows } from './rows/bypass.js'
 import { forgedRows } from './rows/forged.js'
 import { guardRows } from './rows/guard.js'
 import { jwksRows } from './rows/jwks.js'
+import { refreshRows } from './rows/refresh.js'
 import { guessingRows, refusalRows } from './rows/refusals.js'
 import { requestRows } from './rows/requests.js'
 import { stepUpRows } from './rows/step-up.js'
@@ -19,6 +20,7 @@ const rows: Rows = {
   ...stepUpRows,
   ...forgedRows,
   ...jwksRows,
+  ...refreshRows,
   ...guessingRows,
 }
 

@@ -4,8 +4,9 @@ import type { Grant } from '../grant.js'
 import { bare } from '../read.js'
 import type { TabLink } from '../tabs/tab-link.js'
 import { TokenClientError } from '../token-client-error.js'
+import { inTurn, storageOf } from './refresh-storage.js'
 import { backoff } from './retry-delay.js'
-import { callTokenEndpoint } from './token-call.js'
+import { callTokenEndpoint, SIGN_OUT, type TokenRoute } from './token-call.js'
 import { within } from './waiting.js'
 
 /** The refusals since a session got its last token. */
@@ -24,28 +25,69 @@ type Pause = readonly [failure: TokenClientError, left: Countdown]
 /** The number of accounts that wait. After more of them, each may ask the server again. */
 const MOST_PAUSES = 16
 
+/** The part of `navigator.locks` (Web Locks API) that this file uses. */
+interface Locks {
+  request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>
+}
+
+/** The key of the pause after a 429 for a refresh. No account has it. */
+const REFRESH = -1
+
 export type SignIn = ReturnType<typeof createSignIn>
 
 /** Creates the sign-in of one client. It waits as long as the server asked, also after a sign-out. */
 export function createSignIn(settings: ClientSettings, link: TabLink) {
-  const { credentials, interactive, timeout, maxWait } = settings
+  const { credentials, interactive, timeout, maxWait, refresh, name } = settings
+  const storage = storageOf(settings)
+  const isCookie = refresh === 'cookie'
+  const queue = inTurn()
+  const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
   /** A 429 is about the account that it refused, by its digest. Other failures are about all: the key is undefined. */
   const pauses = new Map<number | undefined, Pause>()
   let failures = 0
   let wake = () => {}
 
+  /** One call of the browser at a time changes the cookie, so that no late response deletes the cookie of a new sign-in. */
+  function alone(call: () => Promise<Grant | undefined>, signal: AbortSignal): Promise<Grant | undefined> {
+    if (link.alone) return link.alone(call, signal)
+    if (!isCookie) return call()
+    return locks ? locks.request(name, { signal }, call) : queue(call)
+  }
+
+  /** Calls a route, and keeps the refresh token. */
+  async function send(route: TokenRoute, body: object | false, signal: AbortSignal): Promise<Grant | undefined> {
+    // A sign-out of another tab while the request is under way ends this session too.
+    const note = isCookie && (await storage?.load())
+    const [grant, refreshToken] = await callTokenEndpoint(settings, route, body, signal)
+    // A sign-out may have deleted the refresh token.
+    signal.throwIfAborted()
+    try {
+      await storage?.save((isCookie ? note : refreshToken) as string)
+      signIn.unsaved = undefined
+    } catch (error) {
+      signIn.unsaved = error as Error
+    }
+    return grant
+  }
+
   /**
+   * @param refusals undefined for a request without credentials
    * @param isAwaited returns whether a call waits. Otherwise the endpoint is called once at most
-   * @throws TokenClientError, or the error of `credentials`
+   * @throws TokenClientError, or the error of `credentials` or the storage
    */
-  async function run(refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean): Promise<Grant> {
+  async function run(
+    refusals: Refusals | undefined,
+    signal: AbortSignal,
+    isAwaited: () => boolean,
+    request: (signal: AbortSignal, given: Credentials) => Promise<Grant | undefined>,
+  ): Promise<Grant | undefined> {
     /** Kept while the client waits, so that a person types once. */
     let given: Credentials | undefined
-    let { account } = refusals
+    let account = refusals ? refusals.account : REFRESH
     let waited = 0
     let isRepeated = false
     for (;;) {
-      if (refusals.final) throw refusals.final
+      if (refusals?.final) throw refusals.final
       for (const key of [undefined, account]) {
         const [failure, left] = pauses.get(key) ?? []
         const wait = left?.() ?? 0
@@ -57,7 +99,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
         }
       }
       signal.throwIfAborted()
-      if (!given) {
+      if (refusals && !given) {
         given = await ask(refusals.isSecond ?? false, signal)
         account = digest(given.email)
         if (!interactive) refusals.account = account
@@ -65,11 +107,11 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
         continue
       }
       const late = new TokenClientError('unreachable')
-      const call = (limited: AbortSignal): Promise<Grant> =>
-        link.alone(async () => {
+      const call = (limited: AbortSignal) =>
+        alone(async () => {
           // Another tab may have been refused while this tab waited for the lock.
-          if (refusals.final) throw refusals.final
-          return callTokenEndpoint(settings, given as Credentials, limited)
+          if (refusals?.final) throw refusals.final
+          return request(limited, given as Credentials)
         }, limited)
       try {
         const grant = await within(timeout, signal, late, call)
@@ -78,7 +120,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
       } catch (error) {
         if (signal.aborted || !(error instanceof TokenClientError)) throw error
         const { code, status } = error
-        if (code === 'refused') {
+        if (code === 'refused' && refusals) {
           if (interactive && !refusals.isSecond) {
             refusals.isSecond = true
             given = undefined
@@ -115,13 +157,71 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
         signIn.isAsking = false
       }
     })
-    const read = bare(given)
-    assertUsage(isText(read.email) && isText(read.password), '"credentials" must return { email, password }')
-    return read
+    const { email, password, remember } = bare(given)
+    assertUsage(isText(email) && isText(password), '"credentials" must return { email, password }')
+    return { email, password, remember: typeof remember === 'boolean' ? remember : undefined }
   }
 
+  const endSession = (refreshToken?: string | null) =>
+    run(
+      undefined,
+      new AbortController().signal,
+      () => true,
+      async (limited) => {
+        const note = isCookie && (await storage?.load())
+        // A later sign-in has replaced the cookie.
+        if (note === '') return undefined
+        await callTokenEndpoint(settings, SIGN_OUT, !isCookie && { refreshToken }, limited)
+        if (note) await storage?.save(note)
+        return undefined
+      },
+    )
+
   const signIn = {
-    run,
+    /**
+     * Signs in with credentials.
+     * @throws TokenClientError, or the error of `credentials`
+     */
+    withCredentials: (refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean) =>
+      run(refusals, signal, isAwaited, (limited, given) => send('', given, limited)),
+    /**
+     * Refreshes the session of an earlier sign-in.
+     * @param unneeded aborts when it is not needed any more. A request that was sent continues, because its response has a refresh token
+     * @returns undefined when there is none
+     * @throws TokenClientError, or the error of the storage
+     */
+    refresh: async (unneeded: AbortSignal, signal: AbortSignal, isAwaited: () => boolean) =>
+      storage &&
+      run(undefined, signal, isAwaited, async (limited) => {
+        unneeded.throwIfAborted()
+        for (let tried: unknown; ; ) {
+          const text = await storage.load()
+          // After a refusal, another process may have stored the token of a new sign-in.
+          if (text === tried || (isCookie ? text : !text)) {
+            // A note of a sign-out that has not reached the server, or a refresh token whose session is over.
+            if (text) (isCookie ? endSession() : (storage.remove() as Promise<unknown>)).catch(() => {})
+            return undefined
+          }
+          try {
+            return await send('/refresh', !isCookie && { refreshToken: text }, limited)
+          } catch (error) {
+            if ((error as TokenClientError).code !== 'refused') throw error
+            tried = text
+          }
+        }
+      }),
+    /** Ends the session at the server. */
+    async signOut(): Promise<void> {
+      if (!storage) return
+      const loading = storage.load()
+      const removing = storage.remove() as Promise<void> | undefined
+      removing?.catch(() => {})
+      const refreshToken = await loading
+      if (isCookie || refreshToken) await endSession(refreshToken)
+      await removing
+    },
+    /** The error of the app's storage, when it did not save the refresh token. */
+    unsaved: undefined as Error | undefined,
     /** True while `credentials` begins. A call of this client would wait for itself. */
     isAsking: false,
     /** Ends the wait after a failure of the network, because the machine is online again. */

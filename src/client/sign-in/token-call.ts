@@ -1,4 +1,4 @@
-import type { ClientSettings, Credentials } from '../client-options.js'
+import type { ClientSettings, RefreshTokenStorage } from '../client-options.js'
 import { type Grant, isToken } from '../grant.js'
 import { readJson, readTime } from '../read.js'
 import { discard } from '../send.js'
@@ -11,25 +11,36 @@ const UNKNOWN_LIFETIME = 86_400_000
 /** Credentials and a token are short. The rest of a longer response is not read. */
 const LONGEST_RESPONSE = 65_536
 
+/** The routes below the path of the token endpoint. */
+export type TokenRoute = '' | '/refresh' | typeof SIGN_OUT
+
+export const SIGN_OUT = '/sign-out'
+
+/** The token of a response, and the refresh token in its body. None after a sign-out. */
+export type Issued = readonly [grant?: Grant, refreshToken?: string]
+
 /**
- * Calls the token endpoint once.
+ * Calls a route of the token endpoint once.
+ * @param body false for an empty body
  * @throws TokenClientError
  */
 export async function callTokenEndpoint(
-  { fetch, tokenUrl }: ClientSettings,
-  { email, password }: Credentials,
+  { fetch, tokenUrl, refresh }: ClientSettings,
+  route: TokenRoute,
+  body: object | false,
   signal: AbortSignal,
-): Promise<Grant> {
+): Promise<Issued> {
   let response: Response
   let text = ''
   try {
-    response = await fetch(tokenUrl, {
+    response = await fetch(tokenUrl + route, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email, password }),
+      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
       // A redirect could send the password to another server.
       redirect: 'manual',
-      credentials: 'omit',
+      credentials: refresh === 'cookie' ? 'include' : 'omit',
+      // A page may close as soon as its user has signed out.
+      keepalive: route === SIGN_OUT,
       signal,
     })
     if (response.status === 200 || response.status === 403) text = await readText(response)
@@ -50,11 +61,17 @@ export async function callTokenEndpoint(
     const wait = retryAfter(headers.get('Retry-After'), serverNow)
     throw new TokenClientError('try_later', status, wait ? new Date(now + wait) : undefined)
   }
-  const { authenticationToken: token, expiration } = readJson(text)
+  if (route === SIGN_OUT && response.ok) return []
+  const { authenticationToken: token, expiration, refreshToken } = readJson(text)
   const end = readTime(expiration)
-  if (!isToken(token) || !end || end <= date) throw new TokenClientError('unexpected', status)
+  const isStored = (refresh as RefreshTokenStorage | undefined)?.save
+  if (!isToken(token) || !end || end <= date || (isStored && typeof refreshToken !== 'string')) {
+    const hint = refresh && status < 500 ? '. Check "refresh" and "allowedOrigins" of tokenRouter' : ''
+    throw new TokenClientError('unexpected', status, undefined, hint)
+  }
   // Without the header, an expiration in the past or soon shows that this machine's clock is wrong.
-  return { token, lifetime: date || end > now + 60_000 ? end - serverNow : UNKNOWN_LIFETIME, receivedAt: now }
+  const lifetime = date || end > now + 60_000 ? end - serverNow : UNKNOWN_LIFETIME
+  return [{ token, lifetime, receivedAt: now }, refreshToken as string]
 }
 
 /** Returns the body, or an incomplete body when it is too long. */

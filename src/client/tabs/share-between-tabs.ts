@@ -125,7 +125,7 @@ export function shareBetweenTabs(): TabSharing {
     const link = {
       generation: 0,
       ask,
-      async alone(call: () => Promise<Grant>, signal: AbortSignal) {
+      async alone(call: () => Promise<Grant | undefined>, signal: AbortSignal) {
         if (!(await isPresent)) return call()
         return locks.request(name, { signal }, async () => {
           // The tab that signed in before may have a token by now. The signal aborts when its token arrives.

@@ -29,8 +29,8 @@ export interface TabLink {
   kept?(): Grant | undefined
   /** Asks the other tabs for a token, and waits for their responses. */
   ask(): Promise<void> | void
-  /** Runs a token call while no other tab does. */
-  alone(call: () => Promise<Grant>, signal: AbortSignal): Promise<Grant>
+  /** Runs a token call while no other tab does. A link that shares nothing omits it. */
+  alone?(call: () => Promise<Grant | undefined>, signal: AbortSignal): Promise<Grant | undefined>
   /** Sends news to the other tabs. */
   tell(news: News): void
   /** Ends the link. */
@@ -49,7 +49,6 @@ export function shareable({ held }: TabOwner): Grant | undefined {
 /** The link of a client that shares nothing. */
 export const NO_TABS: TabLink = {
   ask() {},
-  alone: (call) => call(),
   tell() {},
   close() {},
 }

@@ -3,7 +3,7 @@ import { type Duration, duration } from '../../options/checks.js'
 import { misuse } from '../../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
 
-/** How users stay signed in: the option `refresh` of `createSessions`. */
+/** The option `refresh` of `createSessions`. */
 export interface RefreshOptions {
   /**
    * Signs the refresh tokens: a text or bytes of at least 32 bytes, the same in all processes. A list: the first one signs, all of them

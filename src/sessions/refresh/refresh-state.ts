@@ -1,24 +1,24 @@
 import { misuse, PAGE } from '../../options/misuse.js'
 
-/** What a session remembers about its refresh tokens. The store holds it as one text. */
+/** The state of a session's refresh tokens. The store holds it as one text. */
 export interface RefreshState {
   /** The generation of the current refresh token. A sign-in has 0. */
   generation: number
-  /**
-   * The times at which the generations before were replaced, in milliseconds: of `generation - 1` first. Only times that were within `grace`
-   * at the last change.
-   */
+  /** The times at which the generations before were replaced, in milliseconds: of `generation - 1` first. At most eight. */
   replacedAt: readonly number[]
   /** True when the last change came from a token that had been replaced long before. A second one in a row is reuse. */
   late: boolean
   /** False for a session that ends with the browser. */
   remember: boolean
-  /** A digest of the account's password hash. Empty when the next refresh shall take the account's hash as it is. */
+  /** A digest of the account's password hash, or a shorter text when the next refresh takes the hash of the account as it is. */
   passwordTag: string
 }
 
-/** The most generations within `grace`. Then the current one stays, so that no honest request can be older than what is remembered. */
-const MOST_RECENT = 8
+/** The most times that a session keeps. When all of them are within `grace`, the current generation stays, so that none is missed. */
+const MOST_TIMES = 8
+
+/** The most by which clocks differ, in milliseconds. A clock that was much further ahead must not stop the rotation until then. */
+const MOST_AHEAD = 60_000
 
 const FORM = /^1\.(\d{1,15})\.([01])([01])\.([\w-]{0,16})((?:\.\d{1,16}){0,8})$/
 
@@ -61,21 +61,24 @@ export const firstState = (facts: Pick<RefreshState, 'remember' | 'passwordTag'>
  * - The one before, later: forgiven once. The session moves on, and a second late one in a row is reuse.
  * - An older one: reuse.
  * - A later one than the current one: the store has lost what it had stored, so the session moves to the generation after it.
+ * @param times `now`, and `presentedAt`: a slow server must not make a refresh token late
  * @returns the state to store, the same object when nothing changes, or undefined for reuse
  */
 export function nextState(
   state: RefreshState,
   presented: number,
-  { now, grace }: { now: number; grace: number },
+  { now, presentedAt, grace }: { now: number; presentedAt: number; grace: number },
 ): RefreshState | undefined {
-  const { generation, replacedAt, late } = state
-  // A clock that is behind the one of the last change counts as within `grace`.
-  const recent = replacedAt.filter((time) => now - time <= grace)
+  const { generation, replacedAt } = state
   const age = generation - presented
-  if (age < 0) return { ...state, generation: presented + 1, replacedAt: [now], late: false }
-  if (age === 0 && recent.length >= MOST_RECENT) return state
-  if (age === 0) return { ...state, generation: generation + 1, replacedAt: [now, ...recent], late: false }
-  if (age <= recent.length) return state
-  // Twice: the forgiven token may come again from another tab, and the one that was skipped too.
-  return age === 1 && !late ? { ...state, generation: generation + 1, replacedAt: [now, now], late: true } : undefined
+  // The time of a process whose clock is ahead is within `grace` too.
+  const isRecent = (time = Number.NaN) => presentedAt - time <= grace && time - presentedAt <= MOST_AHEAD
+  if (isRecent(replacedAt[age > 0 ? age - 1 : MOST_TIMES - 1])) return state
+  const late = age > 0
+  if (late && (age > 1 || state.late)) return undefined
+  const [oldest, next] = [Math.min(generation, presented), Math.max(generation, presented) + 1]
+  // Also of a generation that was skipped or forgiven, because other tabs may still present it.
+  const replaced: number[] = Array(Math.min(next - oldest, MOST_TIMES)).fill(now)
+  const times = [...replaced, ...replacedAt.slice(generation - oldest)].slice(0, MOST_TIMES)
+  return { ...state, generation: next, replacedAt: times, late }
 }

@@ -1,12 +1,12 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What a refresh token names: its session, and how often the session was refreshed before. */
+/** The facts in a refresh token: its session, and how often the session was refreshed before. */
 export interface RefreshTokenFacts {
   sessionId: string
   generation: number
 }
 
-/** Signs refresh tokens, and what a session remembers of a password. A copy of the database opens nothing. */
+/** Signs refresh tokens, and the digest of a password in a session. A copy of the database opens nothing. */
 export interface RefreshSigner {
   /**
    * Returns the refresh token of a generation of a session: the same text however often it is called.
@@ -29,6 +29,11 @@ const PURPOSES = { token: 'express-token-endpoint refresh token 1', tag: 'expres
 
 /** Characters of a password tag: 96 bits. */
 const TAG_LENGTH = 16
+
+/** Returns a tag that is of no hash. Random, so that a refresh under way notices a second change of the password too. */
+export const openTag = () => randomBytes(6).toString('base64url')
+
+export const isOpenTag = (tag: string) => tag.length < TAG_LENGTH
 
 /** @param secrets the first one signs, all of them verify */
 export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSigner {

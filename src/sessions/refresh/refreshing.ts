@@ -7,7 +7,7 @@ import { callHost } from '../../waiting/host-call.js'
 import { isSessionId, type SessionStore } from '../session.js'
 import type { RefreshSettings } from './refresh-options.js'
 import { firstState, nextState, type RefreshState, readState, writeState } from './refresh-state.js'
-import { createRefreshSigner, type RefreshTokenFacts } from './refresh-token.js'
+import { createRefreshSigner, isOpenTag, openTag, type RefreshTokenFacts } from './refresh-token.js'
 
 /** A session that can be refreshed, as the store holds it. */
 export interface RefreshableSession {
@@ -17,6 +17,8 @@ export interface RefreshableSession {
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly lastUsedAt: Date
+  /** The time at which it was looked up, in milliseconds. */
+  readonly foundAt: number
   readonly state: RefreshState
   /** The text of the state in the store, for the comparison of `replace`. */
   readonly stored: string
@@ -59,9 +61,15 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   const isOver = ({ createdAt, expiresAt }: RefreshableSession, time: number) =>
     expiresAt.getTime() <= time || createdAt.getTime() + longest <= time
 
-  async function find(id: string): Promise<RefreshableSession | undefined> {
+  async function lookUp(id: string): Promise<RefreshableSession | undefined> {
+    const foundAt = now()
     const session = isSessionId(id) ? readRefreshable(id, await store.find(id)) : undefined
-    return session && !isOver(session, now()) ? session : undefined
+    return session && { ...session, foundAt }
+  }
+
+  async function find(id: string): Promise<RefreshableSession | undefined> {
+    const session = await lookUp(id)
+    return session && !isOver(session, session.foundAt) ? session : undefined
   }
 
   /** Stores another state, if the session still has the one that was found. */
@@ -89,29 +97,33 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
       if (typeof changed === 'string') return changed
       const swapped = changed ? await swap(session, changed) : session
       if (swapped) return swapped
-      session = await find(session.id)
+      session = await lookUp(session.id)
     }
     if (session) throw new AuthError('overloaded')
     return 'ended'
   }
 
   function rotated(
+    found: RefreshableSession,
     session: RefreshableSession,
     generation: number,
     passwordHash: string | null,
   ): Partial<RefreshableSession> | undefined | 'reused' {
     const { state, createdAt } = session
     const time = now()
-    const next = nextState(state, generation, { now: time, grace })
+    const next = nextState(state, generation, { now: time, presentedAt: found.foundAt, grace })
     if (!next) return 'reused'
     if (next === state) return undefined
-    const passwordTag = signer.tagOf(passwordHash)
+    // A password that was changed meanwhile has set another tag than the one that was compared with this hash.
+    const isCompared = state.passwordTag === found.state.passwordTag
+    const passwordTag = isCompared ? signer.tagOf(passwordHash) : state.passwordTag
     return { state: { ...next, passwordTag }, expiresAt: endOf(createdAt), lastUsedAt: new Date(time) }
   }
 
   /** Notes another password tag, where the session has a certain one. */
   async function retag(id: string, isOld: (tag: string) => boolean, passwordTag: string): Promise<void> {
-    const session = await find(id)
+    // Also an expired one: the clock of another process may say that it has not expired.
+    const session = await lookUp(id)
     if (!session) return
     await update(session, ({ state }) => (isOld(state.passwordTag) ? { state: { ...state, passwordTag } } : undefined))
   }
@@ -121,38 +133,41 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     endOf,
     /** The first state and the end of a session that starts. */
     begin(remember: boolean) {
-      return { refresh: writeState(firstState({ remember, passwordTag: '' })), expiresAt: endOf(new Date(now())) }
+      return {
+        refresh: writeState(firstState({ remember, passwordTag: openTag() })),
+        expiresAt: endOf(new Date(now())),
+      }
     },
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),
+    /** Returns the session also when it has expired, because the clock of another process may say that it has not. */
+    findExpired: ({ sessionId }: RefreshTokenFacts) => call(() => lookUp(sessionId)),
     /** Returns whether the account's password was changed since the sign-in, except in this session. */
     hasOtherPassword: ({ state: { passwordTag } }: RefreshableSession, passwordHash: string | null) =>
-      passwordTag !== '' && !signer.isTagOf(passwordTag, passwordHash),
+      !isOpenTag(passwordTag) && !signer.isTagOf(passwordTag, passwordHash),
     /**
      * Moves a session to the next generation. Of several refreshes at once, one moves it, and all get the same session.
      * @returns the session with its current generation, or why there is none
      */
     rotate: (session: RefreshableSession, generation: number, passwordHash: string | null) =>
-      callHost('sessions', () => update(session, (current) => rotated(current, generation, passwordHash)), {
+      callHost('sessions', () => update(session, (current) => rotated(session, current, generation, passwordHash)), {
         timeout,
         passThrough: ['overloaded'],
       }),
     /** Keeps a session in which the user has changed the password. Its next refresh takes the account's hash as it is. */
-    keepAfterChange: (id: string) => call(() => retag(id, () => true, '')),
+    keepAfterChange: (id: string) => call(() => retag(id, () => true, openTag())),
     /**
      * Notes the password of a sign-in in its session. Other sessions of the account stay, although the sign-in has replaced the hash by
      * another one of the same password.
      */
-    notePassword(
-      { id, accountId }: Pick<RefreshableSession, 'id' | 'accountId'>,
-      { current, replaced }: ConfirmedHash,
-    ) {
+    notePassword({ id, accountId }: Pick<RefreshableSession, 'id' | 'accountId'>, hash: ConfirmedHash) {
+      const { current, replaced } = hash
       const tag = signer.tagOf(current)
-      const others = async () => (replaced === undefined ? [] : await store.list(accountId)).map((other) => other.id)
-      const isReplaced = (old: string) => replaced !== undefined && signer.isTagOf(old, replaced)
       return call(async () => {
         await retag(id, () => true, tag)
-        await Promise.all((await others()).map((other) => retag(other, isReplaced, tag)))
+        if (replaced === undefined) return
+        const others = (await store.list(accountId)).map((other) => other.id)
+        await Promise.all(others.map((other) => retag(other, (old) => signer.isTagOf(old, replaced), tag)))
       })
     },
     /** Ends a session. Of several calls at once, one has the event. */
@@ -167,7 +182,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
  * Reads what `find` of a store returned. A session that cannot be refreshed has no state.
  * @throws TypeError that names the invalid member. The store is wrong, not the client
  */
-function readRefreshable(id: string, original: unknown): RefreshableSession | undefined {
+function readRefreshable(id: string, original: unknown): Omit<RefreshableSession, 'foundAt'> | undefined {
   if (original === undefined || original === null) return undefined
   if (!isPlainObject(original)) throw misuse('sessions: find must return a session, null or undefined', PAGE.sessions)
   const stored = memberOf(original, 'refresh') ?? undefined

@@ -66,7 +66,7 @@ export function readTimes(
 /** Claims that only the issuer writes (RFC 7519 section 4.1, RFC 9068 section 2.2). Private claims cannot overwrite them. */
 const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
 
-/** In the tokens of this package, `sid` is the session too, so that no private claim can name one. */
+/** The same and `sid`, which names the session of a token of this package. No private claim may name one. */
 const RESERVED: ReadonlySet<string> = new Set([...REGISTERED, 'sid'])
 
 const NO_CLAIMS = {}

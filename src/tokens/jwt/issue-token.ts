@@ -25,7 +25,7 @@ export interface TokenSubject {
    * `tokensValidAfter`.
    */
   issuedAt?: Date | undefined
-  /** The session of the token: becomes `sid` (OpenID Connect Front-Channel Logout 1.0 section 3). Default: none. */
+  /** The session of the token: becomes `sid`. Default: none. */
   sessionId?: string | undefined
   /** The time of the sign-in, for `signedInWithin`: becomes `auth_time` in whole seconds (RFC 9470 section 6). Default: none. */
   signedInAt?: Date | undefined

@@ -32,6 +32,9 @@ describe('openApiDocument', () => {
     { jwks: true, servers: 'https://api.example.com' },
     { sessions: '/me/sessions', schemeName: 'token' },
     { path: false },
+    { refresh: 'cookie', paths: {}, path: '/token' },
+    { refresh: 'body', tokenResponse: { type: 'object' } },
+    { refresh: true, jwks: true, sessions: true },
     { path: '/login', fields: { email: 'username', password: 'pin' }, tokenResponse: { type: 'object' } },
     { title: 'A', version: '1', servers: ['https://a.example', 'https://b.example/v1'], path: '/t', jwks: '/keys' },
   ])('is a valid OpenAPI 3.1 document: %j', async (options) => {
@@ -63,6 +66,18 @@ describe('openApiDocument', () => {
     [{}, [TOKEN_PATH], ['TokenCredentials', 'TokenResult', 'AuthProblem']],
     [{ jwks: false }, [TOKEN_PATH], ['TokenCredentials', 'TokenResult', 'AuthProblem']],
     [{ jwks: true }, [TOKEN_PATH, KEYS_PATH], ['TokenCredentials', 'TokenResult', 'TokenKeySet', 'AuthProblem']],
+    [
+      { refresh: 'cookie' },
+      [TOKEN_PATH, `${TOKEN_PATH}/refresh`, `${TOKEN_PATH}/sign-out`],
+      ['TokenCredentials', 'TokenResult', 'AuthProblem'],
+    ],
+    [
+      { refresh: 'body', path: '/token' },
+      ['/token', '/token/refresh', '/token/sign-out'],
+      ['TokenCredentials', 'TokenResult', 'RefreshRequest', 'AuthProblem'],
+    ],
+    [{ refresh: true, path: false }, [], ['AuthProblem']],
+    [{ refresh: false }, [TOKEN_PATH], ['TokenCredentials', 'TokenResult', 'AuthProblem']],
     [{ jwks: '/keys', path: false }, ['/keys'], ['TokenKeySet', 'AuthProblem']],
     [
       { sessions: true, path: false },
@@ -97,6 +112,20 @@ describe('openApiDocument', () => {
       { responses: [], schemas: [], securitySchemes: [] },
     ],
     [
+      'of the token endpoint with a refresh cookie',
+      { paths: {}, path: '/token', refresh: 'cookie' },
+      { responses: [], schemas: ['TokenCredentials', 'TokenResult', 'AuthProblem'], securitySchemes: [] },
+    ],
+    [
+      'of the token endpoint with refresh for all clients',
+      { paths: {}, path: '/token', refresh: true },
+      {
+        responses: [],
+        schemas: ['TokenCredentials', 'TokenResult', 'RefreshRequest', 'AuthProblem'],
+        securitySchemes: [],
+      },
+    ],
+    [
       'of the token endpoint alone',
       { paths: {}, path: '/token', jwks: true },
       {
@@ -116,6 +145,65 @@ describe('openApiDocument', () => {
     Object.assign(document.info, { license: { name: 'MIT', identifier: 'MIT' }, contact: { name: 'We' } })
     await expectValid(document)
     expect(await complaintsOf(document)).toEqual([])
+  })
+
+  it.each<[NonNullable<OpenApiOptions['refresh']>, object]>([
+    [
+      'cookie',
+      { credentials: ['remember'], result: [], required: [], cookie: { name: '__Secure-refresh', required: true } },
+    ],
+    ['body', { credentials: [], result: ['refreshToken'], required: ['refreshToken'], body: { required: true } }],
+    [
+      true,
+      {
+        credentials: ['remember'],
+        result: ['refreshToken'],
+        required: [],
+        cookie: { required: false },
+        body: { required: false },
+      },
+    ],
+  ])('with refresh %j, has the members of its clients', (refresh, expected) => {
+    const { paths, components } = openApiDocument({ refresh })
+    const { TokenCredentials, TokenResult } = components.schemas as Record<
+      string,
+      { properties: object; required: string[] }
+    >
+    const own = ['authenticationToken', 'expiration', 'email', 'password']
+    const others = (names: string[] = []) => names.filter((name) => !own.includes(name))
+    for (const path of ['refresh', 'sign-out']) {
+      const operation = paths[`${TOKEN_PATH}/${path}`]?.post
+      const [cookie] = (operation?.parameters ?? []) as object[]
+      const found = {
+        credentials: others(Object.keys(TokenCredentials?.properties ?? {})),
+        result: others(Object.keys(TokenResult?.properties ?? {})),
+        required: others(TokenResult?.required),
+        ...(cookie && { cookie }),
+        ...(operation?.requestBody && { body: operation.requestBody }),
+      }
+      expect(Object.keys(found)).toEqual(Object.keys(expected))
+      expect(found).toMatchObject(expected)
+      expect(operation?.security).toEqual([])
+    }
+  })
+
+  it('with refresh, names the responses of the refresh and of its sign-out', () => {
+    const { paths } = openApiDocument({ refresh: true })
+    const statusesOf = (path: string) => Object.keys(paths[TOKEN_PATH + path]?.post?.responses ?? {})
+    expect(statusesOf('/refresh')).toEqual(['200', '400', '403', '405', '413', '415', '503'])
+    const refused = paths[`${TOKEN_PATH}/refresh`]?.post?.responses['403']
+    const schema = { properties: { code: { enum: ['cross_site_request'] } } }
+    expect(refused).toMatchObject({ content: { 'application/problem+json': { schema } } })
+    expect(statusesOf('/sign-out')).toEqual(['204', '400', '403', '405', '413', '415', '503'])
+  })
+
+  it('with refresh, keeps the members of a response of the host', () => {
+    const tokenResponse = { type: 'object', required: ['access_token'], properties: { access_token: {} } }
+    const { TokenResult } = openApiDocument({ refresh: 'body', tokenResponse }).components.schemas
+    expect(TokenResult).toMatchObject({
+      required: ['access_token', 'refreshToken'],
+      properties: { access_token: {}, refreshToken: { type: 'string' } },
+    })
   })
 
   it('leaves the slash at the end of a server out: paths begin with one', () => {
@@ -150,6 +238,7 @@ describe('openApiDocument', () => {
       /option "servers" must be .*Is "https:\/\/" missing\?/,
     ],
     ['one bad server among others', { servers: ['https://a.example', 'x'] }, /option "servers" must be/],
+    ['a refresh of another kind', { refresh: 'header' }, /option "refresh" must be 'cookie', 'body', true or false/],
     ['an empty title', { title: '' }, /option "title" must be a non-empty string/],
     ['a scheme that no reference can name', { schemeName: 'bearer token' }, /option "schemeName" must be a name/],
     ['an empty version', { version: '' }, /option "version" must be a non-empty string/],
@@ -167,6 +256,7 @@ describe('openApiDocument', () => {
     title: 'name',
     path: 'prefix tokenPath',
     tokenResponse: 'respond response',
+    refresh: 'refreshTokens refreshToken',
     jwks: 'jwksPath keys',
     schemeName: 'scheme',
   }
@@ -250,7 +340,7 @@ describe('guardedOperation', () => {
 
 /** Run this test with `--update` to accept a change of the document. Read the difference as a client would. */
 it('the document of all endpoints changes only with this file', async () => {
-  const document = openApiDocument({ jwks: true, sessions: true, servers: 'https://api.example.com' })
+  const document = openApiDocument({ refresh: true, jwks: true, sessions: true, servers: 'https://api.example.com' })
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot('published.json')
 })
 

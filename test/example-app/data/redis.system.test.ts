@@ -1,4 +1,3 @@
-import { sessionStoreContract } from 'express-token-endpoint/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openRedis } from '../../../example-app/data/redis.js'
 import { redisSessions } from '../../../example-app/data/sessions.js'
@@ -9,6 +8,7 @@ import { rejectionOf } from '../../support/failures.js'
 import { startProxy } from '../../support/services/proxy.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { freePort } from '../../support/services/servers/free-port.mjs'
+import { expectSessionStore } from '../../support/session-store.js'
 import { expectClosed, silentPort } from './databases/databases.js'
 
 async function open(url: string) {
@@ -59,10 +59,15 @@ describe.skipIf(NO_REDIS)('sessions', () => {
   test('pass the contract, and expire with their tokens', async () => {
     const { redis } = await open((await startRedis()).url)
     const store = redisSessions(redis)
-    for (const { run } of sessionStoreContract({ store })) await run()
+    await expectSessionStore(store)
     expect(await redis.keys('*')).toEqual([])
     await store.add(session)
     for (const key of ['session:one', 'sessions:acc-1']) expect(await redis.pexpiretime(key)).toBe(+session.expiresAt)
+    const expiresAt = new Date(+session.expiresAt + 1000)
+    await store.add({ ...session, refresh: 'a' })
+    expect(await store.replace?.('one', 'a', { refresh: 'b', expiresAt, lastUsedAt: new Date() })).toBe(true)
+    for (const key of ['session:one', 'sessions:acc-1']) expect(await redis.pexpiretime(key)).toBe(+expiresAt)
+    expect(await store.list('acc-1')).toMatchObject([{ id: 'one', expiresAt }])
   })
 
   test('throw an Outage when one step of a transaction fails, and when Redis is unreachable', async () => {
@@ -79,6 +84,8 @@ describe.skipIf(NO_REDIS)('sessions', () => {
     await redis.set('sessions:acc-1', 'no sorted set')
     for (const call of writes) await expectOutage(call)
     await server.kill()
-    for (const call of [...writes, ...reads, () => store.touch('one', new Date())]) await expectOutage(call)
+    const change = { refresh: 'b', expiresAt: new Date(), lastUsedAt: new Date() }
+    const changes = [() => store.touch('one', new Date()), () => store.replace?.('one', 'a', change)]
+    for (const call of [...writes, ...reads, ...changes]) await expectOutage(call)
   })
 })

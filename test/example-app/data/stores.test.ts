@@ -1,5 +1,5 @@
 import { createPasswords } from 'express-token-endpoint'
-import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
+import { accountStoreContract } from 'express-token-endpoint/testing'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Accounts, createAccountStore } from '../../../example-app/data/account-store.js'
 import type { Database } from '../../../example-app/data/databases/schema.js'
@@ -10,6 +10,7 @@ import { createStatements } from '../../../example-app/data/statements.js'
 import { Outage } from '../../../example-app/errors.js'
 import { newSession } from '../../../src/sessions/session.js'
 import { rejectionOf } from '../../support/failures.js'
+import { expectSessionStore } from '../../support/session-store.js'
 import { ALICE, BOB } from '../support.js'
 import { DATABASES } from './databases/databases.js'
 
@@ -149,7 +150,7 @@ for (const { name, skip, use } of DATABASES) {
 
     test('sessions pass the contract, and go with the next sign-in when they have expired', async () => {
       const store = databaseSessions(db)
-      for (const { run } of sessionStoreContract({ store })) await run()
+      await expectSessionStore(store)
       const addAt = (id: string, now: number) =>
         store.add(newSession({ id, accountId: 'acc-1', expiresAt: new Date(now + 1000) }, now))
       await addAt('old', 0)

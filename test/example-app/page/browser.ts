@@ -8,6 +8,8 @@ export interface Opened {
   app: PageApp
   /** The browser's complaints so far: scripts that threw, policies that were violated, calls that failed. */
   complaints: string[]
+  /** The tokens that the page has sent, oldest first. */
+  tokens: string[]
   /** The origins of all requests. */
   origins: Set<string>
 }
@@ -21,11 +23,20 @@ export async function openPage(browser: Browser, options: PageAppOptions = {}): 
   page.setDefaultTimeout(20_000)
   const complaints: string[] = []
   const origins = new Set<string>()
-  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+  const tokens: string[] = []
+  page.on('console', (message) => {
+    // Chromium logs the refusal that tells the page to show its form.
+    if (!message.location().url.endsWith('/token/refresh')) complaints.push(`${message.type()}: ${message.text()}`)
+  })
   page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`))
-  page.on('request', (request) => origins.add(new URL(request.url()).origin))
+  page.on('request', (request) => {
+    origins.add(new URL(request.url()).origin)
+    tokens.push(...(request.headers()['authorization']?.split(' ').slice(1) ?? []))
+  })
   await page.goto(app.clearingHouse.url)
-  return { page, app, complaints, origins }
+  // The page has found no session from before.
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  return { page, app, complaints, tokens, origins }
 }
 
 export async function signIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {

@@ -1,14 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  createSessions,
-  createThrottle,
-  createTokenIssuer,
-  createTokenVerifier,
-  remoteKeys,
-} from 'express-token-endpoint'
+import { createThrottle, createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { onTestFinished } from 'vitest'
+import { refreshSecrets } from '../../../example-app/data/refresh-secrets.js'
 import { createReports } from '../../../example-app/data/reports.js'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
 import { createStatements } from '../../../example-app/data/statements.js'
@@ -30,16 +25,19 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
   const clock = () => (stoppedAt ?? Date.now()) + ahead
   const [clearingHouse, reporting] = [await serve(clock), await serve(clock)]
   const { url } = clearingHouse
-  const common = { accounts, checks: {}, log: () => {} }
+  const common = { checks: {}, log: () => {} }
+  const dataDir = await tempDir()
 
   clearingHouse.run(
     createClearingHouseApp({
       ...common,
-      tokens: createTokenIssuer({ issuer: url, keys: signingKey(await tempDir()), lifetime: '1h', clock }),
+      accounts,
+      tokens: createTokenIssuer({ issuer: url, keys: signingKey(dataDir), lifetime: '10m', clock }),
       statements: createStatements(db),
       passwords,
       throttle: createThrottle({ limits: { pair: { points: guesses, duration: '15m' } } }),
       sessionStore,
+      refreshSecrets: refreshSecrets(dataDir),
       page: { folder: FOLDER, reportingUrl: () => reporting.url },
     }),
   )
@@ -50,7 +48,6 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
       url: reporting.url,
       tokens: createTokenVerifier({ issuer: url, keys, clock }),
       reports: createReports(db),
-      isRevoked: createSessions(sessionStore).isEnded,
     }),
   )
   const stopClock = () => {

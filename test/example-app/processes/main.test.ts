@@ -36,7 +36,8 @@ test('prints the demo accounts, why their passwords are no secret, and never a t
   const [, key = ''] = (await readFile(join(DATA_DIR, 'signing-key.pem'), 'utf8')).split('\n')
   expect(key).toMatch(/^MIG/)
   expect(output()).toContain('bearer.refused invalid_token')
-  for (const secret of [...token.split('.'), key, 'PRIVATE']) expect(output()).not.toContain(secret)
+  const refreshSecret = (await readFile(join(DATA_DIR, 'refresh-secret'), 'utf8')).trim()
+  for (const secret of [...token.split('.'), key, refreshSecret, 'PRIVATE']) expect(output()).not.toContain(secret)
 })
 
 test('processes that start at once in an empty folder share its key and accounts, also after a restart', async () => {

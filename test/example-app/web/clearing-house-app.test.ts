@@ -27,6 +27,7 @@ async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
     statements: createStatements(db),
     throttle: createThrottle(),
     sessionStore,
+    refreshSecrets: ['s'.repeat(32)],
     page: { folder: FOLDER, reportingUrl: () => undefined },
     checks: {},
     log: (line) => void logged.push(line),

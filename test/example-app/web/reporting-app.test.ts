@@ -7,7 +7,7 @@ import { createReportingApp, type ReportingDependencies } from '../../../example
 import { documented } from '../../support/documents/documented.js'
 import { issueNow, makeIssuer } from '../../support/fixtures.js'
 import { openDemo } from '../data/databases/databases.js'
-import { ALICE, BOB, REPORT } from '../support.js'
+import { ALICE, REPORT } from '../support.js'
 
 const SCOPES = ['reports:read']
 const URL_OF_API = 'https://reports.example.com'
@@ -15,22 +15,18 @@ const { check } = documented(reportingDocument(URL_OF_API), { moreHeaders: true 
 
 async function makeApp(overrides: Partial<ReportingDependencies> = {}) {
   const { db, accounts } = await openDemo()
-  const revoked = new Set<string>()
   const issuer = makeIssuer()
   const logged: string[] = []
   const app = createReportingApp({
     url: URL_OF_API,
     tokens: issuer,
-    accounts,
     reports: createReports(db),
-    isRevoked: ({ id }) => revoked.has(id),
     checks: {},
     log: (line) => void logged.push(line),
     ...overrides,
   })
   const issue = async (scopes = SCOPES, { email } = ALICE) =>
     issueNow(issuer, { accountId: (await accounts.findByEmail(email))?.id ?? '', scopes }).token
-  const revoke = async (token: string) => revoked.add((await issuer.verify(token)).id)
   /** Gets totals, with this status and as the API's document describes it. */
   async function get(status: number, authorization: string | undefined, query = '') {
     const authorized = authorization === undefined ? {} : { Authorization: authorization }
@@ -42,7 +38,7 @@ async function makeApp(overrides: Partial<ReportingDependencies> = {}) {
     return response
   }
   const call = (status: number, token: string, query?: string) => get(status, `Bearer ${token}`, query)
-  return { app, accounts, issuer, logged, revoked, issue, revoke, get, call }
+  return { app, logged, issue, get, call }
 }
 
 test('daily totals of the account, in both houses or in one house', async () => {
@@ -68,26 +64,7 @@ test('unknown house: 404; two houses: 400; both need a token', async () => {
   await get(401, undefined, '?house=east')
 })
 
-test('a revoked token, a changed password, a deleted account: 401', async () => {
-  const { issue, call, issuer, revoke, accounts } = await makeApp()
-  const [ended, other] = [await issue(), await issue()]
-  await call(200, ended)
-  await revoke(ended)
-  await call(401, ended)
-  await call(200, other)
-  await accounts.setPasswordHash(ALICE.email, 'another')
-  await call(401, other)
-  await call(200, await issue(SCOPES, BOB))
-  await call(401, issueNow(issuer, { accountId: 'gone', scopes: SCOPES }).token)
-})
-
 test.each<[string, Partial<ReportingDependencies>, number, RegExp]>([
-  [
-    'an unreachable store of revoked tokens: 503',
-    { isRevoked: () => Promise.reject(new Outage('Redis: it is down')) },
-    503,
-    /^dependency\.failed revocation: Redis: it is down$/,
-  ],
   [
     'an unreachable database: 503',
     { reports: { dailyTotals: () => Promise.reject(new Outage('PostgreSQL: it is down')) } },

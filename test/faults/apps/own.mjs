@@ -4,9 +4,11 @@ import { createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:c
 import express from 'express'
 import {
   createPasswords,
+  createSessions,
   createTokenIssuer,
   jwksRouter,
   memoryAccounts,
+  memorySessions,
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -26,6 +28,7 @@ const newPair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const pair = newPair()
 const pairs = { [HERE]: pair, [THERE]: newPair() }
 const store = memoryAccounts([ACCOUNT])
+const sessionStore = memorySessions()
 
 /** Creates an issuer. Each environment has its own key. */
 export function issuerOf(options) {
@@ -71,6 +74,13 @@ const asHtml = (res) => {
   res.setHeader('Content-Type', 'text/html')
   return '<h1>No</h1>'
 }
+
+/** Each app has its own sessions, in one store, because environments may share a database. */
+const sessions = () =>
+  createSessions(sessionStore, {
+    refresh: { secret: 'a secret of these refresh tokens', grace: '1s' },
+  })
+const withIds = (findByEmail) => ({ findByEmail, findById: (id) => store.findById(id) })
 
 // The places of the faults.
 const before = (_req, _res, next) => next()
@@ -160,7 +170,7 @@ export function appOf({ tokens, accounts, passwords, before: first, guards }) {
   }
   app.use(altering(respond), alteringResult(result), ...first, before, readFirst)
   app.use(jwksRouter({ tokens }))
-  app.use(tokenRouter({ tokens, accounts, passwords }))
+  app.use(tokenRouter({ tokens, accounts: withIds(accounts), passwords, sessions: sessions(), refresh: 'cookie' }))
   app.get(STATEMENTS, guarded(guards[0]), answer)
   app.get(REPORTS, guarded(guards[1]), answer)
   app.get(PASSWORD_CHANGE, recent, answer)

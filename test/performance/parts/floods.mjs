@@ -92,7 +92,8 @@ export async function run({ node, rounds }) {
 
 const digits = (value) => value.toFixed(value < 10 ? 1 : 0)
 
-function summaryOf(rounds) {
+/** Returns the cells of a table for the rounds of one attack. */
+export function summaryOf(rounds) {
   const over = (figure) => median(rounds.map(figure))
   const refused = over((round) => round.refused)
   return {
@@ -104,7 +105,7 @@ function summaryOf(rounds) {
 }
 
 /** Attacks an app, and measures the people who use the app. */
-async function underAttack({ connections, depth, requests }, setting, node) {
+export async function underAttack({ connections, depth, requests }, setting, node) {
   const app = await startApp(setting, node)
   const [victim, attacker] = [await startLoadClient(), await startLoadClient()]
   try {

@@ -7,7 +7,7 @@ import { TOKEN_PATH } from '../../support/plain-js/http-client.mjs'
 import { respond, serve } from './serve.mjs'
 
 const PASSWORD = 'correct horse'
-const { kind = 'package', concurrency } = JSON.parse(process.argv[2])
+const { kind = 'package', concurrency, refresh = false } = JSON.parse(process.argv[2])
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 // The default costs of this package.
 const passwordHash = await argon2.hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
@@ -16,12 +16,23 @@ const accounts = emails.map((email, i) => ({ id: `acc-${i}`, email, passwordHash
 
 const KINDS = {
   async package(app) {
-    const { createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } = await import(
-      'express-token-endpoint'
-    )
+    const {
+      createPasswords,
+      createSessions,
+      createTokenIssuer,
+      memoryAccounts,
+      memorySessions,
+      requireBearer,
+      tokenRouter,
+    } = await import('express-token-endpoint')
     const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys: { alg: 'ES256', privateKey } })
     const passwords = createPasswords({ concurrency })
-    app.use(tokenRouter({ tokens, accounts: memoryAccounts(accounts), passwords }))
+    const secret = 'a secret of the refresh tokens of a bench'
+    const withRefresh = refresh && {
+      sessions: createSessions(memorySessions(), { refresh: { secret } }),
+      refresh: 'body',
+    }
+    app.use(tokenRouter({ tokens, accounts: memoryAccounts(accounts), passwords, ...withRefresh }))
     app.get('/guarded', requireBearer({ tokens }), respond)
   },
   async plain(app) {

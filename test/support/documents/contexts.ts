@@ -59,7 +59,7 @@ const SERVER = `${HOST}
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions guard-mount own-errors step-up cors'],
-  [HOST, 'passport nest fastify apollo trpc session-or-token'],
+  [HOST, 'passport nest fastify apollo trpc session-or-token refresh'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
   [APP, 'readme-point readme-guards serverless-cdn'],
@@ -209,20 +209,24 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const store = memorySessions()`,
   'sessions-redis': `const log = { error: (_: unknown) => {} }`,
   'sessions-mongodb': `const rows = new Map<string, Stored>()
-    type Filter = { accountId?: string; _id?: string | { $ne: string } }
-    const fits = ({ accountId, _id: id }: Filter) => (row: Stored) =>
+    type Filter = { accountId?: string; refresh?: string; _id?: string | { $ne: string } }
+    const fits = ({ accountId, refresh, _id: id }: Filter) => (row: Stored) =>
       (accountId === undefined || row.accountId === accountId) &&
+      (refresh === undefined || row.refresh === refresh) &&
       (id === undefined || (typeof id === 'string' ? row._id === id : row._id !== id.$ne))
     const some = (filter: Filter) => structuredClone([...rows.values()].filter(fits(filter)))
     const collection = {
       createIndex: async (_keys: object, _options?: object) => 'index',
       insertOne: async (row: Stored) => rows.set(row._id, structuredClone(row)),
-      findOne: async (filter: Filter, _options?: object) => some(filter)[0] ?? null,
+      findOne: async (filter: Filter) => some(filter)[0] ?? null,
       find: (filter: Filter) => ({ toArray: async () => some(filter) }),
       deleteOne: async (filter: Filter) => ({ deletedCount: some(filter).slice(0, 1).filter(({ _id }) => rows.delete(_id)).length }),
       deleteMany: async (filter: Filter) => ({ deletedCount: some(filter).filter(({ _id }) => rows.delete(_id)).length }),
-      updateOne: async (filter: Filter, { $set }: { $set: Partial<Stored> }) =>
-        some(filter).slice(0, 1).map((row) => rows.set(row._id, { ...row, ...$set })),
+      updateOne: async (filter: Filter, { $set }: { $set: Partial<Stored> }) => {
+        const found = some(filter).slice(0, 1)
+        for (const row of found) rows.set(row._id, { ...row, ...$set })
+        return { matchedCount: found.length }
+      },
     }`,
   'redis-throttle': `${STORE}
     const log = { error: (_: unknown) => {} }`,
@@ -251,8 +255,35 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-adopt': `${API}
     const newPassword = 'another secret'`,
+  'client-refresh': `import { createTokenClient } from 'express-token-endpoint/client'
+    const url = process.env.API_URL ?? ''
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
+    const texts = new Map<string, string>()
+    const SecureStore = {
+      getItemAsync: async (name: string) => texts.get(name),
+      setItemAsync: async (name: string, text: string) => void texts.set(name, text),
+      deleteItemAsync: async (name: string) => void texts.delete(name),
+    }`,
+  'client-cookie': `const location = { origin: process.env.API_URL ?? '' }
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
+    const showApp = () => {}
+    const showOutage = () => {}`,
   'client-keep': `const location = { origin: process.env.API_URL ?? '' }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
+  'refresh-page': `const location = { origin: process.env.API_URL ?? '' }
+    export const shown: string[] = []
+    const showForm = () => {
+      shown.push('form')
+      return { email: 'alice@example.com', password: 'secret' }
+    }
+    const showApp = () => shown.push('app')`,
+  'refresh-app': `export const kept = new Map<string, string>()
+    const askUser = () => ({ email: 'alice@example.com', password: 'secret' })
+    const SecureStore = {
+      getItemAsync: async (key: string) => kept.get(key) ?? null,
+      setItemAsync: async (key: string, value: string) => void kept.set(key, value),
+      deleteItemAsync: async (key: string) => void kept.delete(key),
+    }`,
   // Operation.
   'serverless-lambda': `import { createPasswords, createThrottle, memoryAccounts } from 'express-token-endpoint'
     const passwordHash = await createPasswords().hash('secret')

@@ -59,6 +59,7 @@ function setEnvironment(): void {
     OLD_TOKEN_KEY: pem(oldKeys.publicKey),
     ACCOUNTS_DB: ':memory:',
     SANDBOX_SECRET: [...SECRET].reverse().join(''),
+    REFRESH_SECRET: SECRET,
   })
 }
 

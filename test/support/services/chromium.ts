@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core'
 import { beforeAll, onTestFinished } from 'vitest'
 import { isMissing } from './missing.js'
 
-const EXECUTABLE = process.env['CHROMIUM'] || '/usr/bin/chromium'
+export const EXECUTABLE = process.env['CHROMIUM'] || '/usr/bin/chromium'
 
 /** True for `describe.skipIf` when Chromium is not installed. */
 export const NO_CHROMIUM = isMissing(
@@ -13,7 +13,7 @@ export const NO_CHROMIUM = isMissing(
 )
 
 /** Chromium runs as root in containers, without a graphics card, and must not use the Internet. */
-const ARGS = [
+export const ARGS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]

@@ -240,6 +240,22 @@ describe('a refresh', () => {
     expectForbidden(await refresh(refreshToken))
   })
 
+  it('does not bring back a session that ends during a refresh', async () => {
+    const store = memorySessions()
+    let endAll = async () => {}
+    const replace: SessionStore['replace'] = async (id, from, to) => {
+      await endAll()
+      return store.replace(id, from, to)
+    }
+    const { signIn, refresh, sessions } = await start({ store: { ...store, replace } })
+    const { refreshToken } = bodyOf(await signIn())
+    endAll = () => sessions.endAll(ACCOUNTS.alice.id)
+    expectForbidden(await refresh(refreshToken))
+    endAll = async () => {}
+    expectForbidden(await refresh(refreshToken))
+    expect(await sessions.list(ACCOUNTS.alice.id)).toEqual([])
+  })
+
   it('keeps the session in which the user changed the password, and ends the others', async () => {
     const { signIn, refresh, list, alice, sessions } = await start()
     const [here, there] = [bodyOf(await signIn()), bodyOf(await signIn())]
@@ -460,9 +476,14 @@ describe('the cookie', () => {
     ],
     ['an opaque origin', { origin: 'null' }],
   ])('is not taken from a page of %s', async (_, headers) => {
-    const { cookie, withCookie, sessions } = await startWithCookie()
-    for (const path of ['', '/refresh', '/sign-out']) {
-      const answer = await withCookie(path, cookie, headers)
+    const { cookie, withCookie, post, sessions } = await startWithCookie()
+    const credentials = { email: ACCOUNTS.alice.email, password: PASSWORD }
+    for (const ask of [
+      () => post('', credentials, headers),
+      () => withCookie('/refresh', cookie, headers),
+      () => withCookie('/sign-out', cookie, headers),
+    ]) {
+      const answer = await ask()
       expectProblem(answer, 403, 'cross_site_request', 'Forbidden')
       expect(setCookies(answer)).toEqual([])
     }

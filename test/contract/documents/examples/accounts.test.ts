@@ -10,7 +10,7 @@ import {
   memoryAccounts,
   tokenRouter,
 } from 'express-token-endpoint'
-import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
+import { accountStoreContract } from 'express-token-endpoint/testing'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -19,6 +19,7 @@ import { expectPasswordChange, get, overtake, signIn, startExamples } from '../.
 import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
+import { expectSessionStore } from '../../../support/session-store.js'
 
 const { run } = startExamples(import.meta.url)
 
@@ -171,7 +172,7 @@ describe('the page on sessions', () => {
 
   it.each(['sessions-sqlite', 'sessions-mongodb'])('%s: is a store', async (name) => {
     const { store } = await run(name)
-    for (const check of sessionStoreContract({ store })) await check.run()
+    await expectSessionStore(store)
   })
 
   it('sessions-sqlite: drops expired sessions with the next sign-in', async () => {

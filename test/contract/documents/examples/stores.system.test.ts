@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
+import { accountStoreContract } from 'express-token-endpoint/testing'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../../src/sessions/session.js'
@@ -11,6 +11,7 @@ import { issueNow } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
+import { expectSessionStore } from '../../../support/session-store.js'
 
 describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
   const { run } = startExamples(import.meta.url)
@@ -34,12 +35,29 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
     process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
     const { db, store } = await run('sessions-postgresql')
     onTestFinished(() => db.destroy())
-    const [table = ''] = /create table sessions[\s\S]*?```/.exec(readPage('docs/reference/sessions.md').text) ?? []
+    const [table = ''] =
+      /create table sessions[\s\S]*?```/.exec(readPage('docs/reference/session-stores.md').text) ?? []
     await db.raw(table.replace('```', ''))
-    for (const check of sessionStoreContract({ store })) await check.run()
+    await expectSessionStore(store)
     await store.add(newSession({ id: 'old', accountId: 'acc-1', expiresAt: new Date(1000) }, 0))
     await store.add(newSession({ id: 'new', accountId: 'acc-1', expiresAt: new Date(2000) }, 1000))
     expect(await store.list('acc-1')).toMatchObject([{ id: 'new' }])
+  })
+
+  it('sessions-postgresql: a table from before gets its column, and keeps its sessions', async () => {
+    process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
+    const { db, store } = await run('sessions-postgresql', 'before')
+    onTestFinished(() => db.destroy())
+    const [, table = ''] =
+      /(create table sessions[\s\S]*?)```/.exec(readPage('docs/reference/session-stores.md').text) ?? []
+    await db.raw(table.replace(/,\s*refresh varchar\(255\)/, ''))
+    await db.raw("insert into sessions values ('old', 'acc-1', now(), now() + interval '1 hour', now())")
+    const [, column = ''] =
+      /(alter table sessions add column refresh varchar.*)/.exec(readPage('docs/reference/session-stores.md').text) ??
+      []
+    await db.raw(column)
+    expect(await store.find('old')).toMatchObject({ accountId: 'acc-1', refresh: null })
+    await expectSessionStore(store)
   })
 })
 
@@ -50,7 +68,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
   async function startAsConfigured() {
     const dir = await mkdtemp(join(tmpdir(), 'redis-'))
     onTestFinished(() => rm(dir, { recursive: true }))
-    const [, section = ''] = readPage('docs/reference/sessions.md').text.split('#### Configure Redis')
+    const [, section = ''] = readPage('docs/reference/sessions.md').text.split('### Configure Redis')
     const [sentence = ''] = /Set `[^.]+/.exec(section) ?? []
     const config = [...sentence.matchAll(/`([^`]+)`/g)].map(([, setting]) => setting).join('\n')
     await writeFile(`${dir}/redis.conf`, `${config}\n`)
@@ -116,7 +134,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
     process.env['REDIS_URL'] = (await startRedis()).url
     const { redis, store } = await run('sessions-redis')
     onTestFinished(() => redis.disconnect())
-    for (const check of sessionStoreContract({ store })) await check.run()
+    await expectSessionStore(store)
     expect(await redis.keys('*')).toEqual([])
     const now = Date.now()
     for (const [id, lifetime] of Object.entries({ long: 7_200_000, short: 3_600_000 })) {
@@ -124,6 +142,27 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
     }
     await store.touch('short', new Date(now + 1))
     expect(await redis.pexpiretime('session:short')).toBe(now + 3_600_000)
+    const refreshed = newSession(
+      { id: 'refreshed', accountId: 'acc-2', expiresAt: new Date(now + 1e6), refresh: 'a' },
+      now,
+    )
+    await store.add(refreshed)
+    await store.replace?.('refreshed', 'a', { refresh: 'b', expiresAt: new Date(now + 2e6), lastUsedAt: new Date(now) })
+    for (const key of ['session:refreshed', 'sessions:acc-2']) expect(await redis.pexpiretime(key)).toBe(now + 2e6)
+    await store.add({ ...refreshed, id: 'other', expiresAt: new Date(now + 1.5e6) })
+    expect(await redis.zrange('sessions:acc-2', '0', '-1', 'WITHSCORES')).toEqual([
+      'other',
+      `${now + 1.5e6}`,
+      'refreshed',
+      `${now + 2e6}`,
+    ])
+    // A session that the block without refresh has stored.
+    const { expiresAt } = refreshed
+    const old = { accountId: 'acc-2', lastUsedAt: now, session: JSON.stringify({ ...refreshed, id: 'old' }) }
+    await redis.hset('session:old', old)
+    await redis.zadd('sessions:acc-2', +expiresAt, 'old')
+    expect(await store.list('acc-2')).toMatchObject([{ id: 'old', expiresAt }, { id: 'other' }, { id: 'refreshed' }])
+    expect(await store.find('old')).toMatchObject({ accountId: 'acc-2', refresh: null })
     expect(await redis.pexpiretime('sessions:acc-1')).toBe(now + 7_200_000)
     await redis.zadd('sessions:acc-1', now - 1, 'expired')
     expect((await store.list('acc-1')).map(({ id }) => id)).toEqual(['short', 'long'])

@@ -8,7 +8,7 @@ import { root } from '../../../support/documents/repository.js'
 const { fileOf, folder } = startExamples(import.meta.url)
 
 /** The number of tests in each block that runs in vitest. */
-const TESTS = { 'store-contract': 13, 'session-contract': 16, 'testing-vitest': 13, 'testing-sessions': 12 }
+const TESTS = { 'store-contract': 13, 'session-contract': 21, 'testing-vitest': 13, 'testing-sessions': 12 }
 
 describe('the page on testing', () => {
   it('store-contract, session-contract, testing-vitest and testing-sessions pass in vitest', async () => {

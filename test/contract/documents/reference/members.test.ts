@@ -103,9 +103,10 @@ describe('the pages name each of these, and no other:', () => {
       unionOf('client/token-client-error.ts', 'TokenClientErrorCode'),
     ],
     ['AuthErrorCode', inHeadings(pages.errors, /^`(\w+)`$/), Object.keys(REFUSALS)],
-    ['LoginRefusal', inHeadings(pages.errors, /^Login: `(\w+)`$/), unionOf('refusals/codes.ts', 'LoginRefusal')],
+    ['LoginRefusal', inRows(pages.errors, '## Login reasons'), unionOf('refusals/codes.ts', 'LoginRefusal')],
+    ['RefreshRefusal', inRows(pages.errors, '## Refresh reasons'), unionOf('refusals/codes.ts', 'RefreshRefusal')],
     ['TokenRefusal', inHeadings(pages.errors, /^Token: `(\w+)`$/), unionOf('refusals/codes.ts', 'TokenRefusal')],
-    ['Dependency', inHeadings(pages.errors, /^Dependency: `(\w+)`$/), unionOf('refusals/codes.ts', 'Dependency')],
+    ['Dependency', inRows(pages.errors, '## Dependencies'), unionOf('refusals/codes.ts', 'Dependency')],
     [
       'types of events',
       inHeadings(pages.events, /^`([\w.]+)`$/),

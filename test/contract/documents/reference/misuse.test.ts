@@ -1,5 +1,14 @@
-import { authOf, createTokenVerifier, jwksRouter, remoteKeys, requireBearer, tokenRouter } from 'express-token-endpoint'
-import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
+import {
+  authOf,
+  createSessions,
+  createTokenVerifier,
+  jwksRouter,
+  memorySessions,
+  remoteKeys,
+  requireBearer,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { createTokenClient, keepInTab, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { expect, it } from 'vitest'
 import { misuse as errorOf, type Subject } from '../../../../src/options/misuse.js'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
@@ -19,6 +28,11 @@ const OF_PACKAGE: readonly (() => unknown)[] = [
   () => jwksRouter({ tokens: makeIssuer() }),
   () => requireBearer({ tokens: makeIssuer() })({ headers: {} } as never, {} as never, () => {}),
   () => remoteKeys('http://api.example.com/jwks.json'),
+  () => createSessions({ ...memorySessions(), replace: undefined } as never, { refresh: { secret: SECRET } }),
+  () => {
+    const sessions = { ...createSessions(memorySessions(), { refresh: { secret: SECRET } }) }
+    tokenRouter({ tokens: makeIssuer(), accounts: () => null, sessions, refresh: 'body' })
+  },
   () => authOf({ method: 'GET', baseUrl: '', path: '/statements' }),
 ]
 
@@ -31,6 +45,7 @@ const create = (options: object) =>
 
 /** The misuse of the client in the order of the rows. */
 const OF_CLIENT: readonly (() => unknown)[] = [
+  () => create({ refresh: 'cookie', tabs: keepInTab() }),
   () => create({ credentials: { email: 'alice@example.com', password: 'secret' } }),
   () => create({ credentials: () => ({ email: 'alice@example.com', password: undefined }) }).token(),
   () => {

@@ -5,6 +5,9 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createAccountStore } from '../../../../example-app/data/account-store.js'
 import { openDatabase } from '../../../../example-app/data/databases/database.js'
 import { openReadableDatabase } from '../../../../example-app/data/databases/readable-database.js'
+import { databaseSessions } from '../../../../example-app/data/sessions.js'
+import { newSession } from '../../../../src/sessions/session.js'
+import { expectSessionStore } from '../../../support/session-store.js'
 import { tempDir } from '../../support.js'
 
 let dataDir: string
@@ -29,6 +32,15 @@ test('creates a folder and files that no other user can read, and opens them aga
   expect((await sql`pragma busy_timeout`.execute(db)).rows).toMatchObject([{ timeout: 5000 }])
   const houses = await (await open()).selectFrom('houses').select('id').orderBy('id').execute()
   expect(houses).toEqual([{ id: 'north' }, { id: 'south' }])
+})
+
+test('adds the column of refresh to a file of an earlier version, also by several processes at once, and keeps its sessions', async () => {
+  const db = await open()
+  await databaseSessions(db).add(newSession({ id: 'old', accountId: 'acc-1', expiresAt: new Date(2e12) }, 1e12))
+  await db.schema.alterTable('sessions').dropColumn('refresh').execute()
+  const [again] = await Promise.all([open(), open(), open()])
+  expect(await databaseSessions(again).find('old')).toMatchObject({ accountId: 'acc-1', refresh: null })
+  await expectSessionStore(databaseSessions(again))
 })
 
 test('names a file that is not a database', async () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { clearingHouseDocument, reportingDocument } from '../../../../example-app/web/documents/openapi.js'
 import { createReportingApp } from '../../../../example-app/web/reporting-app.js'
 import { complaintsOf } from '../../../support/documents/lint.js'
-import { makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { makeIssuer } from '../../../support/fixtures.js'
 
 const URL_OF_API = 'https://api.clearing.test'
 
@@ -21,9 +21,7 @@ test('serves the document with the address of its API, the page and its files, w
   const app = createReportingApp({
     url: URL_OF_API,
     tokens: makeIssuer() as TokenVerifier,
-    accounts: makeStore() as never,
     reports: { dailyTotals: async () => [] },
-    isRevoked: async () => false,
     checks: {},
     log: () => {},
   })

@@ -1,0 +1,165 @@
+import { readState } from '../../../src/sessions/refresh/refresh-state.js'
+import type { Request, Settings, StoreObserver } from './servers.js'
+import type { Time } from './time.js'
+
+/** The longest time from a request until its effect in the store. */
+const SLOWEST = 20_000
+
+/** Prints what happens in a run that is repeated with `MODEL_TRACE`. */
+export function trace({ now }: { now(): number }, ...what: unknown[]): void {
+  if (process.env['MODEL_TRACE']) process.stdout.write(`${new Date(now()).toISOString()} ${JSON.stringify(what)}\n`)
+}
+
+/** The facts of a session that decide whether it may end, must end or must stay. Times are of the real clock, in milliseconds. */
+export interface Facts {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  /** The generation in the store. */
+  generation: number
+  /** The time of each generation at which a process asked the store to replace it. */
+  readonly replacedAt: number[]
+  /** The generation whose successor was lost, until a refresh with a current token. */
+  lost: number | undefined
+  /** The time until which only the user or the host ends the session. */
+  staysUntil: number
+  /** True when it may end: because of the user, the host, two lost responses in a row or a thief. */
+  mayEnd: boolean
+  /** Requests that arrived before this time met a change of the password half-way. */
+  changedAt: number
+  /** The time from which no request may be granted. */
+  overAt: number
+  isRemoved: boolean
+  /** The name of the one who moved each generation on. */
+  readonly movedBy: (string | undefined)[]
+  /** Earlier states of the store. */
+  readonly history: { readonly text: string; readonly staysUntil: number; readonly expiresAt: Date }[]
+}
+
+export type Law = ReturnType<typeof createLaw>
+
+/** Follows all sessions, and notes each broken promise. */
+export function createLaw(time: Time<Request>, settings: Settings) {
+  const { idle, longest, grace, skew } = settings
+  const sessions = new Map<string, Facts>()
+  const broken: string[] = []
+  const of = (id: string) => sessions.get(id) as Facts
+
+  function must(fits: boolean, promise: string): void {
+    if (!fits) broken.push(promise)
+  }
+
+  const hasExpired = ({ staysUntil }: Facts) => time.now() >= staysUntil - skew
+
+  /** Requests that came when one process may have said that their session has expired, and another not. */
+  const hadExpired = new WeakSet<Request>()
+
+  /** Requests that came after the end of their session, by the clock of each process. */
+  const late = new WeakSet<Request>()
+
+  /** Requests that have asked the store to move a session on. */
+  const movers = new WeakSet<Request>()
+
+  const mayBeOver = (facts: Facts, request: Request) =>
+    facts.mayEnd ||
+    hadExpired.has(request) ||
+    hasExpired(facts) ||
+    request.arrivedAt < facts.changedAt ||
+    time.now() >= facts.overAt
+
+  const observer: StoreObserver = {
+    asked(id, from, request) {
+      if (request.kind !== 'refresh') return
+      movers.add(request)
+      const { replacedAt } = of(id)
+      replacedAt[readState(from).generation] ??= time.now()
+    },
+    replaced(id, from, to, expiresAt, askedAt, request) {
+      const facts = of(id)
+      const [before, after] = [readState(from).generation, readState(to).generation]
+      must(expiresAt.getTime() <= facts.createdAt + longest, 'no refresh moves the end of a session past `longest`')
+      must(!facts.isRemoved, 'a session that has ended is not stored again')
+      if (request?.kind !== 'refresh' || after === before) return
+      const { presented, from: party } = request
+      trace(time, 'moved', request, before, after, to)
+      for (let i = Math.min(presented.generation, before); i < after; i++) {
+        facts.replacedAt[i] = askedAt
+        facts.movedBy[i] = party
+      }
+      facts.generation = after
+      if (presented.generation >= before) facts.lost = undefined
+      facts.staysUntil = Math.min(askedAt + idle, facts.createdAt + longest)
+      facts.history.push({ text: to, staysUntil: facts.staysUntil, expiresAt })
+    },
+    removed(id, request) {
+      trace(time, 'removed', request)
+      const facts = of(id)
+      // Ended by the host, which has noted that.
+      if (!request) return
+      must(mayBeOver(facts, request), 'no honest client is signed out')
+      facts.mayEnd = true
+      facts.isRemoved = true
+      facts.overAt = Math.min(facts.overAt, time.now())
+    },
+  }
+
+  return {
+    broken,
+    must,
+    of,
+    sessions,
+    observer,
+    begin(facts: Pick<Facts, 'id' | 'accountId' | 'createdAt'>, text: string, expiresAt: Date): void {
+      const staysUntil = time.now() + Math.min(idle, longest)
+      sessions.set(facts.id, {
+        ...facts,
+        generation: 0,
+        replacedAt: [],
+        lost: undefined,
+        staysUntil,
+        mayEnd: false,
+        changedAt: 0,
+        overAt: Number.POSITIVE_INFINITY,
+        isRemoved: false,
+        movedBy: [],
+        history: [{ text, staysUntil, expiresAt }],
+      })
+      must(expiresAt.getTime() <= facts.createdAt + longest, 'no session begins with an end past `longest`')
+    },
+    /** Notes a request of an honest client. It may lose a response, but not two in a row late. */
+    arrived(request: Request): void {
+      const { sessionId, generation } = request.presented
+      const facts = of(sessionId)
+      if (hasExpired(facts)) hadExpired.add(request)
+      if (time.now() > facts.staysUntil + skew + SLOWEST) late.add(request)
+      trace(time, 'arrived', sessionId, generation, facts)
+      const replacedAt = facts.replacedAt[generation]
+      if (replacedAt === undefined || time.now() - replacedAt <= grace - skew) return
+      const age = Math.max(1, facts.generation - generation)
+      // Processes may disagree whether it is late, so that one of them moves on while another ends the session.
+      const isUnclear = skew > 0 && time.now() - replacedAt <= grace + skew
+      if (isUnclear || age > 1 || (facts.lost !== undefined && facts.lost !== generation)) facts.mayEnd = true
+      facts.lost = generation
+    },
+    granted(request: Request, issuedAt: number, generation: number): void {
+      const facts = of(request.presented.sessionId)
+      must(request.arrivedAt < facts.overAt, 'a session that has ended grants nothing')
+      must(!late.has(request), 'an expired session grants nothing')
+      must(issuedAt - SLOWEST < facts.createdAt + longest, 'no access token is issued after `longest`')
+      must(
+        facts.movedBy[generation - 1] !== undefined || generation === 0,
+        'a refresh token is sent only after the store has its generation',
+      )
+    },
+    failed(request: Request, dependency: unknown): void {
+      const isEarly = dependency === 'accounts' || dependency === 'internal'
+      must(
+        !(isEarly && movers.has(request)),
+        'a failure of the account store or of the signer uses up no refresh token',
+      )
+    },
+    refused(request: Request): void {
+      must(mayBeOver(of(request.presented.sessionId), request), 'no honest client is refused')
+    },
+  }
+}

@@ -1,0 +1,200 @@
+import { memorySessions, type Session, type SessionStore } from 'express-token-endpoint'
+import type { Account } from '../../../src/accounts/account.js'
+import { type Refreshed, refresh, signOut } from '../../../src/refresh/refresh.js'
+import type { RefreshTokenFacts } from '../../../src/sessions/refresh/refresh-token.js'
+import { createRefreshing, type Refreshing } from '../../../src/sessions/refresh/refreshing.js'
+import { callHost } from '../../../src/waiting/host-call.js'
+import type { Choices, Time } from './time.js'
+
+/** The time limit for a call of the store, in milliseconds. */
+const TIMEOUT = 5000
+/** The secrets of each step of a rotation: first all processes verify the next secret, then they sign with it. */
+const STAGES: readonly (readonly Uint8Array[])[] = ['1', '12', '21', '213', '321'].map((list) =>
+  [...list].map((byte) => Buffer.alloc(32, byte)),
+)
+export const ISSUER = 'https://api.example.com'
+
+/** A request at a server process. */
+export interface Request {
+  readonly kind: 'refresh' | 'sign-out' | 'other'
+  readonly presented: RefreshTokenFacts
+  readonly arrivedAt: number
+  /** The name of the one that sent it. */
+  readonly from: string
+}
+
+/** The settings of a run. Times in milliseconds. */
+export interface Settings {
+  readonly idle: number
+  readonly longest: number
+  readonly grace: number
+  /** The most that the clocks of two processes differ. */
+  readonly skew: number
+  /** The share of 1,000 calls of a store that fail in some way. */
+  readonly faults: number
+}
+
+/** Called at what happens in the store, at the moment when it has happened there. */
+export interface StoreObserver {
+  /** Called when a process asks the store to move a session on. */
+  asked(id: string, from: string, request: Request): void
+  replaced(id: string, from: string, to: string, expiresAt: Date, askedAt: number, request: Request | undefined): void
+  removed(id: string, request: Request | undefined): void
+}
+
+/** A server process. */
+export interface Server {
+  readonly clock: () => number
+  refreshing: Refreshing
+  /** The number of its crashes. */
+  crashes: number
+  secrets: readonly Uint8Array[]
+}
+
+const FATES = ['fails', 'fails late', 'hangs', 'hangs late', 'is slow', 'crashes', 'crashes late'] as const
+const LATE = ['fails late', 'hangs late', 'crashes late']
+
+export type Servers = ReturnType<typeof createServers>
+
+/** Starts server processes that share one store of sessions and one of accounts. */
+export function createServers(time: Time<Request>, choices: Choices, settings: Settings, observer: StoreObserver) {
+  const memory = memorySessions()
+  const accounts = new Map<string, Account>()
+  let isDown = false
+  let steps = 0
+  let failures = 0
+
+  const delay = () =>
+    1 +
+    choices.weigh([
+      [6, 0],
+      [3, 30],
+      [1, 900],
+    ] as const) +
+    choices.below(20)
+
+  /** Calls a store of a server: with delays, and in some cases with a failure before or after the call was executed. */
+  function call<T>(server: Server, run: () => T): Promise<T> {
+    const { crashes } = server
+    steps++
+    return new Promise<T>((resolve, reject) => {
+      const fate = isDown ? 'fails' : choices.isOneOf(settings.faults) ? choices.pick(FATES) : undefined
+      if (fate) failures++
+      time.after(delay() + (fate === 'is slow' ? 3000 + choices.below(12_000) : 0), () => {
+        const isExecuted = !fate || fate === 'is slow' || LATE.includes(fate)
+        const result = isExecuted ? run() : undefined
+        time.after(delay(), () => {
+          if (fate?.startsWith('crashes')) crash(server)
+          if (server.crashes !== crashes) return
+          if (fate?.startsWith('fails')) reject(new Error('the store is down'))
+          else if (!fate || fate === 'is slow') resolve(result as T)
+        })
+      })
+    })
+  }
+
+  function storeOf(server: Server): SessionStore {
+    return {
+      ...memory,
+      find: (id) => call(server, () => memory.find(id) as Session | undefined),
+      remove(id, accountId) {
+        const request = time.cause()
+        return call(server, () => {
+          const isRemoved = memory.remove(id, accountId) as boolean
+          if (isRemoved) observer.removed(id, request)
+          return isRemoved
+        })
+      },
+      replace(id, from, to) {
+        const [request, askedAt] = [time.cause(), time.now()]
+        if (request) observer.asked(id, from, request)
+        return call(server, () => {
+          const isReplaced = memory.replace(id, from, to) as boolean
+          if (isReplaced) observer.replaced(id, from, to.refresh, to.expiresAt, askedAt, request)
+          return isReplaced
+        })
+      },
+    }
+  }
+
+  function start(server: Server): Refreshing {
+    const { secrets, clock: now } = server
+    const { idle, longest, grace } = settings
+    return createRefreshing({
+      store: storeOf(server),
+      now,
+      timeout: TIMEOUT,
+      emit: () => {},
+      secrets,
+      idle,
+      longest,
+      grace,
+    })
+  }
+
+  function crash(server: Server): void {
+    server.crashes++
+    server.refreshing = start(server)
+  }
+
+  const servers = [0, 1, 2].map((number) => {
+    const ahead = number === 0 ? 0 : number === 1 ? settings.skew : choices.below(settings.skew + 1)
+    const server = { clock: () => time.now() + ahead, crashes: 0, secrets: STAGES[0] } as unknown as Server
+    server.refreshing = start(server)
+    return server
+  })
+  let stage = 1
+
+  return {
+    memory,
+    accounts,
+    servers,
+    anyServer: () => choices.pick(servers as [Server, ...Server[]]),
+    steps: () => steps,
+    failures: () => failures,
+    crash,
+    setDown: (value: boolean) => {
+      isDown = value
+    },
+    isDown: () => isDown,
+    /** Runs steps of a process. Their end is not seen when the process crashes. */
+    async run<T>(server: Server, request: Request, task: () => Promise<T>): Promise<T> {
+      const { crashes } = server
+      const result = await time.because(request, task).then(
+        (value) => ({ value }),
+        (error) => ({ error }),
+      )
+      if (server.crashes !== crashes) return new Promise(() => {})
+      if ('error' in result) throw result.error
+      return result.value
+    },
+    refresh(server: Server, request: Request, isWanted: () => boolean): Promise<Refreshed<number>> {
+      const { refreshing, clock } = server
+      return refresh({
+        refreshing,
+        findById: (id) => call(server, () => accounts.get(id)),
+        timeout: TIMEOUT,
+        presented: request.presented,
+        address: undefined,
+        issue: () => callHost('internal', () => call(server, clock), { timeout: TIMEOUT }),
+        isWanted,
+      } as Parameters<typeof refresh<number>>[0])
+    },
+    signOut: ({ refreshing }: Server, { presented }: Request) =>
+      signOut({ refreshing, presented, address: undefined } as Parameters<typeof signOut>[0]),
+    /** Calls the session store of a process, as the host does. */
+    host: <T>(server: Server, run: () => T) => call(server, run),
+    /** Deploys the next step of a rotation of the secrets in one process. */
+    deploySecrets(): void {
+      const list = STAGES[stage]
+      const behind = servers.find(({ secrets }) => secrets !== list)
+      if (!list) return
+      if (!behind) {
+        stage++
+        return
+      }
+      behind.secrets = list
+      behind.refreshing = start(behind)
+    },
+  }
+}
