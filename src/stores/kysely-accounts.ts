@@ -114,7 +114,8 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
       if (row?.[columns.passwordHash] !== from) return false
       const update = accounts.updateTable(table).set({ [columns.passwordHash]: to })
       const changed = update.where(columns.id, '=', row[columns.id]).where(columns.passwordHash, '=', from)
-      return (await changed.executeTakeFirst()).numUpdatedRows > 0n
+      const { numUpdatedRows } = await changed.executeTakeFirst().catch(rethrowWithoutHashes)
+      return numUpdatedRows > 0n
     },
   }
 }
@@ -126,5 +127,13 @@ const blanksAfter = (address: string) => address.length - address.trimEnd().leng
 const listOf = (value: unknown) => (typeof value === 'string' ? parseJson(value) : (value ?? [])) as Account['scopes']
 
 function timeOf(value: unknown): Account['tokensValidAfter'] {
-  return value === null || value === undefined ? undefined : new Date(value as Date | number | string)
+  if (value === null || value === undefined) return undefined
+  // Some drivers return 64-bit integers as text or as bigint.
+  return new Date(/^\d+$/.test(String(value)) ? Number(value) : (value as Date | string))
+}
+
+/** Removes the statement with its values, which mysql2 adds to an error, and the row, which pg adds. */
+function rethrowWithoutHashes(error: unknown): never {
+  if (error instanceof Error) for (const member of ['sql', 'detail']) Reflect.deleteProperty(error, member)
+  throw error
 }

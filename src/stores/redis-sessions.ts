@@ -78,7 +78,8 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
     aliases,
   )
   const keyOf = (id: string) => `${prefix}${id}`
-  const indexOf = (accountId: string) => `${prefix}of:${accountId}`
+  // No id has a space, so no client can send an id that is the key of an index.
+  const indexOf = (accountId: string) => `${prefix}of ${accountId}`
 
   async function send(...command: [name: string, ...args: string[]]): Promise<unknown> {
     const reply = await sendCommand(...command)

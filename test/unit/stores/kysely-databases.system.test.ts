@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { createPasswords } from 'express-token-endpoint'
 import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
@@ -5,6 +6,7 @@ import { Kysely, MysqlDialect, PostgresDialect } from 'kysely'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { rejectionOf } from '../../support/failures.js'
 import { mariadb, NO_MARIADB } from '../../support/services/mariadb.js'
 import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
 
@@ -70,5 +72,8 @@ describe.each(DATABASES)('stores in %s', (_, isMissing, open) => {
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash, scopes: [] }
     for (const { run } of accountStoreContract({ store, existing }))
       await run({ skip: (reason) => expect.fail(reason) })
+    const tooLong = 'x'.repeat(256)
+    const error = await rejectionOf(store.replacePasswordHash('acc-1', passwordHash, tooLong) as Promise<boolean>)
+    expect(inspect(error)).not.toMatch(/\$argon2|xxx/)
   })
 })

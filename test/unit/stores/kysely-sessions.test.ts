@@ -1,8 +1,9 @@
 // Tests stores/{kysely-accounts,kysely-option}.ts
+import { inspect } from 'node:util'
 import { createPasswords } from 'express-token-endpoint'
 import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
-import { Kysely, SqliteDialect } from 'kysely'
+import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
@@ -122,6 +123,27 @@ describe('kyselyAccounts', () => {
       passwordHash: hash,
       claims: { mail: 'alice@example.com' },
     })
+  })
+
+  it('reads a time in milliseconds, also as text, as some drivers return 64-bit integers', async () => {
+    const { db } = await openUsers()
+    const store = kyselyAccounts(db, { table: 'users', columns })
+    await db.updateTable('users').set({ since: '1772366400000' }).execute()
+    expect(await store.findById('7')).toMatchObject({ tokensValidAfter: new Date(1_772_366_400_000) })
+  })
+
+  it('rejects without the hashes that a driver adds to its errors', async () => {
+    const failure = Object.assign(new Error('down'), { sql: "update … 'hash-1'", detail: 'Failing row: hash-1' })
+    const rows = [{ id: 'acc-1', password_hash: 'hash-1' }]
+    const query = async (text: string) =>
+      text.startsWith('select') ? { command: 'SELECT', rows } : Promise.reject(failure)
+    const pool = { connect: async () => ({ query, release() {} }) as never, end: async () => {} }
+    // biome-ignore lint/suspicious/noExplicitAny: no table has types
+    const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })
+    const store = kyselyAccounts(db, { table: 'users' })
+    const error = await rejectionOf(store.replacePasswordHash('acc-1', 'hash-1', 'hash-2') as Promise<boolean>)
+    expect(error).toBe(failure)
+    expect(inspect(error)).not.toContain('hash-')
   })
 
   it('finds no account for ids that a database may take for another one', async () => {

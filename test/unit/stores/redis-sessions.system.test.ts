@@ -1,3 +1,4 @@
+// Tests stores/redis-sessions.ts
 import { redisSessions } from 'express-token-endpoint/redis'
 import { sessionStoreContract } from 'express-token-endpoint/testing'
 import { Cluster, Redis } from 'ioredis'
@@ -64,11 +65,11 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     await store.add(session('b', 30_000))
     const expiresAt = new Date(Date.now() + 90_000)
     expect(await store.replace('a', 'r1', { refresh: 'r2', expiresAt, lastUsedAt: new Date() })).toBe(true)
-    const ends = await Promise.all(['app:a', 'app:b', 'app:of:acc-1'].map((key) => redis.pexpiretime(key)))
+    const ends = await Promise.all(['app:a', 'app:b', 'app:of acc-1'].map((key) => redis.pexpiretime(key)))
     expect(ends[0]).toBe(expiresAt.getTime())
     expect(ends[2]).toBe(expiresAt.getTime())
-    expect(await redis.zscore('app:of:acc-1', 'a')).toBe(String(expiresAt.getTime()))
-    expect((await redis.keys('*')).sort()).toEqual(['app:a', 'app:b', 'app:of:acc-1'])
+    expect(await redis.zscore('app:of acc-1', 'a')).toBe(String(expiresAt.getTime()))
+    expect((await redis.keys('*')).sort()).toEqual(['app:a', 'app:b', 'app:of acc-1'])
   })
 
   it('ends a session that is in the index only, and lists none of it', async () => {
@@ -77,6 +78,15 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     await redis.del('session:a')
     expect(await store.list('acc-1')).toEqual([])
     expect(await store.removeAll('acc-1')).toBe(false)
+  })
+
+  it('finds no session by an id that a client made from a key', async () => {
+    const { store } = await open()
+    await store.add(session('a'))
+    for (const id of ['of:acc-1', 'of', 'session:a']) {
+      expect(await store.find(id)).toBeUndefined()
+      expect(await store.remove(id, 'acc-1')).toBe(false)
+    }
   })
 
   it('says what is wrong with a function that returns nothing, or another reply', async () => {
