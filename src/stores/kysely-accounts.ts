@@ -14,9 +14,9 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string> {
   /** The name of the app's own table. */
   table: Table
   /**
-   * The names of the columns. Default `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`. The other members of an account are read
-   * where a column is named: `disabled` (a boolean or 0 and 1), `scopes` (an array, or JSON), `tokensValidAfter` (a time, a text or milliseconds)
-   * and `lifetime`.
+   * The names of the columns. Default `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`. Other members are
+   * read if you name their columns: `disabled` (a boolean, or 0 and 1), `scopes` (an array, or JSON), `tokensValidAfter` (a time, or milliseconds
+   * since 1970) and `lifetime`.
    */
   columns?: Partial<Record<AccountColumn, keyof DB[Table] & string>> | undefined
   /** Returns more members of an account, where a mapping is more than names: its scopes by a role, its claims. Default: none. */
