@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
-const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'testing', 'cli']
+const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'redis', 'kysely', 'testing', 'cli']
 const LATE = /[\\/]on-first-use\.cjs$/
 
 /** The modules of one entry, and the module that browsers need too. */
-const APART = /[\\/]src[\\/](client|cli|express|openapi|passport|testing)\b/
+const APART = /[\\/]src[\\/](client|cli|express|openapi|passport|redis|kysely|stores|testing)\b/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]urls\.ts$/
 

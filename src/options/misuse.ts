@@ -16,6 +16,7 @@ export const PAGE = {
   sessions: `${DOCS}/guides/sessions.md`,
   sessionOptions: `${DOCS}/reference/sessions.md`,
   sockets: `${DOCS}/guides/sockets.md`,
+  stores: `${DOCS}/guides/stores.md`,
   revoke: `${DOCS}/guides/revoke.md`,
   tests: `${DOCS}/guides/test-your-app.md`,
 } as const
@@ -34,6 +35,10 @@ const PAGES = {
   createSessions: PAGE.sessionOptions,
   sessionRouter: PAGE.sessionOptions,
   sessionStoreContract: PAGE.sessionOptions,
+  redisSessions: PAGE.stores,
+  kyselySessions: PAGE.stores,
+  kyselyAccounts: PAGE.stores,
+  createSessionTable: PAGE.stores,
   createPasswords: PAGE.passwords,
   passwords: PAGE.passwords,
   argon2id: PAGE.passwords,

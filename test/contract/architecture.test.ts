@@ -42,8 +42,8 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
 /** The layers from the top down. Entries of one layer do not import each other. */
 const FLOORS = [
-  ['index.ts', 'client.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
-  ['openapi', 'testing', 'cli', 'passport', 'routes'],
+  ['index.ts', 'client.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'redis.ts', 'kysely.ts', 'testing.ts', 'cli.ts'],
+  ['openapi', 'testing', 'cli', 'passport', 'routes', 'stores'],
   ['refresh'],
   ['login', 'guard'],
   ['tokens', 'accounts', 'sessions', 'client'],

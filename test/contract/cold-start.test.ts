@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/documents/repository.js'
@@ -9,7 +10,7 @@ const run = async (program: string) => {
 }
 
 /** Returns the packages and the compiled files that a process has loaded after a piece of code, by Node's own hooks. */
-const loadedBy = (code: string): Promise<{ packages: string[]; files: number }> =>
+const loadedBy = (code: string): Promise<{ packages: string[]; files: string[] }> =>
   run(`
     import { createRequire, register } from 'node:module'
     const { port1, port2 } = new MessageChannel()
@@ -24,7 +25,7 @@ const loadedBy = (code: string): Promise<{ packages: string[]; files: number }> 
     const files = [...urls, ...Object.keys(createRequire(${JSON.stringify(root)}).cache)].map((url) => url.replaceAll('\\\\', '/'))
     const packages = files.flatMap((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1] ?? [])
     const own = urls.filter((url) => /\\/dist\\//.test(url) && !url.includes('node_modules'))
-    process.stdout.write(JSON.stringify({ packages: [...new Set(packages)].sort(), files: own.length }))
+    process.stdout.write(JSON.stringify({ packages: [...new Set(packages)].sort(), files: own }))
     process.exit()`)
 
 const OF_VERIFYING = ['ms']
@@ -33,8 +34,20 @@ const SETTINGS = "{ issuer: 'https://api.example.com', keys: { alg: 'HS256', sec
 it('importing the package loads few files, and neither Express nor a native module', async () => {
   const { packages, files } = await loadedBy("await import('express-token-endpoint')")
   expect(packages).toEqual(OF_VERIFYING)
-  expect(files).toBeGreaterThan(1)
-  expect(files).toBeLessThanOrEqual(5)
+  expect(files.length).toBeGreaterThan(1)
+  expect(files.length).toBeLessThanOrEqual(5)
+})
+
+/** The build names each module above its code. */
+const loadsStores = (files: string[]) =>
+  files.some((file) => readFileSync(new URL(file), 'utf8').includes('// src/stores/'))
+
+it('only the entries of the stores load them, and no package of a database', async () => {
+  expect(loadsStores((await loadedBy("await import('express-token-endpoint')")).files)).toBe(false)
+  for (const name of ['redis', 'kysely']) {
+    const { packages, files } = await loadedBy(`await import('express-token-endpoint/${name}')`)
+    expect([packages, loadsStores(files)]).toEqual([OF_VERIFYING, true])
+  }
 })
 
 it('creating a verifier and a guard loads no further package', async () => {
@@ -59,7 +72,7 @@ describe('native modules', () => {
   it.each<[string, string, string[]]>([
     [
       'importing the other entries',
-      "for (const name of ['openapi', 'testing']) await import('express-token-endpoint/' + name)",
+      "for (const name of ['openapi', 'redis', 'kysely', 'testing']) await import('express-token-endpoint/' + name)",
       [],
     ],
     ['reading the costs of hashes', `${LIBRARY}argon2id().outdated('${ARGON2}'); bcrypt().outdated('${BCRYPT}')`, []],

@@ -10,7 +10,7 @@ it('the reports are the public types', () => {
   expect(Object.fromEntries(accepted), how).toEqual(Object.fromEntries(apiReports()))
 })
 
-const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'testing']
+const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'redis', 'kysely', 'testing']
 const program = ts.createProgram(
   ENTRIES.map((entry) => `${DIST}${entry}.d.ts`),
   { module: ts.ModuleKind.NodeNext, noLib: true, types: [] },

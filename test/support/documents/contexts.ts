@@ -207,7 +207,11 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     export const store = memorySessions()`,
   'session-contract': `import { memorySessions } from 'express-token-endpoint'
     const store = memorySessions()`,
-  'sessions-redis': `const log = { error: (_: unknown) => {} }`,
+  'stores-read': `import { Kysely, PostgresDialect } from 'kysely'
+    const rows = [{ id: 7, email: 'alice@example.com', password_hash: null, role: 'admin' }]
+    const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }
+    const pool = { connect: async () => client as never, end: async () => {} }
+    const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
   'sessions-mongodb': `const rows = new Map<string, Stored>()
     type Filter = { accountId?: string; refresh?: string; _id?: string | { $ne: string } }
     const fits = ({ accountId, refresh, _id: id }: Filter) => (row: Stored) =>

@@ -20,7 +20,7 @@ import {
 import type { TokenClient } from 'express-token-endpoint/client'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import type { Redis } from 'ioredis'
-import type { Knex } from 'knex'
+import type { Kysely } from 'kysely'
 import request from 'supertest'
 import { afterAll, beforeAll } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
@@ -70,7 +70,8 @@ export interface Names {
   app: express.Express
   changed: string[]
   changePassword(id: string, password: string): Promise<void>
-  db: Knex
+  // biome-ignore lint/suspicious/noExplicitAny: the tables of a block are the host's own
+  db: Kysely<any>
   document: OpenApiDocument
   guard: BearerGuard
   httpServer: Server

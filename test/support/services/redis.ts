@@ -8,7 +8,9 @@ export const NO_REDIS = isMissing(HAS_REDIS, 'redis-server', HOW_TO_GET_REDIS)
 export type TestRedis = Awaited<ReturnType<typeof redisServer>>
 
 /** Starts a temporary Redis on a free port, and stops it when the test ends. With `dir`, it stores its data in that folder, as the file `config` says. */
-export async function startRedis(options: { dir?: string; config?: string } = {}): Promise<TestRedis> {
+export async function startRedis(
+  options: { dir?: string; config?: string; cluster?: boolean } = {},
+): Promise<TestRedis> {
   const redis = await redisServer(options)
   onTestFinished(() => redis.kill())
   await redis.start()

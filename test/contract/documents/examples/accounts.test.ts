@@ -1,7 +1,6 @@
 import crypto from 'node:crypto'
 import express from 'express'
 import {
-  type Account,
   type AccountLookup,
   createPasswords,
   createSessions,
@@ -13,62 +12,19 @@ import {
 import { accountStoreContract } from 'express-token-endpoint/testing'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { newSession } from '../../../../src/sessions/session.js'
-import { expectPasswordChange, get, overtake, signIn, startExamples } from '../../../support/documents/examples.js'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { get, overtake, signIn, startExamples } from '../../../support/documents/examples.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
-import { expectSessionStore } from '../../../support/session-store.js'
 
 const { run } = startExamples(import.meta.url)
 
-describe('the pages on accounts', () => {
+describe('the page on accounts', () => {
   it('lookup: finds an account whatever the case of the address', async () => {
     const { accounts } = await run<{ accounts: AccountLookup }>('lookup')
     expect(await accounts('Alice@Example.com')).toMatchObject({ id: 'acc-1' })
     expect(await accounts('nobody@example.com')).toBeNull()
-  })
-
-  it('sql-store: registers, finds, swaps, serves the router, and a change of password ends the tokens from before', async () => {
-    interface Block {
-      register(id: string, email: string, password: string): Promise<boolean>
-    }
-    const { accounts, register, changePassword } = await run<Block>('sql-store')
-    expect(await register('acc-1', 'Alice@example.com', 'secret')).toBe(true)
-    expect(await register('acc-2', 'alice@Example.com', 'other')).toBe(false)
-    const { passwordHash } = (await accounts.findById('acc-1')) as Account
-    const alice = { id: 'acc-1', passwordHash, disabled: false, tokensValidAfter: null }
-    expect(await accounts.findByEmail('ALICE@example.com')).toEqual(alice)
-    const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash }
-    for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
-    await expectPasswordChange({ accounts, changePassword, passwords: createPasswords() })
-  })
-
-  it('sql-store: a login that reads the old hash while the new one is stored gets no token that outlives the change', async () => {
-    interface Block {
-      db: { prepare(sql: string): { run(...values: unknown[]): unknown } }
-      register(id: string, email: string, password: string): Promise<boolean>
-    }
-    const { accounts, db, register, changePassword } = await run<Block>('sql-store', 'overtaken')
-    await register('acc-9', 'nina@example.com', 'secret')
-    vi.useFakeTimers({ toFake: ['Date'], now: 1_772_366_400_000 })
-    onTestFinished(() => void vi.useRealTimers())
-    const { prepare } = db
-    const storedAt: number[] = []
-    const spy = vi.spyOn(db, 'prepare').mockImplementation((sql) => ({
-      run(...values) {
-        // The database stores the values 5 ms after they were chosen.
-        vi.setSystemTime(Date.now() + 5)
-        storedAt.push(Date.now())
-        prepare.call(db, sql).run(...values)
-        vi.setSystemTime(Date.now() + 1)
-      },
-    }))
-    await changePassword('acc-9', 'new secret')
-    spy.mockRestore()
-    const account = await accounts.findById('acc-9')
-    expect(account?.tokensValidAfter?.getTime()).toBeGreaterThan(storedAt[0] as number)
   })
 
   it('prisma-store: is a store', async () => {
@@ -168,20 +124,6 @@ describe('the page on sessions', () => {
     await get(app, '/reports', token).expect(200)
     await here.endAll('acc-1')
     await get(app, '/reports', token).expect(401)
-  })
-
-  it.each(['sessions-sqlite', 'sessions-mongodb'])('%s: is a store', async (name) => {
-    const { store } = await run(name)
-    await expectSessionStore(store)
-  })
-
-  it('sessions-sqlite: drops expired sessions with the next sign-in', async () => {
-    const { store } = await run('sessions-sqlite', 'again')
-    const session = (id: string, createdAt: Date) =>
-      newSession({ id, accountId: 'acc-1', expiresAt: new Date(+createdAt + 1000) }, +createdAt)
-    await store.add(session('old', new Date(0)))
-    await store.add(session('new', new Date(1000)))
-    expect(await store.list('acc-1')).toMatchObject([{ id: 'new' }])
   })
 })
 

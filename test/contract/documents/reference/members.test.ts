@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import * as library from 'express-token-endpoint'
+import * as stores from 'express-token-endpoint/kysely'
 import * as openapi from 'express-token-endpoint/openapi'
+import { redisSessions } from 'express-token-endpoint/redis'
 import * as testing from 'express-token-endpoint/testing'
+import { Kysely, PostgresDialect } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
@@ -12,11 +15,15 @@ import { type Page, pagesBelow, readPage } from '../../../support/documents/page
 import { root } from '../../../support/documents/repository.js'
 import { ISSUER } from '../../../support/fixtures.js'
 
+const db = new Kysely({ dialect: new PostgresDialect({ pool: async () => expect.fail('a query') }) })
+
 /** The arguments before the options, for the functions that have some. */
 const BEFORE: Record<string, unknown[]> = {
   remoteKeys: [ISSUER],
   createSessions: [library.memorySessions()],
   guardedOperation: [{ responses: {} }],
+  kyselyAccounts: [db],
+  kyselySessions: [db],
 }
 
 /** Returns the options that a function accepts, from its message about an unknown option. */
@@ -29,12 +36,14 @@ function knownOptions(name: string, make: (...args: unknown[]) => unknown): stri
   return []
 }
 
-/** Functions with the options of `remoteKeys` and `createPasswords`. */
-const LIKE_OTHERS = ['discoverKeys', 'fastPasswords']
-const FUNCTIONS = Object.entries({ ...library, ...openapi, ...testing }).flatMap(([name, value]) => {
-  const options = /^[a-z]/.test(name) && !LIKE_OTHERS.includes(name) ? knownOptions(name, value as never) : []
-  return options.length > 0 ? [[name, options] as const] : []
-})
+/** Functions with the options of `remoteKeys`, `createPasswords` and `kyselySessions`. */
+const LIKE_OTHERS = ['discoverKeys', 'fastPasswords', 'createSessionTable']
+const FUNCTIONS = Object.entries({ ...library, ...openapi, ...testing, ...stores, redisSessions }).flatMap(
+  ([name, value]) => {
+    const options = /^[a-z]/.test(name) && !LIKE_OTHERS.includes(name) ? knownOptions(name, value as never) : []
+    return options.length > 0 ? [[name, options] as const] : []
+  },
+)
 const COMMANDS: readonly Command[] = [keygen, hash, check]
 
 const source = (file: string) => readFileSync(`${root}src/${file}`, 'utf8')
@@ -89,7 +98,7 @@ const optionsOf = (name: string) =>
 const eventSections = pages.events.headings.filter(({ level }) => level === 2).map(({ text }) => `## ${text}`)
 
 describe('the pages name each of these, and no other:', () => {
-  it('functions with options', () => expect(FUNCTIONS).toHaveLength(22))
+  it('functions with options', () => expect(FUNCTIONS).toHaveLength(25))
 
   it.each<[what: string, named: Iterable<string>, members: Iterable<string | undefined>]>([
     [

@@ -8,10 +8,11 @@ export const HOW_TO_GET_REDIS = "apt-get install redis-server, or your system's 
 /**
  * Creates a temporary Redis on a free port, and does not start it. With `dir`, it stores its data in that folder. With `config` too, a file in
  * the folder, only this file says how.
- * @param {{ dir?: string, fsync?: string, config?: string }} options
+ * @param {{ dir?: string, fsync?: string, config?: string, cluster?: boolean }} options
  */
-export async function redisServer({ dir, fsync = 'always', config } = {}) {
+export async function redisServer({ dir, fsync = 'always', config, cluster = false } = {}) {
   const port = await freePort()
+  const busPort = cluster ? await freePort() : 0
   let child
   return {
     port,
@@ -20,7 +21,9 @@ export async function redisServer({ dir, fsync = 'always', config } = {}) {
     async start() {
       const keep = dir ? ['--dir', dir, '--appendonly', 'yes', '--appendfsync', fsync] : ['--appendonly', 'no']
       const flags = config ? [config, '--dir', dir] : ['--save', '', ...keep]
-      child = spawn('redis-server', [...flags, '--port', `${port}`, '--bind', '127.0.0.1'])
+      // The bus of a cluster has its own port, by default 10,000 above the first.
+      const bus = cluster ? ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`] : []
+      child = spawn('redis-server', [...flags, ...bus, '--port', `${port}`, '--bind', '127.0.0.1'])
       for await (const line of child.stdout) {
         if (line.includes('Ready to accept connections')) break
       }

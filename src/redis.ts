@@ -1,0 +1,1 @@
+export { type RedisSessionsOptions, redisSessions } from './stores/redis-sessions.js'

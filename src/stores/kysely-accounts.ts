@@ -1,0 +1,139 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Account, AccountStore } from '../accounts/account.js'
+import { func, text } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { aliasesOf, type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject, parseJson } from '../options/values.js'
+import { kyselyOption } from './kysely-option.js'
+
+/** The members of an account that a column can hold. */
+export type AccountColumn = Exclude<keyof Account, 'claims'> | 'email'
+
+/** The options of `kyselyAccounts`. */
+export interface KyselyAccountsOptions<DB, Table extends keyof DB & string> {
+  /** The name of the app's own table. */
+  table: Table
+  /**
+   * The names of the columns. Default `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`. Other members are
+   * read if you name their columns: `disabled` (a boolean, or 0 and 1), `scopes` (an array, or JSON), `tokensValidAfter` (a time, or milliseconds
+   * since 1970) and `lifetime`.
+   */
+  columns?: Partial<Record<AccountColumn, keyof DB[Table] & string>> | undefined
+  /** Returns more members of an account, where a mapping is more than names: its scopes by a role, its claims. Default: none. */
+  read?: ((row: Selectable<DB[Table]>) => Partial<Account>) | undefined
+  /** Changes an address before the look-up, for example to lower case. Default: the database decides which addresses are equal. */
+  normalizeEmail?: ((email: string) => string) | undefined
+}
+
+type Columns = Partial<Record<AccountColumn, string>> & Record<'id' | 'email' | 'passwordHash', string>
+type Row = Record<string, unknown>
+
+const DEFAULTS = { id: 'id', email: 'email', passwordHash: 'password_hash' }
+const KNOWN: readonly string[] = ['id', 'email', 'passwordHash', 'disabled', 'scopes', 'tokensValidAfter', 'lifetime']
+
+const columnNames: Check<Columns> = (value = {}) => {
+  const names: unknown = isPlainObject(value) ? { ...DEFAULTS, ...value } : undefined
+  const isName = ([member, name]: [string, unknown]) =>
+    KNOWN.includes(member) && typeof name === 'string' && name !== ''
+  if (isPlainObject(names) && Object.entries(names).every(isName)) return names as Columns
+  throw new InvalidOption(
+    `an object with the names of columns: ${KNOWN.join(', ')}`,
+    "Pass claims with the option 'read'",
+  )
+}
+
+const schema = {
+  table: text('the name of a table'),
+  columns: columnNames,
+  read: optional(func<(row: never) => Partial<Account>>('a function')),
+  normalizeEmail: optional(func<(email: string) => string>('a function'), (email: string) => email),
+}
+
+const aliases = aliasesOf({ table: 'tableName', columns: 'fields mapping', read: 'map', normalizeEmail: 'email' })
+
+/**
+ * Creates an account store on the app's own table, in PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.
+ * @throws TypeError naming the option that is not valid
+ */
+export function kyselyAccounts<DB, Table extends keyof DB & string>(
+  db: Kysely<DB>,
+  options: KyselyAccountsOptions<DB, Table>,
+): Required<AccountStore> {
+  const caller = 'kyselyAccounts'
+  kyselyOption(caller, db)
+  const given = options as unknown as { [K in keyof typeof schema]: unknown }
+  const { table, columns, read, normalizeEmail } = readOptions<typeof given, typeof schema>(
+    caller,
+    given,
+    schema,
+    aliases,
+  )
+  const accounts = db as unknown as Kysely<Record<string, Row>>
+
+  async function find(column: string, value: string): Promise<Row | undefined> {
+    // These make a query fail in PostgreSQL.
+    if (!value.isWellFormed() || value.includes('\0')) return undefined
+    return accounts.selectFrom(table).selectAll().where(column, '=', value).executeTakeFirst()
+  }
+
+  /** Compares exactly, because a database may take another text for the same id. */
+  async function rowById(id: string): Promise<Row | undefined> {
+    const row = await find(columns.id, id)
+    return row && String(row[columns.id]) === id ? row : undefined
+  }
+
+  function accountOf(row: Row): Account {
+    const missing = Object.values(columns).find((column) => !Object.hasOwn(row, column))
+    if (missing !== undefined) {
+      throw misuse(`kyselyAccounts: the table "${table}" has no column "${missing}". Name it in "columns"`, PAGE.stores)
+    }
+    const { disabled, scopes, tokensValidAfter, lifetime } = columns
+    return {
+      id: String(row[columns.id]),
+      passwordHash: (row[columns.passwordHash] ?? null) as string | null,
+      ...(disabled && { disabled: Boolean(row[disabled]) }),
+      ...(scopes && { scopes: listOf(row[scopes]) }),
+      ...(tokensValidAfter && { tokensValidAfter: timeOf(row[tokensValidAfter]) }),
+      ...(lifetime && { lifetime: row[lifetime] as Account['lifetime'] }),
+      ...read?.(row as never),
+    }
+  }
+
+  return {
+    async findByEmail(email) {
+      const address = normalizeEmail(email)
+      const row = await find(columns.email, address)
+      return row && blanksAfter(String(row[columns.email])) === blanksAfter(address) ? accountOf(row) : undefined
+    },
+    async findById(id) {
+      const row = await rowById(id)
+      return row && accountOf(row)
+    },
+    async replacePasswordHash(id, from, to) {
+      const row = await rowById(id)
+      if (row?.[columns.passwordHash] !== from) return false
+      const update = accounts.updateTable(table).set({ [columns.passwordHash]: to })
+      const changed = update.where(columns.id, '=', row[columns.id]).where(columns.passwordHash, '=', from)
+      const { numUpdatedRows } = await changed.executeTakeFirst().catch(rethrowWithoutHashes)
+      return numUpdatedRows > 0n
+    },
+  }
+}
+
+/** Some databases ignore blanks at the end, so that an address would have any number of spellings. */
+const blanksAfter = (address: string) => address.length - address.trimEnd().length
+
+/** A column of JSON is text in some databases. Another value causes the error of an invalid account. */
+const listOf = (value: unknown) => (typeof value === 'string' ? parseJson(value) : (value ?? [])) as Account['scopes']
+
+function timeOf(value: unknown): Account['tokensValidAfter'] {
+  if (value === null || value === undefined) return undefined
+  // Some drivers return 64-bit integers as text or as bigint.
+  return new Date(/^\d+$/.test(String(value)) ? Number(value) : (value as Date | string))
+}
+
+/** Removes the statement with its values, which mysql2 adds to an error, and the row, which pg adds. */
+function rethrowWithoutHashes(error: unknown): never {
+  if (error instanceof Error) for (const member of ['sql', 'detail']) Reflect.deleteProperty(error, member)
+  throw error
+}

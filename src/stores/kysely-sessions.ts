@@ -1,0 +1,146 @@
+import type { Kysely } from 'kysely'
+import { text } from '../options/checks.js'
+import { aliasesOf, optional, readOptions } from '../options/read-options.js'
+import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
+import { kyselyOption } from './kysely-option.js'
+
+/** The options of `kyselySessions` and `createSessionTable`. */
+export interface SessionTableOptions {
+  /** The name of the table. Default `'sessions'`. */
+  table?: string | undefined
+}
+
+/** A row of the table. Times are in milliseconds, because databases differ in their types for times. */
+interface Row {
+  id: string
+  account_id: string
+  /** Some drivers return 64-bit integers as text. */
+  created_at: number | string | bigint
+  expires_at: number | string | bigint
+  last_used_at: number | string | bigint
+  refresh: string | null
+  /** The address, the `User-Agent` and the label as JSON in ASCII, which a column of any character set holds. */
+  device: string
+}
+
+type Tables = Record<string, Row>
+
+const schema = { table: optional(text('the name of a table'), 'sessions') }
+const aliases = aliasesOf({ table: 'tableName' })
+
+function readTable(caller: 'kyselySessions' | 'createSessionTable', db: unknown, options?: SessionTableOptions) {
+  kyselyOption(caller, db)
+  return readOptions<SessionTableOptions, typeof schema>(caller, options, schema, aliases).table
+}
+
+/**
+ * Creates a session store in a table of PostgreSQL, MySQL, MariaDB, SQLite or SQL Server. Each sign-in deletes the sessions that have expired.
+ * `createSessionTable` makes the table.
+ * @throws TypeError naming the option that is not valid
+ */
+export function kyselySessions<DB>(db: Kysely<DB>, options?: SessionTableOptions): Required<SessionStore> {
+  const table = readTable('kyselySessions', db, options)
+  // The host's types need not name this table.
+  const sessions = db as unknown as Kysely<Tables>
+
+  /** Returns a row. Compares exactly, because a database may take other texts for equal: other letter cases, or spaces at the end. */
+  async function rowOf(id: string): Promise<Row | undefined> {
+    const row = await sessions.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirst()
+    return row?.id === id ? row : undefined
+  }
+
+  async function rowsOf(accountId: string): Promise<Row[]> {
+    const rows = await sessions.selectFrom(table).selectAll().where('account_id', '=', accountId).execute()
+    return rows.filter((row) => row.account_id === accountId)
+  }
+
+  /** Removes rows by the ids that the database returned. */
+  async function removeRows(rows: readonly Row[]): Promise<boolean> {
+    if (rows.length === 0) return false
+    const ids = rows.map(({ id }) => id)
+    const [result] = await sessions.deleteFrom(table).where('id', 'in', ids).execute()
+    return (result?.numDeletedRows ?? 0n) > 0n
+  }
+
+  return {
+    async add(session) {
+      await sessions.deleteFrom(table).where('expires_at', '<=', Date.now()).execute()
+      await sessions.insertInto(table).values(toRow(session)).execute()
+    },
+    async find(id) {
+      const row = await rowOf(id)
+      return row && toFound(row)
+    },
+    list: async (accountId) => (await rowsOf(accountId)).map(toSession),
+    async remove(id, accountId) {
+      const row = await rowOf(id)
+      return row?.account_id === accountId && removeRows([row])
+    },
+    removeAll: async (accountId, exceptId) => removeRows((await rowsOf(accountId)).filter(({ id }) => id !== exceptId)),
+    async touch(id, lastUsedAt) {
+      await sessions.updateTable(table).set({ last_used_at: lastUsedAt.getTime() }).where('id', '=', id).execute()
+    },
+    async replace(id, from, { refresh, expiresAt, lastUsedAt }) {
+      if ((await rowOf(id))?.refresh !== from) return false
+      const change = { refresh, expires_at: expiresAt.getTime(), last_used_at: lastUsedAt.getTime() }
+      const update = sessions.updateTable(table).set(change).where('id', '=', id).where('refresh', '=', from)
+      return (await update.executeTakeFirst()).numUpdatedRows > 0n
+    },
+  }
+}
+
+/**
+ * Creates the table of `kyselySessions` with its indexes, unless it exists. For migrations, docs/guides/stores.md has the statements.
+ * @returns whether it created the table
+ * @throws TypeError naming the option that is not valid; every error of the database
+ */
+export async function createSessionTable<DB>(db: Kysely<DB>, options?: SessionTableOptions): Promise<boolean> {
+  const table = readTable('createSessionTable', db, options)
+  const exists = async () => (await db.introspection.getTables()).some(({ name }) => name === table)
+  if (await exists()) return false
+  try {
+    await db.schema
+      .createTable(table)
+      .addColumn('id', 'varchar(255)', (column) => column.primaryKey())
+      .addColumn('account_id', 'varchar(255)', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint', (column) => column.notNull())
+      .addColumn('last_used_at', 'bigint', (column) => column.notNull())
+      .addColumn('refresh', 'varchar(255)')
+      .addColumn('device', 'text', (column) => column.notNull())
+      .execute()
+  } catch (error) {
+    // Another process has created it meanwhile.
+    if (await exists()) return false
+    throw error
+  }
+  await db.schema.createIndex(`${table}_of_account`).on(table).column('account_id').execute()
+  await db.schema.createIndex(`${table}_by_end`).on(table).column('expires_at').execute()
+  return true
+}
+
+function toRow({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label, refresh }: Session): Row {
+  const device = JSON.stringify([address, userAgent, label]).replace(/[^\x20-\x7e]/g, escaped)
+  const [created_at, expires_at, last_used_at] = [createdAt.getTime(), expiresAt.getTime(), lastUsedAt.getTime()]
+  return { id, account_id: accountId, created_at, expires_at, last_used_at, refresh: refresh ?? null, device }
+}
+
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+const dateOf = (milliseconds: Row['created_at']) => new Date(Number(milliseconds))
+
+function toFound({ account_id: accountId, created_at, expires_at, last_used_at, refresh }: Row): FoundSession {
+  return {
+    accountId,
+    createdAt: dateOf(created_at),
+    expiresAt: dateOf(expires_at),
+    lastUsedAt: dateOf(last_used_at),
+    refresh,
+  }
+}
+
+function toSession(row: Row): Session {
+  const [address, userAgent, label] = JSON.parse(row.device) as (string | null)[]
+  const device = { address: address ?? null, userAgent: userAgent ?? null, label: label ?? null }
+  return { ...(toFound(row) as Session), id: row.id, ...device }
+}

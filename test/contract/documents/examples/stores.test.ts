@@ -1,0 +1,38 @@
+import { createSessionTable } from 'express-token-endpoint/kysely'
+import { Kysely, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startExamples } from '../../../support/documents/examples.js'
+import { readPage } from '../../../support/documents/pages.js'
+import { expectSessionStore } from '../../../support/session-store.js'
+
+const { run } = startExamples(import.meta.url)
+
+/** Returns the statements that made the tables and indexes of a database, without quotes and line breaks. */
+const statementsOf = (file: Database.Database) =>
+  (file.prepare('select sql from sqlite_master where sql is not null').all() as { sql: string }[])
+    .map(({ sql }) => sql.replace(/["\s]+/g, ' ').replace(/ ?([(),]) ?/g, '$1'))
+    .sort()
+
+describe('the page on stores', () => {
+  it('stores-read: returns the members of the function', async () => {
+    const { accounts } = await run('stores-read')
+    expect(await accounts.findById('7')).toEqual({ id: '7', passwordHash: null, scopes: ['admin'] })
+  })
+
+  it('sessions-mongodb: is a store', async () => {
+    const { store } = await run('sessions-mongodb')
+    await expectSessionStore(store)
+  })
+
+  it('has the statements of createSessionTable', async () => {
+    const [created, printed] = [new Database(':memory:'), new Database(':memory:')]
+    const db = new Kysely({ dialect: new SqliteDialect({ database: created as never }) })
+    onTestFinished(() => db.destroy())
+    await createSessionTable(db)
+    const { blocks } = readPage('docs/guides/stores.md')
+    printed.exec(blocks.find(({ language }) => language === 'sql')?.code ?? '')
+    expect(statementsOf(printed)).toHaveLength(3)
+    expect(statementsOf(printed)).toEqual(statementsOf(created))
+  })
+})

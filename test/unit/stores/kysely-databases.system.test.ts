@@ -1,0 +1,79 @@
+import { inspect } from 'node:util'
+import { createPasswords } from 'express-token-endpoint'
+import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
+import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
+import { Kysely, MysqlDialect, PostgresDialect } from 'kysely'
+import { createPool } from 'mysql2'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { rejectionOf } from '../../support/failures.js'
+import { mariadb, NO_MARIADB } from '../../support/services/mariadb.js'
+import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
+
+interface Tables {
+  users: { id: string; mail: string; pw_hash: string | null; since: Date | null }
+}
+
+const DATABASES: [name: string, isMissing: boolean, open: () => Promise<Kysely<Tables>>][] = [
+  [
+    'PostgreSQL',
+    NO_POSTGRES,
+    async () => {
+      const connectionString = await (await startPostgres()).createDatabase()
+      return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString }) }) })
+    },
+  ],
+  [
+    'MariaDB',
+    NO_MARIADB,
+    async () => {
+      const pool = createPool({ host: '127.0.0.1', user: 'root', database: 'app', ...(await mariadb()) })
+      return new Kysely<Tables>({ dialect: new MysqlDialect({ pool }) })
+    },
+  ],
+]
+
+describe.each(DATABASES)('stores in %s', (_, isMissing, open) => {
+  async function opened() {
+    const db = await open()
+    onTestFinished(() => db.destroy())
+    return db
+  }
+
+  it.skipIf(isMissing)(
+    'fulfil the contract of a session store, in the table that two processes create at once',
+    async () => {
+      const db = await opened()
+      const created = await Promise.all([createSessionTable(db), createSessionTable(db)])
+      expect(created.filter(Boolean)).toHaveLength(1)
+      const stores = { store: kyselySessions(db), otherStore: kyselySessions(db) }
+      for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
+    },
+  )
+
+  it.skipIf(isMissing)('fulfil the contract of an account store on the app’s own table', async () => {
+    const db = await opened()
+    await db.schema
+      .createTable('users')
+      .addColumn('id', 'varchar(36)', (column) => column.primaryKey())
+      .addColumn('mail', 'varchar(254)', (column) => column.notNull().unique())
+      .addColumn('pw_hash', 'varchar(255)')
+      .addColumn('since', 'timestamp', (column) => column.defaultTo(null))
+      .execute()
+    const passwordHash = await createPasswords().hash('secret')
+    await db
+      .insertInto('users')
+      .values({ id: 'acc-1', mail: 'alice@example.com', pw_hash: passwordHash, since: null })
+      .execute()
+    const store = kyselyAccounts(db, {
+      table: 'users',
+      columns: { email: 'mail', passwordHash: 'pw_hash', tokensValidAfter: 'since' },
+    })
+    const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash, scopes: [] }
+    for (const { run } of accountStoreContract({ store, existing }))
+      await run({ skip: (reason) => expect.fail(reason) })
+    const tooLong = 'x'.repeat(256)
+    const error = await rejectionOf(store.replacePasswordHash('acc-1', passwordHash, tooLong) as Promise<boolean>)
+    expect(inspect(error)).not.toMatch(/\$argon2|xxx/)
+  })
+})

@@ -1,0 +1,173 @@
+// Tests stores/{kysely-accounts,kysely-option}.ts
+import { inspect } from 'node:util'
+import { createPasswords } from 'express-token-endpoint'
+import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
+import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
+import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { newSession } from '../../../src/sessions/session.js'
+import { expectMisuse, rejectionOf } from '../../support/failures.js'
+
+interface Users {
+  users: { user_id: number; mail: string; pw_hash: string | null; locked: number; roles: string; since: string | null }
+}
+
+function openDatabase<DB>(): Kysely<DB> {
+  const db = new Kysely<DB>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
+  onTestFinished(() => db.destroy())
+  return db
+}
+
+describe('kyselySessions', () => {
+  it('fulfils the contract of a session store', async () => {
+    const db = openDatabase()
+    expect(await createSessionTable(db)).toBe(true)
+    expect(await createSessionTable(db)).toBe(false)
+    const stores = { store: kyselySessions(db), otherStore: kyselySessions(db) }
+    for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
+  })
+
+  it('has its own table, and drops expired sessions at the next sign-in', async () => {
+    const db = openDatabase()
+    await createSessionTable(db, { table: 'devices' })
+    const store = kyselySessions(db, { table: 'devices' })
+    await store.add(newSession({ id: 'old', accountId: 'acc-1', expiresAt: new Date(1000) }, 0))
+    const expiresAt = new Date(Date.now() + 60_000)
+    await store.add(newSession({ id: 'new', accountId: 'acc-1', expiresAt }, Date.now()))
+    expect(await store.list('acc-1')).toMatchObject([{ id: 'new' }])
+  })
+
+  it('lets two processes create the table at the same time', async () => {
+    const db = openDatabase()
+    const created = await Promise.all([createSessionTable(db), createSessionTable(db)])
+    expect(created.filter(Boolean)).toHaveLength(1)
+  })
+
+  it('rejects with the error of the database for a missing table', async () => {
+    expect(String(await rejectionOf(Promise.resolve(kyselySessions(openDatabase()).find('a'))))).toContain(
+      'no such table',
+    )
+  })
+
+  it('refuses another object than a Kysely, and an unknown option', () => {
+    expectMisuse(() => kyselySessions({} as never), 'the database must be a Kysely')
+    expectMisuse(() => kyselySessions(openDatabase(), { tabel: 'x' } as never), 'Did you mean "table"?')
+  })
+})
+
+describe('kyselyAccounts', () => {
+  const columns = {
+    id: 'user_id',
+    email: 'mail',
+    passwordHash: 'pw_hash',
+    disabled: 'locked',
+    scopes: 'roles',
+    tokensValidAfter: 'since',
+  } as const
+
+  async function openUsers() {
+    const db = openDatabase<Users>()
+    await db.schema
+      .createTable('users')
+      .addColumn('user_id', 'integer', (column) => column.primaryKey())
+      .addColumn('mail', 'text', (column) => column.notNull().unique())
+      .addColumn('pw_hash', 'text')
+      .addColumn('locked', 'integer', (column) => column.notNull())
+      .addColumn('roles', 'text', (column) => column.notNull())
+      .addColumn('since', 'text')
+      .execute()
+    const hash = await createPasswords().hash('secret')
+    const alice = { user_id: 7, mail: 'alice@example.com', pw_hash: hash, locked: 0, roles: '["reports"]', since: null }
+    const bob = {
+      user_id: 8,
+      mail: 'bob@example.com',
+      pw_hash: null,
+      locked: 1,
+      roles: '[]',
+      since: '2026-01-01T00:00:00Z',
+    }
+    await db.insertInto('users').values([alice, bob]).execute()
+    return { db, hash }
+  }
+
+  it('fulfils the contract of an account store on the app’s own table', async () => {
+    const { db, hash } = await openUsers()
+    const store = kyselyAccounts(db, { table: 'users', columns })
+    const existing = { email: 'alice@example.com', id: '7', passwordHash: hash, scopes: ['reports'] }
+    for (const { run } of accountStoreContract({ store, existing }))
+      await run({ skip: (reason) => expect.fail(reason) })
+    expect(await store.findById('8')).toEqual({
+      id: '8',
+      passwordHash: null,
+      disabled: true,
+      scopes: [],
+      tokensValidAfter: new Date('2026-01-01T00:00:00Z'),
+    })
+  })
+
+  it('reads only the columns that are named, and more members with read', async () => {
+    const { db, hash } = await openUsers()
+    const { id, email, passwordHash } = columns
+    const few = { id, email, passwordHash }
+    const plain = kyselyAccounts(db, { table: 'users', columns: few })
+    expect(await plain.findById('8')).toEqual({ id: '8', passwordHash: null })
+    const withRead = kyselyAccounts(db, {
+      table: 'users',
+      columns: few,
+      read: ({ mail }) => ({ claims: { mail } }),
+      normalizeEmail: (address) => address.toLowerCase(),
+    })
+    expect(await withRead.findByEmail('ALICE@example.com')).toEqual({
+      id: '7',
+      passwordHash: hash,
+      claims: { mail: 'alice@example.com' },
+    })
+  })
+
+  it('reads a time in milliseconds, also as text, as some drivers return 64-bit integers', async () => {
+    const { db } = await openUsers()
+    const store = kyselyAccounts(db, { table: 'users', columns })
+    await db.updateTable('users').set({ since: '1772366400000' }).execute()
+    expect(await store.findById('7')).toMatchObject({ tokensValidAfter: new Date(1_772_366_400_000) })
+  })
+
+  it('rejects without the hashes that a driver adds to its errors', async () => {
+    const failure = Object.assign(new Error('down'), { sql: "update … 'hash-1'", detail: 'Failing row: hash-1' })
+    const rows = [{ id: 'acc-1', password_hash: 'hash-1' }]
+    const query = async (text: string) =>
+      text.startsWith('select') ? { command: 'SELECT', rows } : Promise.reject(failure)
+    const pool = { connect: async () => ({ query, release() {} }) as never, end: async () => {} }
+    // biome-ignore lint/suspicious/noExplicitAny: no table has types
+    const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })
+    const store = kyselyAccounts(db, { table: 'users' })
+    const error = await rejectionOf(store.replacePasswordHash('acc-1', 'hash-1', 'hash-2') as Promise<boolean>)
+    expect(error).toBe(failure)
+    expect(inspect(error)).not.toContain('hash-')
+  })
+
+  it('finds no account for ids that a database may take for another one', async () => {
+    const { db } = await openUsers()
+    const store = kyselyAccounts(db, { table: 'users', columns })
+    for (const id of ['7 ', '07', '7.0', '7e0', 'x', '', '\0', '\ud800'])
+      expect(await store.findById(id)).toBeUndefined()
+  })
+
+  it('names a column that the table does not have', async () => {
+    const { db } = await openUsers()
+    const named = { ...columns, disabled: 'blocked' } as never
+    const store = kyselyAccounts(db, { table: 'users', columns: named })
+    expect(String(await rejectionOf(Promise.resolve(store.findById('7'))))).toContain(
+      'the table "users" has no column "blocked"',
+    )
+  })
+
+  it.each<[string, object, string]>([
+    ['no table', {}, '"table" must be the name of a table'],
+    ['an unknown member', { table: 'users', columns: { name: 'x' } }, 'the names of columns'],
+    ['an unknown option', { table: 'users', map: () => ({}) }, 'Did you mean "read"?'],
+  ])('refuses %s', async (_, options, message) => {
+    const { db } = await openUsers()
+    expectMisuse(() => kyselyAccounts(db, options as never), message)
+  })
+})

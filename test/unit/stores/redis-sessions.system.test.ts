@@ -1,0 +1,111 @@
+// Tests stores/redis-sessions.ts
+import { redisSessions } from 'express-token-endpoint/redis'
+import { sessionStoreContract } from 'express-token-endpoint/testing'
+import { Cluster, Redis } from 'ioredis'
+import { createClient, createCluster } from 'redis'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { newSession } from '../../../src/sessions/session.js'
+import { expectMisuse, rejectionOf } from '../../support/failures.js'
+import { NO_REDIS, startRedis } from '../../support/services/redis.js'
+import { startCluster } from '../../support/services/redis-cluster.js'
+
+type SendCommand = Parameters<typeof redisSessions>[0]['sendCommand']
+
+const sendWith =
+  (redis: Redis): SendCommand =>
+  async (...command) =>
+    redis.call(...command)
+
+const session = (id: string, lifetime = 60_000) =>
+  newSession({ id, accountId: 'acc-1', expiresAt: new Date(Date.now() + lifetime) }, Date.now())
+
+async function open(prefix?: string) {
+  const server = await startRedis()
+  const [one, two] = [new Redis(server.url), new Redis(server.url)]
+  onTestFinished(() => {
+    for (const redis of [one, two]) redis.disconnect()
+  })
+  const [store, otherStore] = [one, two].map((redis) => redisSessions({ sendCommand: sendWith(redis), prefix }))
+  return { redis: one, store: store as ReturnType<typeof redisSessions>, otherStore }
+}
+
+describe.skipIf(NO_REDIS)('redisSessions', () => {
+  it('fulfils the contract of a session store', async () => {
+    const { store, otherStore } = await open()
+    for (const { run } of sessionStoreContract({ store, otherStore }))
+      await run({ skip: (reason) => expect.fail(reason) })
+  })
+
+  it('fulfils the contract with node-redis', async () => {
+    const client = createClient({ url: (await startRedis()).url })
+    await client.connect()
+    onTestFinished(() => client.destroy())
+    const store = redisSessions({ sendCommand: (...command) => client.sendCommand(command) })
+    for (const { run } of sessionStoreContract({ store })) await run({ skip: (reason) => expect.fail(reason) })
+  })
+
+  it('fulfils the contract on a cluster of three nodes, with ioredis and node-redis', async () => {
+    const ports = await startCluster()
+    const cluster = new Cluster(ports.map((port) => ({ host: '127.0.0.1', port })))
+    onTestFinished(() => cluster.disconnect())
+    const other = createCluster({ rootNodes: ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
+    await other.connect()
+    onTestFinished(() => other.destroy())
+    const store = redisSessions({ sendCommand: (...command) => cluster.call(...command) })
+    const otherStore = redisSessions({
+      sendCommand: (...command) => other.sendCommand(command[0] === 'EVAL' ? command[3] : command[1], false, command),
+    })
+    for (const { run } of sessionStoreContract({ store, otherStore }))
+      await run({ skip: (reason) => expect.fail(reason) })
+  })
+
+  it('lets its keys expire with the last session of an account, also after a refresh', async () => {
+    const { redis, store } = await open('app:')
+    await store.add({ ...session('a', 60_000), refresh: 'r1' })
+    await store.add(session('b', 30_000))
+    const expiresAt = new Date(Date.now() + 90_000)
+    expect(await store.replace('a', 'r1', { refresh: 'r2', expiresAt, lastUsedAt: new Date() })).toBe(true)
+    const ends = await Promise.all(['app:a', 'app:b', 'app:of acc-1'].map((key) => redis.pexpiretime(key)))
+    expect(ends[0]).toBe(expiresAt.getTime())
+    expect(ends[2]).toBe(expiresAt.getTime())
+    expect(await redis.zscore('app:of acc-1', 'a')).toBe(String(expiresAt.getTime()))
+    expect((await redis.keys('*')).sort()).toEqual(['app:a', 'app:b', 'app:of acc-1'])
+  })
+
+  it('ends a session that is in the index only, and lists none of it', async () => {
+    const { redis, store } = await open()
+    await store.add(session('a'))
+    await redis.del('session:a')
+    expect(await store.list('acc-1')).toEqual([])
+    expect(await store.removeAll('acc-1')).toBe(false)
+  })
+
+  it('finds no session by an id that a client made from a key', async () => {
+    const { store } = await open()
+    await store.add(session('a'))
+    for (const id of ['of:acc-1', 'of', 'session:a']) {
+      expect(await store.find(id)).toBeUndefined()
+      expect(await store.remove(id, 'acc-1')).toBe(false)
+    }
+  })
+
+  it('says what is wrong with a function that returns nothing, or another reply', async () => {
+    const nothing = redisSessions({ sendCommand: (async () => {}) as never })
+    expect(String(await rejectionOf(Promise.resolve(nothing.find('a'))))).toContain('Is a "return" missing?')
+    const parsed = redisSessions({ sendCommand: async () => ({ accountId: 'acc-1' }) })
+    expect(String(await rejectionOf(Promise.resolve(parsed.find('a'))))).toContain('reply of Redis unchanged')
+    expectMisuse(() => redisSessions({} as never), '"sendCommand" must be a function that sends a command')
+    expectMisuse(() => redisSessions({ client: {} } as never), 'Did you mean "sendCommand"?')
+  })
+
+  it('rejects while Redis refuses to write, and loses nothing', async () => {
+    const { redis, store } = await open()
+    await store.add({ ...session('a'), refresh: 'r1' })
+    await redis.config('SET', 'min-replicas-to-write', '1')
+    const change = { refresh: 'r2', expiresAt: new Date(Date.now() + 90_000), lastUsedAt: new Date() }
+    expect(String(await rejectionOf(Promise.resolve(store.replace('a', 'r1', change))))).toContain('NOREPLICAS')
+    expect(await store.find('a')).toMatchObject({ refresh: 'r1' })
+    await redis.config('SET', 'min-replicas-to-write', '0')
+    expect(await store.replace('a', 'r1', change)).toBe(true)
+  })
+})
