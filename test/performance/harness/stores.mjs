@@ -41,7 +41,7 @@ const FILL = `for i = ARGV[1], ARGV[2] do
   redis.call('HSET', key, 'accountId', accountId, 'lastUsedAt', ARGV[4], 'createdAt', ARGV[4], 'expiresAt', ARGV[3])
   redis.call('HSET', key, 'address', ARGV[5], 'userAgent', ARGV[6], 'label', ARGV[7])
   redis.call('PEXPIREAT', key, ARGV[3])
-  redis.call('ZADD', 'device-session:of:' .. accountId, ARGV[3], id)
+  redis.call('ZADD', 'device-session:of ' .. accountId, ARGV[3], id)
 end`
 
 /** Fills the sessions of both stores, and their lists of revoked tokens. */
