@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Account, AccountStore } from 'express-token-endpoint'
-import type { Selectable } from 'kysely'
-import type { Database, Schema } from './databases/schema.js'
+import type { AccountStore } from 'express-token-endpoint'
+import { kyselyAccounts } from 'express-token-endpoint/kysely'
+import type { Database } from './databases/schema.js'
 
 export interface NewAccount {
   email: string
@@ -24,25 +24,11 @@ export interface Accounts extends Required<AccountStore> {
 /** Creates the account store of a database. */
 export function createAccountStore(db: Database): Accounts {
   return {
-    async findByEmail(email) {
-      if (!storable(email)) return undefined
-      const row = await db.selectFrom('accounts').selectAll().where('email', '=', folded(email)).executeTakeFirst()
-      return row && accountOf(row)
-    },
-    async findById(id) {
-      const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
-      return row && accountOf(row)
-    },
-    async replacePasswordHash(id, from, to) {
-      // A separate read would let this write overwrite a password that changed in between.
-      const { numUpdatedRows } = await db
-        .updateTable('accounts')
-        .set({ password_hash: to })
-        .where('id', '=', id)
-        .where('password_hash', '=', from)
-        .executeTakeFirstOrThrow()
-      return numUpdatedRows === 1n
-    },
+    ...kyselyAccounts(db, {
+      table: 'accounts',
+      columns: { scopes: 'scopes', tokensValidAfter: 'tokens_valid_after' },
+      normalizeEmail: folded,
+    }),
     async add({ email, passwordHash, scopes }) {
       const id = randomUUID()
       const { numInsertedOrUpdatedRows } = await db
@@ -69,18 +55,4 @@ export function createAccountStore(db: Database): Accounts {
 /** Returns an address in lower case, because this store ignores letter case. */
 function folded(email: string): string {
   return email.toLowerCase()
-}
-
-/** Returns false for lone surrogates and NUL, which make a query fail in PostgreSQL. */
-function storable(email: string): boolean {
-  return email.isWellFormed() && !email.includes('\0')
-}
-
-function accountOf(row: Selectable<Schema['accounts']>): Account {
-  return {
-    id: row.id,
-    passwordHash: row.password_hash,
-    scopes: JSON.parse(row.scopes),
-    tokensValidAfter: row.tokens_valid_after === null ? null : new Date(row.tokens_valid_after),
-  }
 }

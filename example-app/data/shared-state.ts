@@ -1,7 +1,8 @@
 import { createThrottle, type SessionStore, type Throttle } from 'express-token-endpoint'
+import { kyselySessions } from 'express-token-endpoint/kysely'
+import { messageOf, Outage } from '../errors.js'
 import type { Checks } from '../web/health-router.js'
-import type { Database } from './databases/schema.js'
-import { databaseSessions, redisSessions } from './sessions.js'
+import { type Database, SESSION_TABLE } from './databases/schema.js'
 
 /** State that all processes of one environment share. */
 export interface SharedState {
@@ -21,18 +22,27 @@ export async function openSharedState(
   log: (line: string) => void,
 ): Promise<SharedState> {
   if (redisUrl === undefined) {
-    return { throttle: createThrottle(), sessionStore: databaseSessions(db), checks: {}, close() {} }
+    return { throttle: createThrottle(), sessionStore: kyselySessions(db, SESSION_TABLE), checks: {}, close() {} }
   }
   // A start without Redis is faster without these modules.
-  const [{ openRedis }, { RateLimiterRedis }] = await Promise.all([
+  const [{ openRedis }, { redisSessions }, { RateLimiterRedis }] = await Promise.all([
     import('./redis.js'),
+    import('express-token-endpoint/redis'),
     import('rate-limiter-flexible'),
   ])
   const redis = await openRedis(redisUrl, log)
   return {
     throttle: createThrottle({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }),
-    sessionStore: redisSessions(redis),
+    sessionStore: redisSessions({
+      // An earlier version used `session:` with another index, so its sessions could not be listed and ended.
+      prefix: 'device-session:',
+      sendCommand: (...command) => redis.call(...command).catch(throwOutage),
+    }),
     checks: { redis: () => redis.ping() },
     close: () => redis.disconnect(),
   }
+}
+
+function throwOutage(error: unknown): never {
+  throw new Outage(`Redis: ${messageOf(error)}`, { cause: error })
 }

@@ -114,7 +114,8 @@ interface Presented {
 /** More cookies than the other hosts of a domain can set for the path of the endpoint. Each causes a few signatures. */
 const MOST_COOKIES = 16
 
-const NO_COOKIE = 'This endpoint expects the refresh token in its cookie, and the request has a body without the cookie.'
+const NO_COOKIE =
+  'This endpoint expects the refresh token in its cookie, and the request has a body without the cookie.'
 
 const hasBody = ({ headers }: Request) => Number(own(headers, 'content-length') ?? 0) > 0
 

@@ -2,8 +2,8 @@ import { brand, brandWith, hasBrand } from '../options/brand.js'
 import { type Clock, clockOption, type Duration, func, integer, text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
-import { type AuthObserver, emitter, type SessionEnd } from '../refusals/events.js'
 import { isPlainObject } from '../options/values.js'
+import { type AuthObserver, emitter, type SessionEnd } from '../refusals/events.js'
 import { callHost, timeoutOption } from '../waiting/host-call.js'
 import { addSession } from './add-session.js'
 import { appIssuers } from './app-issuers.js'
@@ -118,7 +118,10 @@ const issuerList: Check<readonly string[]> = (value) => {
 
 const refreshOptions: Check<RefreshSettings> = (value) => {
   if (isPlainObject(value)) return readRefreshOptions(value as unknown as RefreshOptions)
-  throw new InvalidOption('an object like { secret: process.env.REFRESH_SECRET }', "'cookie' and 'body' belong to tokenRouter")
+  throw new InvalidOption(
+    'an object like { secret: process.env.REFRESH_SECRET }',
+    "'cookie' and 'body' belong to tokenRouter",
+  )
 }
 
 const schema = {
@@ -148,7 +151,10 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   const failed = (error: unknown) =>
     emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
   if (read.refresh && typeof store.replace !== 'function') {
-    throw misuse(`${caller}: option "refresh" needs a store with "replace". Use redisSessions() or kyselySessions(), or add the method to your store`, PAGE.stores)
+    throw misuse(
+      `${caller}: option "refresh" needs a store with "replace". Use redisSessions() or kyselySessions(), or add the method to your store`,
+      PAGE.stores,
+    )
   }
   const refreshing = read.refresh && createRefreshing({ ...read.refresh, store, now, timeout, emit })
   const noteUse = createLastUsed({ store, now, timeout, failed })

@@ -1,3 +1,4 @@
+import { createSessionTable } from 'express-token-endpoint/kysely'
 import type { Kysely } from 'kysely'
 
 export interface Schema {
@@ -20,22 +21,12 @@ export interface Schema {
     description: string
     amount_cents: number
   }
-  /** Used only without Redis. */
-  sessions: {
-    id: string
-    account_id: string
-    /** ISO 8601, as the other times. */
-    created_at: string
-    expires_at: string
-    last_used_at: string
-    address: string | null
-    user_agent: string | null
-    label: string | null
-    refresh: string | null
-  }
 }
 
 export type Database = Kysely<Schema>
+
+/** The table of the sessions, which is used only without Redis. */
+export const SESSION_TABLE = { table: 'device_sessions' }
 
 const HOUSES = [
   { id: 'north', name: 'Clearing House North' },
@@ -75,43 +66,12 @@ export async function createSchema(db: Database): Promise<void> {
     .on('statements')
     .columns(['account_id', 'house_id'])
     .execute()
-  await db.schema
-    .createTable('sessions')
-    .ifNotExists()
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('account_id', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'text', (column) => column.notNull())
-    .addColumn('expires_at', 'text', (column) => column.notNull())
-    .addColumn('last_used_at', 'text', (column) => column.notNull())
-    .addColumn('address', 'text')
-    .addColumn('user_agent', 'text')
-    .addColumn('label', 'text')
-    .addColumn('refresh', 'text')
-    .execute()
-  await addRefreshColumn(db)
-  await db.schema.createIndex('sessions_of_account').ifNotExists().on('sessions').column('account_id').execute()
-  // Each sign-in deletes the expired sessions.
-  await db.schema.createIndex('sessions_by_expiration').ifNotExists().on('sessions').column('expires_at').execute()
+  await createSessionTable(db, SESSION_TABLE)
+  // The sessions of an earlier version, which nothing else deletes.
+  await db.schema.dropTable('sessions').ifExists().execute()
   await db
     .insertInto('houses')
     .values(HOUSES)
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-}
-
-/** Adds the column to a table that an earlier version has created. */
-async function addRefreshColumn(db: Database): Promise<void> {
-  const isThere = async () => {
-    const tables = await db.introspection.getTables()
-    return tables.some(
-      ({ name, columns }) => name === 'sessions' && columns.some((column) => column.name === 'refresh'),
-    )
-  }
-  if (await isThere()) return
-  try {
-    await db.schema.alterTable('sessions').addColumn('refresh', 'text').execute()
-  } catch (error) {
-    // Another process was first.
-    if (!(await isThere())) throw error
-  }
 }

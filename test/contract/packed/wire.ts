@@ -85,7 +85,8 @@ export function wireTests(startHost: () => Promise<Started>): () => Started {
 
     it('in a cookie: refuses another origin, and deletes the cookie of a session that is over', async () => {
       const mode = { 'x-mode': 'cookie', 'sec-fetch-site': 'same-origin' }
-      const cookieOf = ({ headers }: Awaited<ReturnType<typeof post>>) => String(headers['set-cookie']).split(';')[0] ?? ''
+      const cookieOf = ({ headers }: Awaited<ReturnType<typeof post>>) =>
+        String(headers['set-cookie']).split(';')[0] ?? ''
       const cookie = cookieOf(await post('', GOOD, mode))
       expect((await post('/refresh', undefined, { ...mode, cookie, 'sec-fetch-site': 'same-site' })).status).toBe(403)
       const renewed = cookieOf(await post('/refresh', undefined, { ...mode, cookie }))

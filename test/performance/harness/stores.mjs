@@ -37,30 +37,30 @@ export async function startStores(count) {
 const FILL = `for i = ARGV[1], ARGV[2] do
   local id, accountId = 'none-' .. i, 'acc-' .. math.floor(i / 5)
   redis.call('SET', 'revoked:' .. id, '', 'PXAT', ARGV[3])
-  redis.call('HSET', 'session:' .. id, 'accountId', accountId, 'lastUsedAt', ARGV[4], 'session', ARGV[5])
-  redis.call('PEXPIREAT', 'session:' .. id, ARGV[3])
-  redis.call('ZADD', 'sessions:' .. accountId, ARGV[3], id)
+  local key = 'device-session:' .. id
+  redis.call('HSET', key, 'accountId', accountId, 'lastUsedAt', ARGV[4], 'createdAt', ARGV[4], 'expiresAt', ARGV[3])
+  redis.call('HSET', key, 'address', ARGV[5], 'userAgent', ARGV[6], 'label', ARGV[7])
+  redis.call('PEXPIREAT', key, ARGV[3])
+  redis.call('ZADD', 'device-session:of ' .. accountId, ARGV[3], id)
 end`
 
 /** Fills the sessions of both stores, and their lists of revoked tokens. */
 export async function fillStores({ DATABASE_URL, REDIS_URL }, count) {
-  const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 86_400_000)]
-  const client = { address: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64)', label: 'Laptop' }
-  const session = { id: 'none', accountId: 'acc-', createdAt, expiresAt, lastUsedAt: createdAt, ...client }
+  const [createdAt, expiresAt] = [Date.now(), Date.now() + 86_400_000]
+  const device = ['192.0.2.1', 'Mozilla/5.0 (X11; Linux x86_64)', 'Laptop']
   const redis = new Redis(REDIS_URL)
   for (let i = 0; i < count; i += 10_000) {
     const last = Math.min(i + 10_000, count) - 1
-    await redis.eval(FILL, 0, i, last, +expiresAt, +createdAt, JSON.stringify(session))
+    await redis.eval(FILL, 0, i, last, expiresAt, createdAt, ...device)
   }
   redis.disconnect()
   // Not the example's database, which ends a statement after seconds.
   const database = new pg.Client(DATABASE_URL)
   await database.connect()
   await database.query("insert into revoked select 'none-' || i from generate_series(1, $1::int) i", [count])
-  const columns = [createdAt.toISOString(), expiresAt.toISOString(), ...Object.values(client)]
   await database.query(
-    "insert into sessions select 'none-' || i, 'acc-' || i / 5, $2, $3, $2, $4, $5, $6 from generate_series(1, $1::int) i",
-    [count, ...columns],
+    "insert into device_sessions select 'none-' || i, 'acc-' || i / 5, $2::bigint, $3::bigint, $2::bigint, null, $4 from generate_series(1, $1::int) i",
+    [count, createdAt, expiresAt, JSON.stringify(device)],
   )
   await database.query('vacuum analyze')
   await database.end()

@@ -11,21 +11,21 @@ import {
 import { respond, serve } from './serve.mjs'
 
 const from = (file) => import(`../../../example-app/dist/data/${file}.js`)
-const [{ openDatabase }, { createAccountStore }, { openSharedState }, { openRedis }, stores, { tokenKeys }] =
-  await Promise.all(
-    ['databases/database', 'account-store', 'shared-state', 'redis', 'sessions', 'signing-keys'].map(from),
-  )
+const [{ openDatabase }, { createAccountStore }, { openSharedState }, { openRedis }, { tokenKeys }] = await Promise.all(
+  ['databases/database', 'account-store', 'shared-state', 'redis', 'signing-keys'].map(from),
+)
 
 const { BASE_URL: issuer, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env
 const log = (line) => process.stderr.write(`${line}\n`)
 const db = await openDatabase({ databaseUrl, dataDir }, log)
 const shared = await openSharedState(redisUrl, db, log)
+const inDatabase = await openSharedState(undefined, db, log)
 const accounts = createAccountStore(db)
 const tokens = createTokenIssuer({ issuer, keys: tokenKeys(dataDir) })
 const redis = await openRedis(redisUrl, log)
 const sessions = {
-  'sessions-redis': createSessions(stores.redisSessions(redis)),
-  'sessions-database': createSessions(stores.databaseSessions(db)),
+  'sessions-redis': createSessions(shared.sessionStore),
+  'sessions-database': createSessions(inDatabase.sessionStore),
 }
 
 const GUARDS = {

@@ -289,6 +289,8 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
       deleteItemAsync: async (key: string) => void kept.delete(key),
     }`,
   // Operation.
+  'stores-scale-out': `import pg from 'pg'
+    export const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '' })`,
   'serverless-lambda': `import { createPasswords, createThrottle, memoryAccounts } from 'express-token-endpoint'
     const passwordHash = await createPasswords().hash('secret')
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }])

@@ -5,10 +5,8 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createAccountStore } from '../../../../example-app/data/account-store.js'
 import { openDatabase } from '../../../../example-app/data/databases/database.js'
 import { openReadableDatabase } from '../../../../example-app/data/databases/readable-database.js'
-import { databaseSessions } from '../../../../example-app/data/sessions.js'
-import { newSession } from '../../../../src/sessions/session.js'
-import { expectSessionStore } from '../../../support/session-store.js'
 import { tempDir } from '../../support.js'
+import { expectNewSessions } from './databases.js'
 
 let dataDir: string
 beforeEach(async () => {
@@ -34,13 +32,8 @@ test('creates a folder and files that no other user can read, and opens them aga
   expect(houses).toEqual([{ id: 'north' }, { id: 'south' }])
 })
 
-test('adds the column of refresh to a file of an earlier version, also by several processes at once, and keeps its sessions', async () => {
-  const db = await open()
-  await databaseSessions(db).add(newSession({ id: 'old', accountId: 'acc-1', expiresAt: new Date(2e12) }, 1e12))
-  await db.schema.alterTable('sessions').dropColumn('refresh').execute()
-  const [again] = await Promise.all([open(), open(), open()])
-  expect(await databaseSessions(again).find('old')).toMatchObject({ accountId: 'acc-1', refresh: null })
-  await expectSessionStore(databaseSessions(again))
+test('drops the sessions of an earlier version, also when several processes start at once', async () => {
+  await expectNewSessions(await open(), open)
 })
 
 test('names a file that is not a database', async () => {

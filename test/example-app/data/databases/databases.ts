@@ -1,15 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { createPasswords } from 'express-token-endpoint'
+import { sql } from 'kysely'
 import { beforeAll, expect, onTestFinished } from 'vitest'
 import { createAccountStore } from '../../../../example-app/data/account-store.js'
 import { openDatabase } from '../../../../example-app/data/databases/database.js'
 import type { Database } from '../../../../example-app/data/databases/schema.js'
 import { addDemoData } from '../../../../example-app/data/demo.js'
-import { databaseSessions } from '../../../../example-app/data/sessions.js'
+import { openSharedState } from '../../../../example-app/data/shared-state.js'
 import { OperatorError } from '../../../../example-app/errors.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../../support/services/postgres.js'
+import { expectSessionStore } from '../../../support/session-store.js'
 import { tempDir } from '../../support.js'
 
 /** Starts PostgreSQL for the surrounding `describe`. Returns a function that creates a database and returns its URL. */
@@ -36,7 +38,22 @@ export async function openDemo() {
   const db = await opened()
   const passwords = createPasswords()
   await addDemoData(db, passwords)
-  return { db, passwords, accounts: createAccountStore(db), sessionStore: databaseSessions(db) }
+  const { sessionStore } = await openSharedState(undefined, db, () => {})
+  return { db, passwords, accounts: createAccountStore(db), sessionStore }
+}
+
+/** Adds the table of sessions of an earlier version, opens the database three times at once, and expects a working store of new sessions. */
+export async function expectNewSessions(db: Database, open: () => Promise<Database>): Promise<void> {
+  await sql`create table sessions (id text primary key, account_id text not null, expires_at text not null)`.execute(db)
+  await sql`create index sessions_of_account on sessions (account_id)`.execute(db)
+  await sql`insert into sessions values ('old', 'acc-1', '2099-01-01T00:00:00.000Z')`.execute(db)
+  await db.schema.dropTable('device_sessions').execute()
+  const [again] = await Promise.all([open(), open(), open()] as const)
+  const names = (await again.introspection.getTables()).map(({ name }) => name)
+  expect(names.sort()).toEqual(['accounts', 'device_sessions', 'houses', 'statements'])
+  const { sessionStore } = await openSharedState(undefined, again, () => {})
+  expect(await sessionStore.find('old')).toBeUndefined()
+  await expectSessionStore(sessionStore)
 }
 
 const SQLITE = { name: 'SQLite', skip: false, use: () => () => opened() }

@@ -7,7 +7,7 @@ import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, PASSWORD } from '../../../support/services/postgres.js'
 import { startProxy } from '../../../support/services/proxy.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
-import { expectClosed, silentPort, usePostgres } from './databases.js'
+import { expectClosed, expectNewSessions, silentPort, usePostgres } from './databases.js'
 
 async function open(url: string) {
   const logged: string[] = []
@@ -27,6 +27,12 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     const proxy = await startProxy(Number(url.port))
     return { proxy, ...(await open(Object.assign(url, { port: proxy.port }).href)) }
   }
+
+  test('drops the sessions of an earlier version, also when several processes start at once', async () => {
+    const url = await createDatabase()
+    const openAgain = async () => (await open(url)).db
+    await expectNewSessions(await openAgain(), openAgain)
+  })
 
   test('discards a connection that no longer responds', async () => {
     const { proxy, ask, logged } = await openBehindProxy()

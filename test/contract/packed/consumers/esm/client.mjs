@@ -14,7 +14,12 @@ const refresh = {
   remove: async () => void kept.delete('refresh'),
 }
 await createTokenClient({ url, path: '/signed-in', refresh, credentials }).token()
-const restarted = createTokenClient({ url, path: '/signed-in', refresh, credentials: () => Promise.reject(new Error('asked')) })
+const restarted = createTokenClient({
+  url,
+  path: '/signed-in',
+  refresh,
+  credentials: () => Promise.reject(new Error('asked')),
+})
 const isRestored = await restarted.restore()
 await restarted.signOut()
 process.stdout.write(JSON.stringify({ ...(await response.json()), restored: isRestored, kept: kept.size }))
