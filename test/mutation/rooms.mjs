@@ -83,5 +83,6 @@ export const ROOMS = {
     mutate: ['src/refresh/*.ts', 'src/sessions/refresh/*.ts'],
     tests: ['test/unit/refresh/*.test.ts', 'test/attacks/{requests,logins}/refresh.test.ts'],
   },
+  stores: { mutate: ['src/stores/*.ts'], tests: ['test/unit/stores/*.test.ts'] },
   openapi: { mutate: ['src/openapi/**/*.ts'], tests: ['test/contract/openapi/*.test.ts'] },
 }

@@ -535,6 +535,33 @@ describe('the cookie', () => {
   })
 })
 
+describe('the mode body', () => {
+  it.each(['/refresh', '/sign-out'])('%s: refuses a form of another site as the sign-in does', async (path) => {
+    const { send, events } = await start()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' }
+    const answer = await send({ method: 'POST', path: TOKEN_PATH + path, headers, body: 'refreshToken=x' })
+    expectProblem(answer, 415, 'cross_site_form', 'Unsupported Media Type')
+    expect(events).toEqual([expect.objectContaining({ type: 'token.refused', code: 'cross_site_form' })])
+  })
+
+  it('sets no cookie, also when the session is over', async () => {
+    const { signIn, refresh, post } = await start()
+    const { refreshToken } = bodyOf(await signIn())
+    for (const answer of [await post('/sign-out', { refreshToken }), await refresh(refreshToken)]) {
+      expect(setCookies(answer)).toEqual([])
+    }
+  })
+
+  it.each(['/refresh', '/sign-out'])('%s: keeps an app whose request is taken for one of a page', async (path) => {
+    const { signIn, post, sessions } = await start({ refresh: (req) => (req.get('x-client') ? 'body' : 'cookie') })
+    await signIn()
+    const answer = await post(path, { refreshToken: 'x' })
+    expectProblem(answer, 400, 'invalid_body', 'Bad Request')
+    expect(answer.body).toContain('expects the refresh token in its cookie')
+    expect(await sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)
+  })
+})
+
 describe('a sign-out', () => {
   it('ends the session of a refresh token, also of an old one and after its token has expired', async () => {
     const { signIn, refresh, post, wait, get, events } = await start()
