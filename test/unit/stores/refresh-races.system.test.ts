@@ -1,0 +1,87 @@
+import { createSessions, type SessionStore } from 'express-token-endpoint'
+import { createSessionTable, kyselySessions } from 'express-token-endpoint/kysely'
+import { redisSessions } from 'express-token-endpoint/redis'
+import { Redis } from 'ioredis'
+import { Kysely, MysqlDialect, PostgresDialect } from 'kysely'
+import { createPool } from 'mysql2'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Refreshing, refreshingOf } from '../../../src/sessions/refresh/refreshing.js'
+import { mariadb, NO_MARIADB } from '../../support/services/mariadb.js'
+import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
+import { NO_REDIS, startRedis } from '../../support/services/redis.js'
+
+const PROCESSES = 3
+const ROUNDS = 20
+
+async function sqlStores(open: () => Kysely<unknown>): Promise<SessionStore[]> {
+  const connections = Array.from({ length: PROCESSES }, open)
+  onTestFinished(async () => {
+    for (const db of connections) await db.destroy()
+  })
+  await createSessionTable(connections[0] as Kysely<unknown>)
+  return connections.map((db) => kyselySessions(db))
+}
+
+const STORES: [name: string, isMissing: boolean, open: () => Promise<SessionStore[]>][] = [
+  [
+    'Redis',
+    NO_REDIS,
+    async () => {
+      const { url } = await startRedis()
+      return Array.from({ length: PROCESSES }, () => {
+        const redis = new Redis(url)
+        onTestFinished(() => redis.disconnect())
+        return redisSessions({ sendCommand: (...command) => redis.call(...command) })
+      })
+    },
+  ],
+  [
+    'PostgreSQL',
+    NO_POSTGRES,
+    async () => {
+      const connectionString = await (await startPostgres()).createDatabase()
+      return sqlStores(() => new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString }) }) }))
+    },
+  ],
+  [
+    'MariaDB',
+    NO_MARIADB,
+    async () => {
+      const { port } = await mariadb()
+      const open = () => createPool({ host: '127.0.0.1', port, user: 'root', database: 'app' })
+      return sqlStores(() => new Kysely({ dialect: new MysqlDialect({ pool: open() }) }))
+    },
+  ],
+]
+
+describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
+  it.skipIf(isMissing)(
+    'that refresh a session at once move it by one generation, and get the same refresh token',
+    async () => {
+      let time = Date.now()
+      const options = { clock: () => time, refresh: { secret: 'r'.repeat(32) } }
+      const all = (await open()).map((store) => createSessions(store, options))
+      const [sessions] = all
+      const refreshing = all.map((one) => refreshingOf(one) as Refreshing)
+      const facts = { sessionId: 'session-1', generation: 0 }
+      const begun = (refreshing[0] as Refreshing).begin(true)
+      await sessions?.start({ id: facts.sessionId, accountId: 'acc-1', ...begun })
+      for (let round = 1; round <= ROUNDS; round++) {
+        // Each process has two requests under way.
+        const moved = await Promise.all(
+          [...refreshing, ...refreshing].map(async (one) => {
+            const found = await one.find(facts)
+            return found && one.rotate(found, round - 1, null)
+          }),
+        )
+        const generations = moved.map((one) => (typeof one === 'object' ? one.state.generation : one))
+        expect(new Set(generations)).toEqual(new Set([round]))
+        // Later than grace, within which a session moves eight times at most.
+        time += 11_000
+      }
+      await sessions?.endAll('acc-1')
+      for (const one of refreshing) expect(await one.find(facts)).toBeUndefined()
+    },
+  )
+})
