@@ -52,8 +52,14 @@ export interface NewSession {
 }
 
 /** The members of a session that a guard needs. A refresh needs the others too. */
-export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'> &
-  Partial<Pick<Session, 'createdAt' | 'expiresAt' | 'refresh'>>
+export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'> & {
+  /** The time of the sign-in. */
+  createdAt?: Date | undefined
+  /** The end of the session. */
+  expiresAt?: Date | undefined
+  /** The text that the store was given, unchanged. */
+  refresh?: string | null | undefined
+}
 
 /** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */
 export interface SessionStore {
