@@ -22,7 +22,7 @@ export interface Issued extends IssuedToken {
   text: string
 }
 
-interface Issuing {
+interface IssuingSettings {
   tokens: TokenIssuer
   respond: TokenRouterOptions['respond']
   /** The time limit for each function of the host, in milliseconds. */
@@ -30,7 +30,7 @@ interface Issuing {
 }
 
 /** Creates the function that issues a token and makes its response, with the functions of the host. */
-export function createIssuing({ tokens, respond, timeout }: Issuing) {
+export function createIssuing({ tokens, respond, timeout }: IssuingSettings) {
   const calls = { timeout, passThrough: CALL_CODES }
   return async function issue(req: Request, subject: TokenSubject, account: object): Promise<Issued> {
     const issued = readIssued(await callHost('internal', () => tokens.issue(subject), calls))

@@ -56,10 +56,14 @@ export function withinSession(
 }
 
 interface RefreshResponse {
-  mode: RefreshMode
+  mode: RefreshMode | undefined
   refreshToken: string
-  /** Undefined for a cookie that ends with the browser. */
-  maxAge: number | undefined
+  /** False for a cookie that ends with the browser. */
+  remember: boolean
+  /** The end of the session. */
+  expiresAt: Date
+  /** The time of the response, in milliseconds. */
+  now: number
   /** The path of the token endpoint below its mount point. */
   path: string
 }
@@ -69,9 +73,10 @@ export function refreshResponse(
   req: Request,
   res: Response,
   text: string,
-  { mode, refreshToken, maxAge, path }: RefreshResponse,
+  { mode, refreshToken, remember, expiresAt, now, path }: RefreshResponse,
 ): HttpResponse {
   if (mode === 'body') return jsonResponse(JSON.stringify({ ...JSON.parse(text), refreshToken }))
+  const maxAge = remember ? Math.floor((expiresAt.getTime() - now) / 1000) : undefined
   addCookie(res, { value: refreshToken, path: cookiePath(req, path), maxAge })
   return jsonResponse(text)
 }

@@ -82,11 +82,11 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
     const issued = await issue(req, withinSession(subject, { id, createdAt, expiresAt }, now), account)
     const lookUp = () => callHost('accounts', () => findAccount(findById, accountId), { timeout })
     // A login of the host may not confirm its sign-ins. The session still has to know the password hash of now.
-    const noted = createConfirmation({ id: accountId, asOf: createdAt, lookUp, isKnown: () => true })
-    await start(task, { id, expiresAt, refresh: state }, confirmationOf(subject) ?? noted)
+    const confirm =
+      confirmationOf(subject) ?? createConfirmation({ id: accountId, asOf: createdAt, lookUp, isKnown: () => true })
+    await start(task, { id, expiresAt, refresh: state }, confirm)
     const refreshToken = refreshing.write({ sessionId: id, generation: 0 }, tokens.issuer)
-    const maxAge = remember ? Math.floor((expiresAt.getTime() - now) / 1000) : undefined
-    return [issued, refreshResponse(req, res, issued.text, { mode, refreshToken, maxAge, path })]
+    return [issued, refreshResponse(req, res, issued.text, { mode, refreshToken, remember, expiresAt, now, path })]
   }
 
   async function start(

@@ -40,11 +40,14 @@ export function createRefreshEndpoint(settings: Settings) {
   const issue = createIssuing(settings)
   const present = createPresenter(settings)
 
-  async function refreshed(req: Request, res: Response, origin: RequestOrigin, about: EventSubject) {
-    const {
-      mode,
-      found: [presented, other],
-    } = await present(req, origin)
+  async function refreshed(
+    req: Request,
+    res: Response,
+    origin: RequestOrigin,
+    about: EventSubject,
+    mode: RefreshMode | undefined,
+  ): Promise<HttpResponse> {
+    const [presented, other] = await present(req, origin, mode)
     // Another host of the domain may have set one. The user must not get the session of another account by it.
     if (other) throw refused('several_cookies')
     const { address, signal, source } = origin
@@ -64,21 +67,22 @@ export function createRefreshEndpoint(settings: Settings) {
         },
       })
       const { id: sessionId, accountId, state, expiresAt } = session
-      const refreshToken = refreshing.write({ sessionId, generation: state.generation }, tokens.issuer)
-      const maxAge = state.remember ? Math.floor((expiresAt.getTime() - asOf.getTime()) / 1000) : undefined
+      const { generation, remember } = state
+      const refreshToken = refreshing.write({ sessionId, generation }, tokens.issuer)
       const { id: tokenId, expiresAt: end, text } = issued
       emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
-      return refreshResponse(req, res, text, { mode, refreshToken, maxAge, path })
+      const now = asOf.getTime()
+      return refreshResponse(req, res, text, { mode, refreshToken, remember, expiresAt, now, path })
     })
   }
 
-  return async function refreshResponseOf(...request: Parameters<typeof refreshed>): Promise<HttpResponse> {
-    const [req, res] = request
+  return async function refreshResponseOf(req: Request, res: Response, origin: RequestOrigin, about: EventSubject) {
+    const mode = modeOf(req)
     try {
-      return await refreshed(...request)
+      return await refreshed(req, res, origin, about, mode)
     } catch (error) {
       const isOver = isAuthError(error) && OVER.has(own(error, 'reason'))
-      if (isOver && modeOf(req) === 'cookie') deleteCookie(res, cookiePath(req, path))
+      if (isOver && mode === 'cookie') deleteCookie(res, cookiePath(req, path))
       throw error
     }
   }
@@ -92,24 +96,22 @@ export function createSignOutEndpoint(settings: Settings) {
 
   return async function signOutResponseOf(req: Request, res: Response, origin: RequestOrigin): Promise<HttpResponse> {
     const { address, source } = origin
-    const { found } = await present(req, origin).catch((error) => {
+    const mode = modeOf(req)
+    const found = await present(req, origin, mode).catch((error) => {
       // Without a session there is nothing to end.
-      if (isAuthError(error) && error.code === 'invalid_refresh_token') return { found: [] }
+      if (isAuthError(error) && error.code === 'invalid_refresh_token') return []
       throw error
     })
     // All of them, because another host of the domain may have set a cookie, too.
     const end = (presented: RefreshTokenFacts) => signOut({ refreshing, presented, address })
     if (found.length > 0) await limitCalls(source, () => Promise.all(found.map(end)))
-    if (modeOf(req) === 'cookie') deleteCookie(res, cookiePath(req, path))
+    if (mode === 'cookie') deleteCookie(res, cookiePath(req, path))
     return doneResponse()
   }
 }
 
 /** The refresh tokens of a request: one of each session, the newest. A body has one, and several cookies may have more. */
-interface Presented {
-  mode: RefreshMode
-  found: readonly [RefreshTokenFacts, ...RefreshTokenFacts[]]
-}
+type Presented = readonly [RefreshTokenFacts, ...RefreshTokenFacts[]]
 
 /** More cookies than the other hosts of a domain can set for the path of the endpoint. Each causes a few signatures. */
 const MOST_COOKIES = 16
@@ -121,7 +123,7 @@ const hasBody = ({ headers }: Request) => Number(own(headers, 'content-length') 
 
 /** Creates the reader of the refresh token of a request. A text that this package did not sign is refused without a look-up. */
 function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
-  const { refreshing, modeOf } = refresh
+  const { refreshing } = refresh
   const readBody = createBodyReader(limits)
   const issuers = [...new Set([tokens.issuer, ...(sessions?.issuers ?? [])])]
 
@@ -143,16 +145,19 @@ function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
     return values
   }
 
-  return async function present(req: Request, { source }: RequestOrigin): Promise<Presented> {
+  return async function present(
+    req: Request,
+    { source }: RequestOrigin,
+    mode: RefreshMode | undefined,
+  ): Promise<Presented> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
-    const mode = modeOf(req)
     const texts = mode === 'body' ? [await textIn(req, source)] : mode ? await cookiesOf(req, source) : []
-    if (!mode || texts.length === 0) throw refused('missing')
+    if (texts.length === 0) throw refused('missing')
     const read = texts.flatMap((text) => refreshing.read(text, issuers) ?? [])
     const [newest, ...others] = read.sort((one, other) => other.generation - one.generation)
     if (!newest) throw refused('malformed')
     const ids = new Set([newest.sessionId])
     const isFirst = ({ sessionId }: RefreshTokenFacts) => ids.size < ids.add(sessionId).size
-    return { mode, found: [newest, ...others.filter(isFirst)] }
+    return [newest, ...others.filter(isFirst)]
   }
 }

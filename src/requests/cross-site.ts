@@ -11,10 +11,9 @@ import { AuthError } from '../refusals/auth-error.js'
  * @throws AuthError `cross_site_form`
  */
 export function assertOwnSite(headers: IncomingHttpHeaders, allowed: ReadonlySet<string | undefined>): void {
-  const { origin, host, ':authority': authority, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = headers
+  const { origin, 'sec-fetch-site': site } = headers
   if (allowed.has(origin)) return
-  const isOther =
-    site === undefined ? origin !== undefined && !isAt(origin, [host, authority, forwarded]) : site === 'cross-site'
+  const isOther = site === undefined ? !isAtHost(headers, 'hostname') : site === 'cross-site'
   if (isOther) throw new AuthError('cross_site_form')
 }
 
@@ -23,33 +22,27 @@ export function assertOwnSite(headers: IncomingHttpHeaders, allowed: ReadonlySet
  * name the relation as above. Other clients name no origin.
  * @throws AuthError `cross_site_request`
  */
-export function assertOwnOrigin(headers: IncomingHttpHeaders, allowed: ReadonlySet<string | undefined>): void {
-  const { origin, host, ':authority': authority, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = bare(headers)
+export function assertOwnOrigin(sent: IncomingHttpHeaders, allowed: ReadonlySet<string | undefined>): void {
+  const headers = bare(sent)
+  const { origin, 'sec-fetch-site': site } = headers
   if (allowed.has(origin)) return
-  const isOwn =
-    site === undefined
-      ? origin === undefined || isOrigin(origin, [host, authority, forwarded])
-      : site === 'same-origin' || site === 'none'
+  const isOwn = site === undefined ? isAtHost(headers, 'host') : site === 'same-origin' || site === 'none'
   if (!isOwn) throw new AuthError('cross_site_request')
 }
 
-/** Returns whether an origin has the name and the port of one of the hosts. */
-function isOrigin(origin: string, hosts: readonly (string | string[] | undefined)[]): boolean {
+/**
+ * Returns whether a request names no origin, or one at its own host: with the same name, or with the same name and port. A page cannot send
+ * `X-Forwarded-Host`, so a proxy has set it.
+ */
+function isAtHost(headers: IncomingHttpHeaders, part: 'hostname' | 'host'): boolean {
+  const { origin, host, ':authority': authority, 'x-forwarded-host': forwarded } = headers
+  if (origin === undefined) return true
   if (!URL.canParse(origin)) return false
-  const { protocol, host } = new URL(origin)
-  return hosts.some((given) => {
-    const url = `${protocol}//${String(given ?? '').replace(/,.*/s, '')}`
-    return URL.canParse(url) && new URL(url).host === host
+  const page = new URL(origin)
+  // A host omits the default port of the page's scheme.
+  const scheme = part === 'host' ? page.protocol : 'http:'
+  return [host, authority, forwarded].some((given) => {
+    const url = `${scheme}//${String(given ?? '').replace(/,.*/s, '')}`
+    return URL.canParse(url) && new URL(url)[part] === page[part]
   })
-}
-
-/** Returns whether an origin is at one of the hosts. A page cannot send `X-Forwarded-Host`, so a proxy has set it. */
-function isAt(origin: string, hosts: readonly (string | string[] | undefined)[]): boolean {
-  const name = hostnameOf(origin)
-  const names = hosts.map((host) => host && hostnameOf(`http://${String(host).replace(/,.*/s, '')}`))
-  return name !== undefined && names.includes(name)
-}
-
-function hostnameOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname : undefined
 }

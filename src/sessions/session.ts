@@ -137,7 +137,7 @@ function textIn(caller: string, original: object, name: 'id' | 'accountId'): str
 }
 
 /** Copies a date, because a reader may change it. */
-function dateIn(caller: string, original: object, name: 'createdAt' | 'expiresAt' | 'lastUsedAt'): Date {
+export function dateIn(caller: string, original: object, name: 'createdAt' | 'expiresAt' | 'lastUsedAt'): Date {
   const value = memberOf(original, name)
   if (!isValidDate(value)) throw wrong(caller, `"${name}" must be a valid Date`, value)
   return new Date(value.getTime())

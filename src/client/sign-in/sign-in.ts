@@ -2,7 +2,7 @@ import { assertUsage, type ClientSettings, type Credentials } from '../client-op
 import { type Countdown, LONGEST_TIMER, startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
 import { bare } from '../read.js'
-import type { TabLink } from '../tabs/tab-link.js'
+import type { Locks, TabLink } from '../tabs/tab-link.js'
 import { TokenClientError } from '../token-client-error.js'
 import { inTurn, storageOf } from './refresh-storage.js'
 import { backoff } from './retry-delay.js'
@@ -24,11 +24,6 @@ type Pause = readonly [failure: TokenClientError, left: Countdown]
 
 /** The number of accounts that wait. After more of them, each may ask the server again. */
 const MOST_PAUSES = 16
-
-/** The part of `navigator.locks` (Web Locks API) that this file uses. */
-interface Locks {
-  request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>
-}
 
 /** The key of the pause after a 429 for a refresh. No account has it. */
 const REFRESH = -1

@@ -1,6 +1,6 @@
 import type { Grant } from '../grant.js'
 import { bare } from '../read.js'
-import { type News, NO_TABS, shareable, type TabSharing } from './tab-link.js'
+import { type Locks, type News, NO_TABS, shareable, type TabSharing } from './tab-link.js'
 
 /** A message between tabs. A question and its responses have the same number. A response may have a token. */
 type TabMessage = { readonly question: number } | Response | Told
@@ -16,12 +16,6 @@ interface Response {
   readonly response: number
   readonly news: Grant | undefined
   readonly generation: number
-}
-
-/** The part of `navigator.locks` (Web Locks API) that this file uses. */
-interface Locks {
-  request<T>(name: string, options: { mode?: 'shared'; signal?: AbortSignal }, work: () => Promise<T>): Promise<T>
-  query(): Promise<{ held: readonly { name: string }[] }>
 }
 
 /*

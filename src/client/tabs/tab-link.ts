@@ -1,5 +1,11 @@
 import type { Grant } from '../grant.js'
 
+/** The part of `navigator.locks` (Web Locks API) that the client uses. */
+export interface Locks {
+  request<T>(name: string, options: { mode?: 'shared'; signal?: AbortSignal }, work: () => Promise<T>): Promise<T>
+  query(): Promise<{ held: readonly { name: string }[] }>
+}
+
 /** The part of the client that a link to other tabs uses. */
 export interface TabOwner {
   /** The URL of the token endpoint. Tabs with the same URL share their sign-in. */

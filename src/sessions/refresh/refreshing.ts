@@ -1,10 +1,10 @@
 import { brandOf } from '../../options/brand.js'
 import { misuse, PAGE } from '../../options/misuse.js'
-import { isPlainObject, isValidDate, memberOf } from '../../options/values.js'
+import { isPlainObject, memberOf } from '../../options/values.js'
 import { AuthError } from '../../refusals/auth-error.js'
 import type { Emit, SessionEnd } from '../../refusals/events.js'
 import { callHost } from '../../waiting/host-call.js'
-import { isSessionId, type SessionStore } from '../session.js'
+import { dateIn, isSessionId, readFound, type SessionStore } from '../session.js'
 import type { RefreshSettings } from './refresh-options.js'
 import { firstState, nextState, type RefreshState, readState, writeState } from './refresh-state.js'
 import { createRefreshSigner, isOpenTag, openTag, type RefreshTokenFacts } from './refresh-token.js'
@@ -183,16 +183,15 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
  * @throws TypeError that names the invalid member. The store is wrong, not the client
  */
 function readRefreshable(id: string, original: unknown): Omit<RefreshableSession, 'foundAt'> | undefined {
-  if (original === undefined || original === null) return undefined
-  if (!isPlainObject(original)) throw misuse('sessions: find must return a session, null or undefined', PAGE.sessions)
-  const stored = memberOf(original, 'refresh') ?? undefined
-  if (stored === undefined) return undefined
-  const accountId = memberOf(original, 'accountId')
-  const dates = ['createdAt', 'expiresAt', 'lastUsedAt'].map((name) => memberOf(original, name))
-  if (typeof accountId !== 'string' || accountId === '' || !dates.every(isValidDate)) {
-    const what = 'all members of a session that has "refresh", with valid dates'
-    throw misuse(`sessions: find must return ${what}`, PAGE.sessions)
-  }
-  const [createdAt, expiresAt, lastUsedAt] = dates.map((date) => new Date(date)) as [Date, Date, Date]
+  const caller = 'sessions: find'
+  if (isPlainObject(original) && memberOf(original, 'refresh') == null) return undefined
+  const found = readFound(caller, original)
+  if (!found) return undefined
+  const [createdAt, expiresAt, stored] = [
+    dateIn(caller, Object(original), 'createdAt'),
+    dateIn(caller, Object(original), 'expiresAt'),
+    memberOf(Object(original), 'refresh'),
+  ]
+  const { accountId, lastUsedAt } = found
   return { id, accountId, createdAt, expiresAt, lastUsedAt, state: readState(stored), stored: String(stored) }
 }
