@@ -2,6 +2,9 @@ export {
   type Account,
   type AccountLookup,
   type AccountStore,
+  type AccountStoreOption,
+  type LookUpContext,
+  type LookUpRequest,
   type MemoryAccount,
   memoryAccounts,
 } from './accounts/account.js'
@@ -25,6 +28,9 @@ export type { LoginLimit } from './accounts/throttle/limit.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
 export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
+export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-options.js'
+export type { AuthSignIn, AuthSignInDetails, SignedIn } from './auth/auth-sign-in.js'
+export { type Auth, createAuth } from './auth/create-auth.js'
 export type { RevocationCheck } from './guard/ask-host.js'
 export { authInfoOf, type McpAuthInfo } from './guard/auth-info.js'
 export {
@@ -36,6 +42,7 @@ export {
 } from './guard/require-bearer.js'
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
+export type { AfterPassword, CheckedPassword, ExtraFields } from './login/after-password.js'
 export type { FieldNames } from './login/body/field-names.js'
 export { createLogin, type Login, type LoginResult } from './login/create-login.js'
 export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/create-sign-in.js'
@@ -43,6 +50,7 @@ export type { Credentials } from './login/login.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
 export type { RefreshChoice } from './login/refresh-mode.js'
+export type { SignInTerms } from './login/sign-in-terms.js'
 export type {
   CredentialsOptions,
   IssuedResponse,
@@ -74,6 +82,7 @@ export type {
   TokenThrottledEvent,
 } from './refusals/events.js'
 export type { RefreshMode } from './refusals/responses.js'
+export { SignInRefusal, type SignInRefusalOptions } from './refusals/sign-in-refusal.js'
 export { type AuthErrorsOptions, authErrors } from './routes/auth-errors.js'
 export { type JwksRouterOptions, jwksRouter } from './routes/jwks-router.js'
 export {

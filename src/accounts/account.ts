@@ -25,29 +25,54 @@ export interface Account {
 }
 
 /** @inline */
-type Found = Account | null | undefined
+type Found<A> = A | null | undefined
+
+/** The request of a look-up. Each request of Express and of Node's servers fits. */
+export interface LookUpRequest {
+  /** The headers, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The host name, from Express. Mind `trust proxy`, and compare it with a list: the client chooses it. */
+  readonly hostname?: string
+}
+
+/** The sign-in that a look-up is for, for example to select the tenant by the host name. */
+export interface LookUpContext {
+  /** The request. Undefined for a call of `logIn` without a request. */
+  req: LookUpRequest | undefined
+  /** The members of the request body that `extraFields` names, as the client sent them. */
+  fields: Readonly<Record<string, unknown>>
+}
 
 /**
  * Finds the account of an e-mail address, or returns `null` or `undefined`. The address is the text that the client sent. The host
  * decides how to compare addresses, for example without regard to letter case.
  */
-export type AccountLookup = (email: string) => Found | Promise<Found>
+export type AccountLookup<A extends Account = Account> = (
+  email: string,
+  context: LookUpContext,
+) => Found<A> | Promise<Found<A>>
 
 /** The host's account store. */
-export interface AccountStore {
+export interface AccountStore<A extends Account = Account> {
   /**
    * Finds the account of an e-mail address. Called at most once for each login, and once more after its session has started. When the method throws, returns an invalid account or
    * exceeds the router's `timeout`, the response is `503` and an event reports the failure.
    */
-  findByEmail: AccountLookup
+  findByEmail(email: string, context?: LookUpContext): ReturnType<AccountLookup<A>>
   /** Finds an account by its `id`. Guards can call it on every request. Failures have the same result as with `findByEmail`. */
-  findById?(id: string): Found | Promise<Found>
+  findById?(id: string): Found<A> | Promise<Found<A>>
   /**
    * Replaces a password hash, if the stored hash is still `from` (compare and swap). Called after a login with an outdated hash.
    * When the method fails, the login succeeds and an event reports the failure.
    * @returns whether the new hash was stored
    */
   replacePasswordHash?(id: string, from: string, to: string): Promise<boolean>
+}
+
+/** An account store as an option, whose `findByEmail` receives the context of each sign-in. */
+export interface AccountStoreOption<A extends Account = Account> extends Omit<AccountStore<A>, 'findByEmail'> {
+  /** Finds the account of an e-mail address, as in `AccountStore`. */
+  findByEmail: AccountLookup<A>
 }
 
 /** An account that a store returned: its checked members, and the host's own object. */
@@ -109,9 +134,9 @@ export type MemoryAccount = Account & {
  * Creates an account store for tests and demos. It compares addresses exactly, including letter case.
  * @throws TypeError when an account is invalid, or when two accounts share an id or an address
  */
-export function memoryAccounts(accounts: Iterable<MemoryAccount>): Required<AccountStore> {
-  const byEmail = new Map<string, MemoryAccount>()
-  const byId = new Map<string, MemoryAccount>()
+export function memoryAccounts<A extends MemoryAccount>(accounts: Iterable<A>): Required<AccountStore<A>> {
+  const byEmail = new Map<string, A>()
+  const byId = new Map<string, A>()
   for (const account of accounts) {
     if (typeof account?.email !== 'string') throw misuse('memoryAccounts: each account needs an "email"', PAGE.accounts)
     readAccount(account)

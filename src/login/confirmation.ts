@@ -46,12 +46,19 @@ export function createConfirmation({ id, asOf, lookUp, isKnown, replaced }: Conf
   }
 }
 
-/**
- * Returns the time of a look-up with the confirmation of its sign-in. The time carries it, because a function of the host copies the members
- * of a subject, and a subject needs its time anyway. The confirmation is neither printed nor copied.
- */
-export const withConfirmation = (asOf: Date, confirm: Confirm): Date => brandWith('LookUpTime', asOf, confirm)
+/** What a login knows of its subject. */
+export interface LookUp {
+  confirm: Confirm
+  /** Returns the subject of the account as it was looked up. The subject of the sign-in may have other scopes, claims or another lifetime. */
+  subject(): TokenSubject
+}
 
-/** Returns the confirmation of a sign-in, or undefined for a subject that no login of this package returned. */
-export const confirmationOf = (subject: TokenSubject) =>
-  brandOf('LookUpTime', Object(memberOf(subject, 'issuedAt'))) as Confirm | undefined
+/**
+ * Returns the time of a look-up with what the login knows. The time carries it, because a function of the host copies the members
+ * of a subject, and a subject needs its time anyway. It is neither printed nor copied.
+ */
+export const withLookUp = (asOf: Date, lookUp: LookUp): Date => brandWith('LookUpTime', asOf, lookUp)
+
+/** Returns what a login knows of its subject, or undefined for a subject that no login of this package returned. */
+export const lookUpOf = (subject: TokenSubject) =>
+  brandOf('LookUpTime', Object(memberOf(subject, 'issuedAt'))) as LookUp | undefined

@@ -3,7 +3,6 @@ import { type Account, toRequestUser } from '../accounts/account.js'
 import { brandOf, brandWith } from '../options/brand.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
-import { type AuthError, asRefusal } from '../refusals/auth-error.js'
 import { type AuthErrorCode, REFUSALS } from '../refusals/codes.js'
 import {
   type AuthObserver,
@@ -13,17 +12,21 @@ import {
   refusalEvent,
   reportedCopy,
 } from '../refusals/events.js'
+import { asCallRefusal, type CallRefusal } from '../refusals/refusal.js'
+import { hostErrorOf } from '../refusals/sign-in-refusal.js'
 import { LOGIN, tracePromise } from '../refusals/tracing.js'
 import type { Origin, RequestOrigin } from '../requests/origin.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
-import { withConfirmation } from './confirmation.js'
+import type { ExtraFields } from './after-password.js'
+import { withLookUp } from './confirmation.js'
 import { type Credentials, type LoggedIn, type LoginTask, logIn, refuseKnownAddress } from './login.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
-import { type LoginOrigin, originOf } from './login-origin.js'
-import { credentialsIn, LONGEST_CREDENTIALS } from './read-credentials.js'
+import { type LoginOrigin, originOf, requestIn } from './login-origin.js'
+import { credentialsIn, fieldsIn, LONGEST_CREDENTIALS, type SentCredentials } from './read-credentials.js'
+import { withTerms } from './sign-in-terms.js'
 
 /** A successful login: who signed in, and what `issue` needs. */
 export interface LoginResult {
@@ -35,19 +38,23 @@ export interface LoginResult {
 
 /**
  * Authenticates credentials. Returned by `createLogin`.
- * @param credentials the e-mail address and the password, as the client sent them. Other members are ignored
+ * @param credentials the e-mail address and the password, as the client sent them, and the members that `extraFields` names. Other members
+ * are ignored
  * @param origin the request, or the client's address. Default: a client without an address
- * @throws AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`, `too_many_attempts`, `overloaded`,
+ * @throws SignInRefusal of `afterPassword`. AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`, `too_many_attempts`, `overloaded`,
  * `client_closed_request`, or `unavailable` when a dependency fails
  */
-export type Login = (credentials: Credentials, origin?: IncomingMessage | LoginOrigin) => Promise<LoginResult>
+export type Login = (
+  credentials: Credentials & ExtraFields,
+  origin?: IncomingMessage | LoginOrigin,
+) => Promise<LoginResult>
 
 /**
  * Creates the login as a function, for custom routes: a second factor, GraphQL, a WebSocket. `tokenRouter({ tokens, logIn })` calls
  * the same function, so all of them share the failed-login limits and the queue.
  * @throws TypeError naming the option that is not valid
  */
-export function createLogin(options: LoginOptions): Login {
+export function createLogin<A extends Account>(options: LoginOptions<A>): Login {
   return loginWith(readLoginOptions(options))
 }
 
@@ -55,46 +62,51 @@ export function createLogin(options: LoginOptions): Login {
 export interface LoginPort {
   /** The observer of the login, which receives its refusals. */
   onEvent: AuthObserver | undefined
+  /** The members of a request body that the login needs, in addition to the credentials. */
+  extraFields: readonly string[]
   /** Refuses a client whose address is known to have reached its limit, see `refuseKnownAddress`. */
   refuseAddress(address: string | undefined): Promise<unknown> | undefined
   /**
    * @param emit reports failures of dependencies that do not end the login, when the login has no observer. Refusals are the route's
    * @param subject the client of these events
    */
-  logIn(credentials: Credentials, origin: RequestOrigin, emit: Emit, subject: EventSubject): Promise<LoginResult>
+  logIn(credentials: SentCredentials, origin: RequestOrigin, emit: Emit, subject: EventSubject): Promise<LoginResult>
 }
 
-export function loginWith({ onEvent, emailInEvents, ...dependencies }: LoginSettings): Login {
+export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies }: LoginSettings): Login {
   const emitToObserver = onEvent && emitter(onEvent)
 
   /** Logs in with credentials that were read. Reports only failures that do not end the login. */
-  async function traced(credentials: Credentials, origin: Origin, emit: Emit, subject: EventSubject) {
+  async function traced(credentials: SentCredentials, origin: Origin, emit: Emit, subject: EventSubject) {
     if (emailInEvents) subject.email = credentials.email
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
     const { address, source, signal } = origin
+    const { email, password, fields } = credentials
+    const task = { ...dependencies, email, password, fields, req: requestIn(origin), address, source, signal }
     async function run(): Promise<LoginResult> {
-      const found = await logIn({ ...dependencies, ...credentials, address, source, signal, dependencyFailed })
+      const found = await logIn({ ...task, dependencyFailed })
       return { account: toRequestUser(found), subject: subjectOfLogin(found) }
     }
     return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
   }
 
   /** Reports the refusal to an observer, which then does not receive it again. */
-  function reported(thrown: unknown, emit: Emit, subject: EventSubject): AuthError {
-    const error = asRefusal('token', thrown)
+  function reported(thrown: unknown, emit: Emit, subject: EventSubject): CallRefusal {
+    const error = asCallRefusal('token', thrown)
     emit(subject, refusalEvent('token', error))
     return reportedCopy(error, onEvent)
   }
 
   const port: LoginPort = {
     onEvent,
+    extraFields,
     refuseAddress: (address) => refuseKnownAddress(dependencies, address),
     async logIn(credentials, origin, emit, subject) {
       try {
         return await traced(credentials, origin, emitToObserver ?? emit, subject)
       } catch (thrown) {
-        throw emitToObserver ? reported(thrown, emitToObserver, subject) : asRefusal('token', thrown)
+        throw emitToObserver ? reported(thrown, emitToObserver, subject) : asCallRefusal('token', thrown)
       }
     },
   }
@@ -104,9 +116,11 @@ export function loginWith({ onEvent, emailInEvents, ...dependencies }: LoginSett
     const origin = originOf(from)
     const subject: EventSubject = { address: origin.address }
     try {
-      return await traced(credentialsIn(given, LONGEST_CREDENTIALS), origin, emit, subject)
+      const credentials = credentialsIn(given, LONGEST_CREDENTIALS)
+      return await traced({ ...credentials, fields: fieldsIn(given, extraFields) }, origin, emit, subject)
     } catch (thrown) {
-      throw reported(thrown, emit, subject)
+      const refusal = reported(thrown, emit, subject)
+      throw hostErrorOf(refusal) ?? refusal
     }
   }
   return brandWith('Login', login, port)
@@ -123,19 +137,24 @@ const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
  * @param timeout the time limit of a function of the host, in milliseconds
  */
 export function loginPortOf(login: Login, timeout: number): LoginPort {
-  const options = { timeout, passThrough: LOGIN_CODES }
+  const options = { timeout, passThrough: LOGIN_CODES, mayRefuse: true }
   return (
     (brandOf('Login', login) as LoginPort | undefined) ?? {
       onEvent: undefined,
+      extraFields: [],
       refuseAddress: () => undefined,
-      logIn: async (credentials, { req, source }) =>
-        readResult(await limitCalls(source, () => callHost('internal', () => login(credentials, req), options))),
+      logIn: async ({ email, password, fields }, { req, source }) => {
+        const credentials = { ...fields, email, password }
+        return readResult(await limitCalls(source, () => callHost('internal', () => login(credentials, req), options)))
+      },
     }
   )
 }
 
-function subjectOfLogin({ account, asOf, confirm }: LoggedIn): TokenSubject {
-  return subjectOf(account, withConfirmation(asOf, confirm))
+function subjectOfLogin({ account, asOf, confirm, terms }: LoggedIn): TokenSubject {
+  const lookedUp = subjectOf(account, asOf)
+  const issuedAt = withLookUp(asOf, { confirm, subject: () => lookedUp })
+  return withTerms({ ...lookedUp, issuedAt }, terms)
 }
 
 /** Returns the whole subject of an account: a token without a part of it would last longer, or outlive a password change. */

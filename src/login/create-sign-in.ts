@@ -1,21 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import type { AccountStore } from '../accounts/account.js'
-import { type FindById, findAccount, storeWithIds } from '../accounts/find-account.js'
+import { storeWithIds } from '../accounts/find-account.js'
 import type { Duration } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, optional, readOptions } from '../options/read-options.js'
 import { isValidDate, memberOf } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
 import { headerOf } from '../requests/header-lines.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { callHost } from '../waiting/host-call.js'
 import { hostSchema } from '../waiting/host-options.js'
-import { confirmationOf, createConfirmation, withConfirmation } from './confirmation.js'
-import { subjectOf } from './create-login.js'
+import { loginById } from './account-by-id.js'
+import { lookUpOf } from './confirmation.js'
 import { isRequest, type LoginOrigin, originOf } from './login-origin.js'
 import { startSession } from './start-session.js'
 import { tokenIssuer } from './token-router-options.js'
@@ -76,24 +74,13 @@ export function createSignIn(options: SignInOptions): SignIn {
   const { tokens, sessions, accounts: findById, timeout } = read
   sessions.useFor([tokens.issuer], 'createSignIn')
 
-  /** Looks up an account that the host has authenticated. Its hash shows whether the password was changed since. */
-  async function subjectById(accountId: string, find: FindById, since: unknown): Promise<TokenSubject> {
-    const now = Number(tokens.now())
-    const asOf = new Date(isValidDate(since) ? Math.min(since.getTime(), now) : now)
-    const lookUp = () => callHost('accounts', () => findAccount(find, accountId), { timeout })
-    const found = await lookUp()
-    const reason = !found ? 'unknown_account' : found.account.disabled ? 'account_disabled' : undefined
-    if (!found || reason) throw new AuthError('invalid_credentials', { ...(reason && { reason }), accountId })
-    const { passwordHash } = found.account
-    const confirm = createConfirmation({ id: accountId, asOf, lookUp, isKnown: (hash) => hash === passwordHash })
-    return subjectOf(found.account, withConfirmation(asOf, confirm))
-  }
-
   return async function signIn(whom, origin = {}, details = {}) {
     const [label, issuedAt] = [memberOf(details, 'label') as SignInDetails['label'], memberOf(details, 'issuedAt')]
     if (issuedAt !== undefined && !isValidDate(issuedAt)) throw misuse('signIn: "issuedAt" must be a valid Date')
-    const subject = typeof whom === 'string' && findById ? await subjectById(whom, findById, issuedAt) : whom
-    const confirm = confirmationOf(Object(subject))
+    const found =
+      typeof whom === 'string' && findById ? await loginById({ tokens, findById, timeout }, whom, issuedAt) : undefined
+    const subject = found?.subject ?? whom
+    const confirm = lookUpOf(Object(subject))?.confirm
     if (typeof subject !== 'object' || !confirm) {
       const what = 'pass the subject that logIn() returned, or a copy of it with its "issuedAt"'
       throw misuse(`signIn: ${what}. To pass the id of an account, set the option "accounts"`, PAGE.login)

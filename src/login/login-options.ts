@@ -1,17 +1,27 @@
-import type { AccountLookup, AccountStore } from '../accounts/account.js'
+import type { IncomingMessage } from 'node:http'
+import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '../accounts/account.js'
 import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../accounts/passwords/host-passwords.js'
 import { createPasswords } from '../accounts/passwords/passwords.js'
 import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '../accounts/throttle/host-throttle.js'
 import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
-import { bool, type Clock, clockOption, withMethods } from '../options/checks.js'
+import { bool, type Clock, clockOption, func, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
+import type { AfterPassword, AfterPasswordTask } from './after-password.js'
 
 /** The options of `createLogin`. */
-export interface LoginOptions extends Pick<HostOptions, 'timeout' | 'onEvent'> {
+export interface LoginOptions<A extends Account = Account, R = IncomingMessage | undefined>
+  extends Pick<HostOptions, 'timeout' | 'onEvent'> {
   /** Finds an account by its e-mail address: a function, or a store. */
-  accounts: AccountLookup | AccountStore
+  accounts: AccountLookup<A> | AccountStoreOption<A>
+  /**
+   * The names of further members of the request body, for \`afterPassword\` and \`findByEmail\`: a code, a tenant. Both receive them as the client
+   * sent them. No other member of the body is passed on. Default none.
+   */
+  extraFields?: readonly string[] | undefined
+  /** Decides about a sign-in after its password was right: a second factor, an address that must be verified. Default: none. */
+  afterPassword?: AfterPassword<A, R> | undefined
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: CustomPasswords | undefined
   /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
@@ -42,10 +52,27 @@ const throttleObject = withMethods<CustomThrottle>('what createThrottle() return
 )
 const throttleOption: Check<ThrottlePort> = (value) => (value === false ? NO_LIMITS : throttleOf(throttleObject(value)))
 
+/** The names of the credentials have their own option, \`fields\`. */
+const extraFieldsOption: Check<readonly string[]> = (value) => {
+  const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
+  if (!isList) throw new InvalidOption("an array of the names of members, like ['code', 'remember']")
+  if (value.some((name) => name === 'password' || name === 'email')) {
+    throw new InvalidOption('an array without "email" and "password"', 'To rename these members, pass "fields"')
+  }
+  return Object.freeze([...value])
+}
+
+/** How a step after the password is asked, whose request may be Express's. */
+type AskedStep = AfterPasswordTask['afterPassword']
+
 export const loginSchema = {
   accounts: accountsOption,
   passwords: optional(passwordsOption),
   throttle: optional(throttleOption),
+  extraFields: optional(extraFieldsOption, [] as readonly string[]),
+  afterPassword: optional(
+    func<NonNullable<AskedStep>>('a function ({ account, fields, req, signal }) => …'),
+  ) as Check<AskedStep>,
   timeout: hostSchema.timeout,
   onEvent: hostSchema.onEvent,
   emailInEvents: optional(bool, false),
@@ -56,11 +83,13 @@ export const loginAliases = {
   accounts: 'account findAccount findByEmail store users',
   passwords: 'hashers',
   throttle: 'limiter rateLimit',
+  extraFields: 'additionalFields extra moreFields',
+  afterPassword: 'onLogin onSignIn validate verify authorize',
 }
 
-export function readLoginOptions(options: LoginOptions): LoginSettings {
+export function readLoginOptions<A extends Account>(options: LoginOptions<A>): LoginSettings {
   const aliases = aliasesOf(loginAliases)
-  return settingsOf(readOptions<LoginOptions, typeof loginSchema>('createLogin', options, loginSchema, aliases))
+  return settingsOf(readOptions<LoginOptions<A>, typeof loginSchema>('createLogin', options, loginSchema, aliases))
 }
 
 /** Creates the defaults, which cost memory. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from '../options/checks.js'
 import { checkThat, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject, memberOf } from '../options/values.js'
+import { isPlainObject, memberOf, own } from '../options/values.js'
 import { clientNetwork } from '../requests/client-network.js'
-import { followerOf, NEVER, type Origin, originOfRequest } from '../requests/origin.js'
+import { followerOf, NEVER, type Origin, originOfRequest, type RequestOrigin } from '../requests/origin.js'
 
 /** The client that signs in, where there is no request. */
 export interface LoginOrigin {
@@ -27,6 +27,9 @@ const originSchema = {
 /** An object with `headers` and an `address` is neither a request nor an origin, so that its address is not lost. */
 export const isRequest = (origin: object): origin is IncomingMessage =>
   isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
+
+/** Returns the request of an origin, if it has one. */
+export const requestIn = (origin: Origin): IncomingMessage | undefined => own(origin as RequestOrigin, 'req')
 
 export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)

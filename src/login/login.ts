@@ -7,9 +7,12 @@ import type { ThrottlePort } from '../accounts/throttle/host-throttle.js'
 import { ignoringErrors, isThenable } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
+import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
+import { type AfterPasswordTask, askAfterPassword } from './after-password.js'
 import { type Confirm, createConfirmation } from './confirmation.js'
+import type { SignInTerms } from './sign-in-terms.js'
 
 /** The name and the password of an account. */
 export interface Credentials {
@@ -30,7 +33,7 @@ export interface LoginDependencies {
 }
 
 /** One login: its dependencies, its credentials and its origin. */
-export interface LoginTask extends LoginDependencies, Credentials, Origin {
+export interface LoginTask extends LoginDependencies, Credentials, AfterPasswordTask {
   /** Called when a new hash could not be made or stored, and when the throttle continues without its shared store. */
   dependencyFailed(dependency: Dependency, error: unknown): void
 }
@@ -46,6 +49,7 @@ interface CheckedTask extends LoginTask {
 export interface LoggedIn extends FoundAccount {
   asOf: Date
   confirm: Confirm
+  terms: SignInTerms | undefined
 }
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
@@ -53,7 +57,7 @@ const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts']
 
 /**
  * Logs in: credentials → account, with one look-up and one password check for every login.
- * @throws AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable` when the store, the
+ * @throws SignInRefusal of the host; AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable` when the store, the
  * password check or the throttle fails
  */
 export async function logIn(task: LoginTask): Promise<LoggedIn> {
@@ -69,9 +73,10 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
     const checked = { ...task, attempt, slot, found }
     await countAttempt(checked)
     const verified = await verifyPassword(checked)
+    const terms = await askAfterPassword(task, verified)
     endAttempt(attempt, 'succeeded')
     const replacement = await replaceOutdatedHash(checked)
-    return { ...verified, asOf, confirm: confirmationOf(task, verified.account, asOf, replacement) }
+    return { ...verified, asOf, terms, confirm: confirmationOf(task, verified.account, asOf, replacement) }
   } catch (error) {
     await endRefusedAttempt(task, attempt, error)
     throw error
@@ -125,10 +130,10 @@ function assertBegun(attempt: Attempt): void {
 }
 
 /** Looks the account up. Not ended when the client disconnects: the look-up keeps its slot while it runs. */
-function lookUpAccount({ accounts, email, timeout }: LoginTask): Promise<FoundAccount | undefined> {
+function lookUpAccount({ accounts, email, req, fields, timeout }: LoginTask): Promise<FoundAccount | undefined> {
   // No account has an address that is too long or has a zero character, and a database may fail on such an address.
   const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
-  const lookUp = async () => (isAddress ? readAccount(await accounts.findByEmail(email)) : undefined)
+  const lookUp = async () => (isAddress ? readAccount(await accounts.findByEmail(email, { req, fields })) : undefined)
   return callHost('accounts', lookUp, { timeout })
 }
 
@@ -164,10 +169,10 @@ function endAttempt(attempt: Attempt, outcome: AttemptOutcome): void {
   ignoringErrors(() => attempt.end(outcome))
 }
 
-/** Ends the attempt of a refused login. Only a password that was checked is a failed login. */
+/** Ends the attempt of a refused login. Only a wrong password is a failed login, and what the host says is one. */
 async function endRefusedAttempt({ timeout }: LoginTask, attempt: Attempt, error: unknown): Promise<void> {
   const code = isAuthError(error) ? error.code : undefined
-  if (code === 'invalid_credentials') {
+  if (code === 'invalid_credentials' || (isSignInRefusal(error) && error.countAsFailure)) {
     await callHost('throttle', () => attempt.end('failed'), { timeout, passThrough: NOT_CHECKED })
   } else {
     endAttempt(attempt, code === 'client_closed_request' ? 'disconnected' : 'not_checked')

@@ -1,8 +1,10 @@
-import { isPlainObject, own } from '../options/values.js'
+import type { IncomingMessage } from 'node:http'
+import { bare, isPlainObject, own } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { createTurnQueue } from '../waiting/turn-queue.js'
+import type { ExtraFields } from './after-password.js'
 import { FIELDS, type FieldNames } from './body/field-names.js'
 import { type BodyLimits, type BodyRequest, createBodyReader } from './body/request-body.js'
 import type { Credentials } from './login.js'
@@ -12,27 +14,72 @@ const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
 interface CredentialsReader extends BodyLimits {
   fields: FieldNames
-  login: { refuseAddress(address: string | undefined): Promise<unknown> | undefined }
+  extraFields: readonly string[]
+  credentials: MapBody | undefined
+  login: {
+    extraFields: readonly string[]
+    refuseAddress(address: string | undefined): Promise<unknown> | undefined
+  }
 }
 
+/** The option \`credentials\`: returns the credentials of a body that has another shape. */
+export type MapBody<R = IncomingMessage> = (body: Readonly<Record<string, unknown>>, req: R) => unknown
+
 /** Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body. */
-export function createCredentialsReader({ login, fields, ...limits }: CredentialsReader) {
+export function createCredentialsReader({ login, fields, extraFields, credentials, ...limits }: CredentialsReader) {
+  const names = [...login.extraFields, ...extraFields]
+  const { email, password } = fields
+  /** All that \`credentials\` returns is for the host, unless \`extraFields\` names a part of it. */
+  const namesIn = (body: unknown) =>
+    credentials && names.length === 0
+      ? Object.keys(Object(body)).filter((name) => name !== email && name !== password)
+      : names
   const readBody = createBodyReader(limits)
   return async function readCredentials(
     req: BodyRequest,
     { address, source }: RequestOrigin,
-  ): Promise<SentCredentials> {
+  ): Promise<RequestCredentials> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
     const checked = login.refuseAddress(address)
     const [parseBody] = await Promise.all([readBody(req), checked])
     await waitForTurn(() => source)
-    const body = parseBody()
-    return { ...credentialsIn(body, limits.bodyLimit, fields), remember: rememberIn(body) }
+    const sent = parseBody()
+    const body = credentials ? mapped(credentials, sent, req) : sent
+    return {
+      ...credentialsIn(body, limits.bodyLimit, fields),
+      fields: fieldsIn(body, namesIn(body)),
+      remember: rememberIn(body),
+    }
   }
 }
 
+/** Returns what the function of the host makes of a body. A body that the function does not understand is malformed. */
+function mapped(map: MapBody, sent: unknown, req: IncomingMessage): unknown {
+  if (!isPlainObject(sent)) return undefined
+  try {
+    return map(sent, req)
+  } catch (cause) {
+    throw new AuthError('invalid_body', { cause })
+  }
+}
+
+/** Returns the own members of a body that the host has named. */
+export function fieldsIn(body: unknown, names: readonly string[]): ExtraFields {
+  if (names.length === 0 || !isPlainObject(body)) return NO_FIELDS
+  return Object.freeze(
+    bare(Object.fromEntries(names.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]]))),
+  )
+}
+
+const NO_FIELDS: ExtraFields = Object.freeze(Object.create(null))
+
+/** The credentials of a login, and the further members of its body. */
+export interface SentCredentials extends Credentials {
+  fields: ExtraFields
+}
+
 /** The credentials of a request, and whether the client wants to stay signed in when the browser ends. */
-interface SentCredentials extends Credentials {
+interface RequestCredentials extends SentCredentials {
   remember: boolean
 }
 

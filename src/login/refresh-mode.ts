@@ -64,22 +64,21 @@ interface RefreshResponse {
   expiresAt: Date
   /** The time of the response, in milliseconds. */
   now: number
-  /** The path of the token endpoint below its mount point. */
+  /** The path of the token endpoint, as the browser knows it. */
   path: string
 }
 
-/** Returns the response with a new token and its refresh token. In the mode `'cookie'`, the body has no third member. */
+/**
+ * Returns the response with a new token and its refresh token. In the mode `'cookie'`, the body has no third member.
+ * @param res the response for the cookie, required in that mode
+ */
 export function refreshResponse(
-  req: Request,
-  res: Response,
+  res: Response | undefined,
   text: string,
   { mode, refreshToken, remember, expiresAt, now, path }: RefreshResponse,
 ): HttpResponse {
   if (mode === 'body') return jsonResponse(JSON.stringify({ ...JSON.parse(text), refreshToken }))
   const maxAge = remember ? Math.floor((expiresAt.getTime() - now) / 1000) : undefined
-  addCookie(res, { value: refreshToken, path: cookiePath(req, path), maxAge })
+  addCookie(res as Response, { value: refreshToken, path, maxAge })
   return jsonResponse(text)
 }
-
-/** Returns the path of the token endpoint as the browser knows it. */
-export const cookiePath = (req: Request, path: string) => req.baseUrl + path

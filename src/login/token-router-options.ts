@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import type { Account } from '../accounts/account.js'
 import { type FindById, storeWithIds } from '../accounts/find-account.js'
 import { func, withMethods } from '../options/checks.js'
 import { misuse, type Subject } from '../options/misuse.js'
@@ -22,14 +23,14 @@ import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
-import { type FieldNames, fieldsOption } from './body/field-names.js'
+import { FIELDS, type FieldNames, fieldsOption } from './body/field-names.js'
 import { type Login, loginPortOf, loginWith } from './create-login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
-import { LONGEST_CREDENTIALS } from './read-credentials.js'
+import { LONGEST_CREDENTIALS, type MapBody } from './read-credentials.js'
 import { type RefreshChoice, type RefreshRoutes, refreshChoice } from './refresh-mode.js'
 
 /** The options for reading the credentials of a request. */
-export interface CredentialsOptions {
+export interface CredentialsOptions<R = Request> {
   /** The longest request body: a number of bytes, or a string like `'10kb'`. Default 10 kB, at most 1 MB. A longer body causes a `413`. */
   bodyLimit?: number | string | undefined
   /**
@@ -39,6 +40,13 @@ export interface CredentialsOptions {
   allowedOrigins?: readonly string[] | undefined
   /** The names of the members of a request body that hold the credentials. Default `{ email: 'email', password: 'password' }`. */
   fields?: Partial<FieldNames> | undefined
+  /**
+   * Returns the credentials of a body that has another shape: \`({ user }) => user\` for \`{ user: { email, password } }\`. Other members of the
+   * returned object are further fields of the sign-in. A body for which the function throws, or returns no credentials, causes a
+   * \`400\`. Default: the members of the body.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the host knows the shape of its bodies.
+  credentials?: ((body: any, req: R) => unknown) | undefined
 }
 
 /** The facts of an issued token for the option `respond`. */
@@ -54,9 +62,10 @@ export interface IssuedResponse {
 }
 
 /** The login of a route: the options of `createLogin`, or its result. */
-export interface LoginChoice extends Partial<Omit<LoginOptions, 'accounts' | 'clock'>> {
+export interface LoginChoice<A extends Account = Account, R = Request>
+  extends Partial<Omit<LoginOptions<A, R>, 'accounts' | 'clock'>> {
   /** Finds an account by its e-mail address: a function, or a store. Default: the accounts of `logIn`. */
-  accounts?: LoginOptions['accounts'] | undefined
+  accounts?: LoginOptions<A>['accounts'] | undefined
   /**
    * Authenticates the credentials: the result of `createLogin`, or a function around it. Pass either `logIn`, or `accounts`, `passwords`
    * and `throttle`. Default: a login with these options.
@@ -65,7 +74,10 @@ export interface LoginChoice extends Partial<Omit<LoginOptions, 'accounts' | 'cl
 }
 
 /** The options of `tokenRouter`. Exactly one of `accounts` and `logIn` is required. */
-export interface TokenRouterOptions extends HostOptions, CredentialsOptions, LoginChoice {
+export interface TokenRouterOptions<A extends Account = Account>
+  extends HostOptions,
+    CredentialsOptions,
+    LoginChoice<A> {
   /** Issues the tokens: the result of `createTokenIssuer`. */
   tokens: TokenIssuer
   /** The path of the endpoint below the router's mount point, without patterns. Default `/api/v2013/authentication/token`. */
@@ -132,12 +144,15 @@ const credentialsSchema = {
   bodyLimit: optional(byteSize, 10_240),
   allowedOrigins: optional(originList, new Set<string>()),
   fields: fieldsOption,
+  credentials: optional(func<MapBody>('a function (body, req) => ({ email, password })')),
 }
 
 const choiceSchema = {
   accounts: (value: unknown) => value,
   passwords: loginSchema.passwords,
   throttle: loginSchema.throttle,
+  extraFields: loginSchema.extraFields,
+  afterPassword: loginSchema.afterPassword,
   emailInEvents: loginSchema.emailInEvents,
   logIn: optional(func<Login>('a function, as createLogin() returns')),
 }
@@ -161,6 +176,7 @@ const aliases = aliasesOf({
   logIn: 'login authenticate',
   allowedOrigins: 'origins origin cors',
   fields: 'usernameField passwordField',
+  credentials: 'mapBody body',
   respond: 'response serialize',
   sessionLabel: 'label device',
   refresh: 'refreshToken refreshTokens rememberMe cookie',
@@ -169,8 +185,8 @@ const aliases = aliasesOf({
 /** The settings of a router, with its login. */
 export type TokenRouterSettings = ReturnType<typeof readTokenRouterOptions>
 
-export function readTokenRouterOptions(options: TokenRouterOptions) {
-  const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
+export function readTokenRouterOptions<A extends Account>(options: TokenRouterOptions<A>) {
+  const read = readOptions<TokenRouterOptions<A>, typeof schema>('tokenRouter', options, schema, aliases)
   if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
   const refresh = read.refresh && refreshRoutes(read, read.refresh)
   return { ...read, refresh, ...loginIn('tokenRouter', read, () => Number(read.tokens.now()), refresh !== undefined) }
@@ -212,7 +228,9 @@ export function readLoginStrategyOptions(options: LoginStrategyOptions) {
 /** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
 function loginIn(caller: Subject, read: Checked<typeof strategySchema>, clock: () => number, needsAccounts = false) {
   const { logIn } = read
-  const names = ['accounts', 'passwords', 'throttle'] as const
+  if (read.credentials && read.fields !== FIELDS)
+    throw misuse(`${caller}: option "fields" has no effect next to "credentials"`)
+  const names = ['accounts', 'passwords', 'throttle', 'afterPassword'] as const
   const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)

@@ -9,15 +9,16 @@ import { bare } from './values.js'
  */
 const MARKS = {
   AuthError: Symbol.for('express-token-endpoint.AuthError'),
+  SignInRefusal: Symbol.for('express-token-endpoint.SignInRefusal.1'),
   RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys.1'),
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
   Guard: Symbol.for('express-token-endpoint.Guard.1'),
-  Login: Symbol.for('express-token-endpoint.Login.1'),
+  Login: Symbol.for('express-token-endpoint.Login.2'),
   TokenVerifier: Symbol.for('express-token-endpoint.TokenVerifier.1'),
   TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
   Sessions: Symbol.for('express-token-endpoint.Sessions.1'),
   OtherDevices: Symbol.for('express-token-endpoint.OtherDevices.1'),
-  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.2'),
+  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.3'),
 } as const
 
 export type Kind = keyof typeof MARKS

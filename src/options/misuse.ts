@@ -3,6 +3,8 @@ const DOCS = 'express-token-endpoint/docs'
 
 export const PAGE = {
   accounts: `${DOCS}/guides/accounts.md`,
+  auth: `${DOCS}/reference/create-auth.md`,
+  afterPassword: `${DOCS}/guides/after-the-password.md`,
   guard: `${DOCS}/guides/mount-and-guard.md`,
   issuers: `${DOCS}/guides/issuers.md`,
   hashes: `${DOCS}/guides/check-passwords-elsewhere.md`,
@@ -30,6 +32,9 @@ const PAGES = {
   logIn: PAGE.login,
   createSignIn: PAGE.login,
   signIn: PAGE.login,
+  createAuth: PAGE.auth,
+  SignInRefusal: PAGE.afterPassword,
+  afterPassword: PAGE.afterPassword,
   LoginStrategy: PAGE.login,
   authErrors: PAGE.login,
   createSessions: PAGE.sessionOptions,

@@ -1,11 +1,13 @@
 import { Strategy } from 'passport-local'
 import type { BodyRequest } from '../login/body/request-body.js'
 import type { Credentials } from '../login/login.js'
-import { createCredentialsReader } from '../login/read-credentials.js'
+import { createCredentialsReader, type SentCredentials } from '../login/read-credentials.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from '../login/token-router-options.js'
 import { bare } from '../options/values.js'
-import { asRefusal, isAuthError } from '../refusals/auth-error.js'
+import { isAuthError } from '../refusals/auth-error.js'
 import type { EventSubject } from '../refusals/events.js'
+import { asCallRefusal } from '../refusals/refusal.js'
+import { hostErrorOf, isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import { originOfRequest } from '../requests/origin.js'
 import { throwLater } from '../waiting/throw-later.js'
 import {
@@ -75,24 +77,27 @@ export class LoginStrategy extends Local {
     const subject: EventSubject = { address: origin.address }
 
     function refused(thrown: unknown): void {
-      const error = asRefusal('token', thrown)
+      const error = asCallRefusal('token', thrown)
       reportRefusal(subject, error)
-      failOrError(outcome, error, observer)
+      const hostError = hostErrorOf(error)
+      if (hostError !== undefined) outcome.error(hostError)
+      else failOrError(outcome, error, observer)
     }
 
-    function logIn(credentials: Credentials, verified: Done): void {
+    function logIn(credentials: SentCredentials, verified: Done): void {
       login
         .logIn(credentials, origin, emit, subject)
         .then(
           ({ account, subject: owner }) =>
             callVerify(outcome, verified, account, { subject: owner }, verify && ((done) => verify(account, done))),
-          (thrown: unknown) => verified(asRefusal('token', thrown)),
+          (thrown: unknown) => verified(asCallRefusal('token', thrown)),
         )
         .catch(throwLater)
     }
 
     const refuseUser = () => outcome.fail(undefined, 401)
-    const error = (thrown: unknown) => (isAuthError(thrown) ? refused(thrown) : outcome.error(thrown))
+    const error = (thrown: unknown) =>
+      isAuthError(thrown) || isSignInRefusal(thrown) ? refused(thrown) : outcome.error(thrown)
     readCredentials(req, origin)
       .then((credentials) => {
         if (emailInEvents) subject.email = credentials.email
@@ -103,7 +108,7 @@ export class LoginStrategy extends Local {
           status === undefined ? refuseUser() : logIn(credentials, verified)
         super.authenticate.call(
           withActions(this, { ...outcome, error, fail }),
-          bare({ body: bare(credentials), logIn }),
+          bare({ body: bare(credentials), logIn: (_: Credentials, done: Done) => logIn(credentials, done) }),
         )
       }, refused)
       .catch(throwLater)

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { AuthError } from '../refusals/auth-error.js'
 import { type AuthObserver, reportedCopy } from '../refusals/events.js'
+import type { CallRefusal } from '../refusals/refusal.js'
 import { closeAfterEnd } from '../refusals/send-response.js'
+import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import { throwLater } from '../waiting/throw-later.js'
 
 /** The actions that Passport adds to a strategy for each request. */
@@ -31,11 +32,12 @@ const REFUSED_CREDENTIALS = new Set([400, 401, 403])
 /** Ends with a refusal that the observer has received: a failure for refused credentials, and an error for everything else. */
 export function failOrError(
   actions: PassportActions,
-  error: AuthError,
+  error: CallRefusal,
   observer: AuthObserver | undefined,
   challenge?: string,
 ): void {
-  if (REFUSED_CREDENTIALS.has(error.status)) actions.fail(challenge, error.status)
+  // The next strategy must not admit a user whom \`afterPassword\` has refused.
+  if (REFUSED_CREDENTIALS.has(error.status) && !isSignInRefusal(error)) actions.fail(challenge, error.status)
   else actions.error(reportedCopy(error, observer))
 }
 

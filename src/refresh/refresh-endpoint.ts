@@ -4,7 +4,8 @@ import { createBodyReader } from '../login/body/request-body.js'
 import { subjectOf } from '../login/create-login.js'
 import { createIssuing, limitCalls } from '../login/issuing.js'
 import { cookieValues, deleteCookie } from '../login/refresh-cookie.js'
-import { cookiePath, type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
+import { type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
+import { withKeptTerms } from '../login/sign-in-terms.js'
 import type { TokenRouterSettings } from '../login/token-router-options.js'
 import { isPlainObject, own } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
@@ -62,17 +63,19 @@ export function createRefreshEndpoint(settings: Settings) {
         isWanted: () => isWaiting() && !res.headersSent && !signal.aborted,
         issue(found, { account, original }) {
           const expiresAt = refreshing.endOf(found.createdAt)
-          const subject = withinSession(subjectOf(account, asOf), { ...found, expiresAt }, asOf.getTime())
+          const narrowed = withKeptTerms(subjectOf(account, asOf), presented.terms)
+          const subject = withinSession(narrowed, { ...found, expiresAt }, asOf.getTime())
           return issue(req, subject, toRequestUser({ account, original }))
         },
       })
       const { id: sessionId, accountId, state, expiresAt } = session
       const { generation, remember } = state
-      const refreshToken = refreshing.write({ sessionId, generation }, tokens.issuer)
+      const refreshToken = refreshing.write({ sessionId, generation, terms: presented.terms }, tokens.issuer)
       const { id: tokenId, expiresAt: end, text } = issued
       emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
       const now = asOf.getTime()
-      return refreshResponse(req, res, text, { mode, refreshToken, remember, expiresAt, now, path })
+      const where = { path: req.baseUrl + path, expiresAt, now }
+      return refreshResponse(res, text, { ...where, mode, refreshToken, remember })
     })
   }
 
@@ -82,7 +85,7 @@ export function createRefreshEndpoint(settings: Settings) {
       return await refreshed(req, res, origin, about, mode)
     } catch (error) {
       const isOver = isAuthError(error) && OVER.has(own(error, 'reason'))
-      if (isOver && mode === 'cookie') deleteCookie(res, cookiePath(req, path))
+      if (isOver && mode === 'cookie') deleteCookie(res, req.baseUrl + path)
       throw error
     }
   }
@@ -105,7 +108,7 @@ export function createSignOutEndpoint(settings: Settings) {
     // All of them, because another host of the domain may have set a cookie, too.
     const end = (presented: RefreshTokenFacts) => signOut({ refreshing, presented, address })
     if (found.length > 0) await limitCalls(source, () => Promise.all(found.map(end)))
-    if (mode === 'cookie') deleteCookie(res, cookiePath(req, path))
+    if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)
     return doneResponse()
   }
 }

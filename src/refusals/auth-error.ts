@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { brand, hasBrand } from '../options/brand.js'
 import { attempt, bare, own } from '../options/values.js'
 import {
@@ -48,8 +49,11 @@ const TITLES: Readonly<Record<number, string>> = bare<Record<Exclude<RefusalStat
   503: 'Service Unavailable',
 })
 
+/** Returns the name of a status. */
+export const titleOf = (status: number): string | undefined => own(TITLES, status) ?? STATUS_CODES[status]
+
 /** A problem document: the body of a refusal, as `application/problem+json` (RFC 9457). */
-export interface Problem {
+export interface Problem<Code extends string = AuthErrorCode> {
   /** Always `about:blank`: the `title` is that of the status. */
   readonly type: string
   /** The name of the status. */
@@ -57,7 +61,7 @@ export interface Problem {
   /** The status of the response. */
   readonly status: number
   /** The code of the refusal. */
-  readonly code: AuthErrorCode
+  readonly code: Code
   /** Tells the client what is wrong. */
   readonly detail: string
 }
@@ -130,7 +134,7 @@ export class AuthError extends Error {
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
 export function problemOf({ code, message }: AuthError): Problem {
   const { status } = REFUSALS[code]
-  return { type: 'about:blank', title: TITLES[status], status, code, detail: message }
+  return { type: 'about:blank', title: titleOf(status), status, code, detail: message }
 }
 
 /** Returns a copy of a refusal with other response headers. The refusal itself may belong to several requests. */

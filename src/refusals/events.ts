@@ -1,7 +1,8 @@
 import { bare, ignoringErrors } from '../options/values.js'
-import { type AuthError, withHeaders } from './auth-error.js'
+import type { AuthError } from './auth-error.js'
 import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, Part, RefreshRefusal, TokenRefusal } from './codes.js'
 import { describeError } from './describe-error.js'
+import { type CallRefusal, withOtherHeaders } from './refusal.js'
 
 interface EventBase {
   /** The time of the event. */
@@ -18,18 +19,26 @@ export interface TokenIssuedEvent extends EventBase {
   type: 'token.issued'
   /** The account that the token was issued to (`sub`). */
   accountId: string
+  /** The administrator who acts as the account (`act`). Only of `auth.signIn` with `actor`. */
+  actorId?: string
   /** The token's `jti`. */
   tokenId: string
   /** The token's `exp`, as sent to the client. */
   expiresAt: Date
 }
 
+/** A code of the host. The type keeps the codes of this package in an editor's list. */
+type HostCode = string & Record<never, never>
+
 /** The token endpoint, or its path for refresh or sign-out, refused a request: it was malformed, or the login or the refresh failed. */
 export interface TokenRefusedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.refused'
-  /** The code of the refusal, which determines the status of the response. */
-  code: AuthErrorCode
+  /**
+   * The code of the refusal, which determines the status of the response. Of a `SignInRefusal`, its own code. `sign_in_refused` for an
+   * error of `afterPassword` that your error handler receives.
+   */
+  code: AuthErrorCode | HostCode
   /** The reason for refusing the login (`invalid_credentials`) or the refresh token (`invalid_refresh_token`). Never sent to the client. */
   reason?: LoginRefusal | RefreshRefusal
   /** The account with this e-mail address, if there is one. */
@@ -179,21 +188,25 @@ function warnOfFirstFailures(): AuthObserver {
 }
 
 /** The observers that have received a refusal. Undefined stands for the process warning. */
-const reported = new WeakMap<AuthError, AuthObserver | undefined>()
+const reported = new WeakMap<object, AuthObserver | undefined>()
 
 /**
  * Returns a copy of a refusal that an observer has received, so that the next part does not report it too. A copy, because a function of
  * the host may throw one error for several requests.
  */
-export function reportedCopy(error: AuthError, observer: AuthObserver | undefined, headers = error.headers): AuthError {
-  const copy = withHeaders(error, headers)
+export function reportedCopy<R extends CallRefusal>(
+  error: R,
+  observer: AuthObserver | undefined,
+  headers: R['headers'] = error.headers,
+): R {
+  const copy = withOtherHeaders(error, headers)
   reported.set(copy, observer)
   return copy
 }
 
 /** Creates the function that reports the refusals of a route, except those that its observer has received. */
 export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) {
-  return (subject: EventSubject, error: AuthError, part: Part = 'token'): void => {
+  return (subject: EventSubject, error: CallRefusal, part: Part = 'token'): void => {
     // Once, because a function of the host may keep a refusal and throw it again.
     if (reported.has(error) && reported.get(error) === observer) reported.delete(error)
     else emit(subject, refusalEvent(part, error))
@@ -209,8 +222,8 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   overloaded: 'token.overloaded',
 }
 
-export function refusalEvent(part: Part, error: AuthError): NewEvent<AuthEvent> {
-  const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error)
+export function refusalEvent(part: Part, error: CallRefusal): NewEvent<AuthEvent> {
+  const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error as AuthError)
   if (dependency) {
     const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }
     return { type: 'dependency.failed', dependency, refused: true, ...about, error: error.cause }

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type AuthError, asRefusal } from './auth-error.js'
+import type { AuthError } from './auth-error.js'
 import type { Part } from './codes.js'
 import { type AuthObserver, type EventSubject, type refusalReporter, reportedCopy } from './events.js'
-import { allHeaders, refusalResponse } from './responses.js'
-import { hasUnreadBody, sendResponse } from './send-response.js'
+import { asCallRefusal } from './refusal.js'
+import { allHeaders, NO_STORE, refusalResponse } from './responses.js'
+import { hasUnreadBody, sendResponse, setHeaders } from './send-response.js'
+import { hostErrorOf } from './sign-in-refusal.js'
 
 interface RefusingSettings {
   reportRefusal: ReturnType<typeof refusalReporter>
@@ -22,11 +24,15 @@ export function createCallRefuser({ reportRefusal, observer, forwardErrors, body
     res: ServerResponse,
     next: (error: unknown) => void,
   ): void {
-    const error = asRefusal(part, thrown)
+    const error = asCallRefusal(part, thrown)
     reportRefusal(subject, error, part)
     const closes = hasUnreadBody(req, bodyLimit)
     const forward = (headers: AuthError['headers']) => next(reportedCopy(error, observer, headers))
-    if (forwardErrors === 'all') forward(allHeaders(part, error, closes))
+    const hostError = hostErrorOf(error)
+    if (hostError !== undefined) {
+      setHeaders(res, NO_STORE)
+      next(hostError)
+    } else if (forwardErrors === 'all') forward(allHeaders(part, error, closes))
     else if (forwardErrors && error.code === 'unavailable') forward(error.headers)
     else sendResponse(res, refusalResponse(part, error), closes)
   }

@@ -1,6 +1,8 @@
-import { own } from '../options/values.js'
-import { type AuthError, problemOf } from './auth-error.js'
-import { type AuthErrorCode, type Part, REFUSALS } from './codes.js'
+import { bare, own } from '../options/values.js'
+import type { AuthError } from './auth-error.js'
+import type { Part } from './codes.js'
+import { type CallRefusal, problemIn, rowOf } from './refusal.js'
+import { isSignInRefusal } from './sign-in-refusal.js'
 
 /*
  * The responses. The routers and the guard send them, and the OpenAPI document describes them from the same tables.
@@ -45,7 +47,7 @@ export interface HttpResponse {
 }
 
 /** Keeps every response about a token or a password out of caches (RFC 6749 section 5.1). */
-const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
+export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 
 /** Returns the body of the token call: exactly two members. `expiration` is the token's `exp`. */
 export const tokenResult = (token: string, expiresAt: Date) => ({
@@ -83,20 +85,21 @@ export interface ChallengeFacts {
 
 const NO_REALM: ChallengeFacts = { realm: '' }
 
-function refusalHeaders(part: Part, error: AuthError, facts: ChallengeFacts): HttpResponse['headers'] {
-  return { ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, facts) }
+function refusalHeaders(part: Part, error: CallRefusal, facts: ChallengeFacts): HttpResponse['headers'] {
+  const ofHost = isSignInRefusal(error) ? error.headers : {}
+  return { ...ofHost, ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, facts) }
 }
 
 /** The characters that Node sends in a header (RFC 9110 section 5.5). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
 
 /** Returns a header of a refusal, if Node can send it. The refusal may be the host's, with any headers. */
-export function headerIn({ headers }: AuthError, name: HeaderName | 'Connection'): string | undefined {
+export function headerIn({ headers }: CallRefusal, name: HeaderName | 'Connection'): string | undefined {
   const value: unknown = own(Object(headers) as AuthError['headers'], name)
   return typeof value === 'string' && HEADER_VALUE.test(value) ? value : undefined
 }
 
-function retryAfter(error: AuthError): HttpResponse['headers'] {
+function retryAfter(error: CallRefusal): HttpResponse['headers'] {
   const seconds = headerIn(error, 'Retry-After')
   return seconds && /^\d+$/.test(seconds) ? { 'Retry-After': seconds } : {}
 }
@@ -105,31 +108,31 @@ function retryAfter(error: AuthError): HttpResponse['headers'] {
  * Returns all headers of the response for a refusal, for a host that responds itself.
  * @param closes whether the connection has to close after the response
  */
-export function allHeaders(part: Part, error: AuthError, closes: boolean, facts = NO_REALM): AuthError['headers'] {
+export function allHeaders(part: Part, error: CallRefusal, closes: boolean, facts = NO_REALM): AuthError['headers'] {
   return { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) }
 }
 
 /** Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified. */
-export function refusalResponse(part: Part, error: AuthError, facts = NO_REALM): HttpResponse {
-  const { code } = error
-  const { status, empty } = REFUSALS[code]
+export function refusalResponse(part: Part, error: CallRefusal, facts = NO_REALM): HttpResponse {
+  const { status, empty } = rowOf(error)
   const headers = refusalHeaders(part, error, facts)
   if (empty) return { status, headers, body: '' }
-  const body = JSON.stringify(problemOf(error))
+  const body = JSON.stringify(problemIn(error))
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
 }
 
-function allowed(part: Part, code: AuthErrorCode): HttpResponse['headers'] {
+function allowed(part: Part, code: string): HttpResponse['headers'] {
   return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
 /** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3, RFC 9728 section 5.1). */
-function challenge(refusal: AuthError, { realm, resourceMetadata }: ChallengeFacts): HttpResponse['headers'] {
+function challenge(refusal: CallRefusal, { realm, resourceMetadata }: ChallengeFacts): HttpResponse['headers'] {
   const { code, message } = refusal
-  const scope = code === 'insufficient_scope' && own(refusal, 'scope')
-  const maxAge = code === 'insufficient_user_authentication' ? own(refusal, 'maxAge') : undefined
-  const error = REFUSALS[code].challenge
+  const error = rowOf(refusal).challenge
   if (error === undefined) return {}
+  const { scope: required, maxAge: longest } = bare(refusal as AuthError)
+  const scope = code === 'insufficient_scope' && required
+  const maxAge = code === 'insufficient_user_authentication' ? longest : undefined
   const parameters = {
     realm,
     ...(error && { error, error_description: message }),

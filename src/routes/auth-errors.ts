@@ -3,10 +3,11 @@ import { parserRefusal } from '../login/body/request-body.js'
 import { text } from '../options/checks.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { isAuthError } from '../refusals/auth-error.js'
-import { REFUSALS } from '../refusals/codes.js'
 import { type AuthObserver, emitter, refusalReporter } from '../refusals/events.js'
+import { rowOf } from '../refusals/refusal.js'
 import { type HeaderName, headerIn, refusalResponse } from '../refusals/responses.js'
 import { hasToClose, sendResponse } from '../refusals/send-response.js'
+import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import { addressOf } from '../requests/origin.js'
 import { hostSchema } from '../waiting/host-options.js'
 
@@ -27,7 +28,7 @@ const schema = { realm: optional(text('a non-empty string'), ''), onEvent: hostS
 const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
 
 /**
- * Creates an Express error handler that sends an `AuthError` as the routers and the guard do: its status, its headers and problem details
+ * Creates an Express error handler that sends an `AuthError` or a `SignInRefusal` as the routers and the guard do: its status, its headers and problem details
  * (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`, and with `forwardErrors`. An error of
  * Express's body parsers, which may hold a password, becomes `invalid_body`, `body_too_large`, `unsupported_media_type` or
  * `client_closed_request`. Passes every other error on.
@@ -37,12 +38,12 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
   const { realm, onEvent } = readOptions<AuthErrorsOptions, typeof schema>('authErrors', options, schema)
   const report = refusalReporter(emitter(onEvent), onEvent)
   return function sendAuthError(thrown, req, res, next) {
-    const error = isAuthError(thrown) ? thrown : parserRefusal(thrown)
+    const error = isAuthError(thrown) || isSignInRefusal(thrown) ? thrown : parserRefusal(thrown)
     if (!error || res.headersSent) {
       next(error ?? thrown)
       return
     }
-    const part = REFUSALS[error.code].by[0]
+    const part = rowOf(error).by[0]
     report({ address: addressOf(req) }, error, part)
     const { headers, ...response } = refusalResponse(part, error, { realm })
     const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)

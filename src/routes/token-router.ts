@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response, Router } from 'express'
+import type { Account } from '../accounts/account.js'
 import { createTokenEndpoint } from '../login/token-endpoint.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from '../login/token-router-options.js'
 import { express } from '../packages/on-first-use.cjs'
@@ -18,7 +19,7 @@ type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: Eve
  * `/refresh` and `/sign-out`. The router parses request bodies itself, and accepts a body that the host's parser has parsed.
  * @throws TypeError naming the option that is not valid
  */
-export function tokenRouter(options: TokenRouterOptions): Router {
+export function tokenRouter<A extends Account>(options: TokenRouterOptions<A>): Router {
   const settings = readTokenRouterOptions(options)
   const { path, sessions, tokens, refresh, bodyLimit } = settings
   sessions?.useFor([tokens.issuer], 'tokenRouter')

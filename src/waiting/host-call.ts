@@ -4,6 +4,7 @@ import { optional } from '../options/read-options.js'
 import { own } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { AuthErrorCode, Dependency } from '../refusals/codes.js'
+import { refusalOfHost } from '../refusals/sign-in-refusal.js'
 
 /** The `timeout` option: how long a call of a host's function may take. Default 5 s. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)
@@ -13,6 +14,8 @@ interface HostCallOptions<T> {
   timeout?: number | undefined
   /** Codes of this package's own refusals that the function may reject with. Such a refusal is passed on unchanged. */
   passThrough?: readonly AuthErrorCode[]
+  /** Passes on a `SignInRefusal`, and an error of the host that a client may see. */
+  mayRefuse?: boolean
   /** The account or the issuer that the call is about, for the event of a failure. */
   about?: { accountId?: string; issuer?: string } | undefined
   /** Called with a result that comes after the time limit, to release what it holds. */
@@ -33,7 +36,8 @@ export async function callHost<T>(
     return await withDeadline(timeout, fn(), late)
   } catch (cause) {
     if (isAuthError(cause) && own(options, 'passThrough')?.includes(cause.code)) throw cause
-    throw new AuthError('unavailable', { dependency, cause, ...own(options, 'about') })
+    const refusal = own(options, 'mayRefuse') && refusalOfHost(cause)
+    throw refusal || new AuthError('unavailable', { dependency, cause, ...own(options, 'about') })
   }
 }
 

@@ -43,7 +43,8 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 /** The layers from the top down. Entries of one layer do not import each other. */
 const FLOORS = [
   ['index.ts', 'client.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'redis.ts', 'kysely.ts', 'testing.ts', 'cli.ts'],
-  ['openapi', 'testing', 'cli', 'passport', 'routes', 'stores'],
+  ['auth', 'testing', 'cli', 'stores'],
+  ['openapi', 'passport', 'routes'],
   ['refresh'],
   ['login', 'guard'],
   ['tokens', 'accounts', 'sessions', 'client'],
@@ -53,7 +54,7 @@ const FLOORS = [
   ['options', 'packages'],
 ]
 /** The journeys of a request, and the ground that reads requests and sends responses. */
-const HTTP = ['login', 'refresh', 'guard', 'routes', 'passport', 'requests', 'refusals']
+const HTTP = ['auth', 'login', 'refresh', 'guard', 'routes', 'passport', 'requests', 'refusals']
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
 type Edge = readonly [from: string, to: string]
@@ -101,7 +102,7 @@ describe('the layers of src', () => {
 
   it.each([
     ['passport', /^(@types\/)?passport/, ['passport']],
-    ['express', /^(@types\/)?express/, ['packages', 'login', 'refresh', 'routes']],
+    ['express', /^(@types\/)?express/, ['packages', 'auth', 'login', 'refresh', 'routes']],
     ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, ['packages', 'login']],
     ['password hashes', /argon2|bcrypt/, ['accounts']],
   ])('%s: imported only in its rooms', (_what, name, rooms) => {
@@ -165,7 +166,7 @@ describe('the entries', () => {
 
   it('openapi.ts needs only what is said on the wire', () => {
     const others = reached('openapi.ts').filter((to) => !/^(openapi|options|refusals)\//.test(to))
-    expect(others.sort()).toEqual(['login/body/field-names.ts', 'ms', 'node:util'])
+    expect(others.sort()).toEqual(['login/body/field-names.ts', 'ms', 'node:http', 'node:util'])
   })
 })
 

@@ -168,7 +168,8 @@ function create(world: World, concurrency: number, queue: number) {
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
-      const origin = { address: network, source, signal: connection.signal, dependencyFailed: () => {} }
+      const asking = { afterPassword: undefined, fields: {}, req: undefined }
+      const origin = { address: network, source, signal: connection.signal, ...asking, dependencyFailed: () => {} }
       const settleAs = (code: string) => {
         mustBeAllowed(one, code)
         Object.assign(one, { state: 'has ended', outcome: code })

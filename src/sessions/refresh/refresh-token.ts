@@ -4,6 +4,8 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 export interface RefreshTokenFacts {
   sessionId: string
   generation: number
+  /** The terms of the sign-in, as a text of `[A-Za-z0-9_-]`. Default: none. */
+  terms?: string | undefined
 }
 
 /** Signs refresh tokens, and the digest of a password in a session. A copy of the database opens nothing. */
@@ -21,8 +23,8 @@ export interface RefreshSigner {
   isTagOf(tag: string, passwordHash: string | null): boolean
 }
 
-/** The id, the generation and the MAC. The generation is a number that JavaScript holds exactly. */
-const FORM = /^([\x21-\x2d\x2f-\x7e]{1,255})\.(0|[1-9]\d{0,14})\.([\w-]{43})$/
+/** The id, the generation, the terms if there are any, and the MAC. The generation is a number that JavaScript holds exactly. */
+const FORM = /^([\x21-\x2d\x2f-\x7e]{1,255})\.(0|[1-9]\d{0,14})(?:\.([\w-]{1,2048}))?\.([\w-]{43})$/
 
 /** The keys' purposes (RFC 5869 section 3.2), so that no key of another purpose is used, also when a secret has several. */
 const PURPOSES = { token: 'express-token-endpoint refresh token 1', tag: 'express-token-endpoint password tag 1' }
@@ -41,11 +43,10 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
   const keys = secrets.map((secret) => keyFor(secret, PURPOSES.token)) as [Buffer, ...Buffer[]]
   const tagKeys = secrets.map((secret) => keyFor(secret, PURPOSES.tag)) as [Buffer, ...Buffer[]]
 
-  function macOf(key: Buffer, { sessionId, generation }: RefreshTokenFacts, issuer: string): Buffer {
+  function macOf(key: Buffer, { sessionId, generation, terms }: RefreshTokenFacts, issuer: string): Buffer {
+    const facts = [issuer, sessionId, generation, ...(terms === undefined ? [] : [terms])]
     // As JSON, so that no two lists of values have the same text.
-    return createHmac('sha256', key)
-      .update(JSON.stringify([issuer, sessionId, generation]))
-      .digest()
+    return createHmac('sha256', key).update(JSON.stringify(facts)).digest()
   }
 
   const tagWith = (key: Buffer, passwordHash: string | null) =>
@@ -53,12 +54,14 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
 
   return {
     write(facts, issuer) {
-      return `${facts.sessionId}.${facts.generation}.${macOf(keys[0], facts, issuer).toString('base64url')}`
+      const { sessionId, generation, terms } = facts
+      const mac = macOf(keys[0], facts, issuer).toString('base64url')
+      return [sessionId, generation, ...(terms === undefined ? [] : [terms]), mac].join('.')
     },
     read(text, issuers) {
-      const [, sessionId, digits, mac] = (typeof text === 'string' && FORM.exec(text)) || []
+      const [, sessionId, digits, terms, mac] = (typeof text === 'string' && FORM.exec(text)) || []
       if (sessionId === undefined || mac === undefined) return undefined
-      const facts = { sessionId, generation: Number(digits) }
+      const facts: RefreshTokenFacts = { sessionId, generation: Number(digits), terms }
       const given = Buffer.from(mac, 'base64url')
       // Each text has one spelling, although base64url leaves two bits of the last character unused.
       if (given.toString('base64url') !== mac) return undefined

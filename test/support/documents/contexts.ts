@@ -77,6 +77,22 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
     const { slot, session, privateObject, publicObject } = objects`,
+  'create-auth': `${HOST.replace(/export const tokens[^\n]*/, '')}`,
+  'after-password': `import * as library from 'express-token-endpoint'
+    export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+    const passwordHash = await library.createPasswords().hash('secret')
+    export const alice: { verified: boolean; totpSecret?: string } & library.MemoryAccount = {
+      id: 'acc-1', email: 'alice@example.com', passwordHash, verified: true, totpSecret: secret,
+    }
+    const accounts = library.memoryAccounts([alice])
+    let lastStep = 0
+    const factors = {
+      async useStep(_id: string, step: number) {
+        if (step <= lastStep) return false
+        lastStep = step
+        return true
+      },
+    }`,
   totp: `${HOST}
     export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
     let lastStep = 0

@@ -36,7 +36,8 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
   const source = { network: '192.0.2.1', connection: undefined }
   const signal = new AbortController().signal
-  const context = { address: '192.0.2.1', source, signal, dependencyFailed: vi.fn(), ...from }
+  const asking = { afterPassword: undefined, fields: {}, req: undefined }
+  const context = { address: '192.0.2.1', source, signal, ...asking, dependencyFailed: vi.fn(), ...from }
   const dependencies = { accounts: store, passwords, throttle, timeout: 50, clock, ...parts }
   const login = () => logInWith({ ...dependencies, ...GOOD, ...context })
   const found = await login()
@@ -48,7 +49,7 @@ describe('the confirmation of a sign-in', () => {
   it('looks the account up by the address that was sent, and hashes nothing while the hash is the same', async () => {
     const { confirm, store, asked } = await logIn()
     await confirm()
-    expect(store.findByEmail.mock.calls).toEqual([[alice.email], [alice.email]])
+    expect(store.findByEmail.mock.calls).toEqual(Array(2).fill([alice.email, { req: undefined, fields: {} }]))
     expect(asked).toEqual([[alice.passwordHash], []])
   })
 

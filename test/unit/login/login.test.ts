@@ -28,6 +28,9 @@ const context = (dependencyFailed: Failed = () => expect.fail('a failure')) => (
   address: '192.0.2.1',
   source: { network: '192.0.2.1', connection: undefined },
   signal: new AbortController().signal,
+  fields: {},
+  req: undefined,
+  afterPassword: undefined,
   dependencyFailed,
 })
 
@@ -78,7 +81,7 @@ function noting<T extends object>(calls: string[], methods: T): T {
   const object: Record<string, unknown> = {}
   for (const [name, run] of Object.entries(methods).filter(([, run]) => run !== undefined)) {
     object[name] = function (this: unknown, ...args: unknown[]) {
-      calls.push(this === object ? [name, ...args].join(' ') : `${name} without this`)
+      calls.push(this === object ? [name, ...args.filter((one) => !isContext(one))].join(' ') : `${name} without this`)
       return run(...args)
     }
   }
@@ -115,6 +118,9 @@ async function run({ email = alice.email, password = PASSWORD, client = new Abor
   const names = calls.map((call) => (call.startsWith('end ') ? call : call.split(' ')[0]))
   return { outcome: await ended, calls, names, failures: failed.mock.calls }
 }
+
+/** Returns whether an argument is the context of a look-up. */
+const isContext = (argument: unknown) => Object.hasOwn(Object(argument), 'fields')
 
 const CHECKED = ['check', 'begin', 'findByEmail', 'start', 'count', 'verify']
 const unavailable = (dependency: string, error: unknown = cause) =>

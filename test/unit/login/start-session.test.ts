@@ -60,7 +60,7 @@ describe('a sign-in with sessions', () => {
     expect(findByEmail).toHaveBeenCalledTimes(1)
     findByEmail.mockClear()
     expectToken(await logIn())
-    expect(findByEmail.mock.calls).toEqual([[GOOD.email], [GOOD.email]])
+    expect(findByEmail.mock.calls).toEqual(Array(2).fill([GOOD.email, expect.anything()]))
   })
 
   it('looks the account up once without sessions', async () => {

@@ -102,7 +102,7 @@ describe('a login is accepted', () => {
   ])('a form whose values have %s in them', async (_what, body, email) => {
     const accounts = vi.fn((_email: string) => null)
     expectForbidden(await send(await start({ accounts }), asForm(body)))
-    expect(accounts.mock.calls).toEqual([[email]])
+    expect(accounts.mock.calls).toEqual([[email, expect.anything()]])
   })
 
   it('a body in chunks, of which one ends within a character', async () => {
@@ -114,7 +114,7 @@ describe('a login is accepted', () => {
     const all = [head, 'Transfer-Encoding: chunked\r\n\r\n', ...chunk(bytes.subarray(0, cut))]
     const message = [...all, ...chunk(bytes.subarray(cut)), '0\r\n\r\n'].map((part) => Buffer.from(part))
     expect(await sendBytes(await start({ accounts }), Buffer.concat(message))).toMatch(/^HTTP\/1\.1 403 /)
-    expect(accounts.mock.calls).toEqual([['é']])
+    expect(accounts.mock.calls).toEqual([['é', expect.anything()]])
   })
 })
 

@@ -1,0 +1,132 @@
+import type { Account, AccountLookup, AccountStoreOption } from '../accounts/account.js'
+import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
+import { loginAliases } from '../login/login-options.js'
+import type { TokenRouterOptions } from '../login/token-router-options.js'
+import { text } from '../options/checks.js'
+import { plainPath } from '../options/plain-path.js'
+import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject } from '../options/values.js'
+import { ENDPOINTS } from '../refusals/responses.js'
+import type { TokenIssuerOptions } from '../tokens/token-options.js'
+import type { HostOptions } from '../waiting/host-options.js'
+
+/** The paths of `auth.router`, below its mount point and without patterns. */
+export interface AuthPaths {
+  /** The token endpoint. Refresh and sign-out are below it. Default `/api/v2013/authentication/token`. */
+  token?: string | undefined
+  /** The user's own sessions, where the app has `sessions`. Default `/sessions`. */
+  sessions?: string | undefined
+  /** The public keys, where the app has key pairs. Default `/.well-known/jwks.json`. */
+  keys?: string | undefined
+}
+
+type FromRouter =
+  | 'respond'
+  | 'sessions'
+  | 'sessionLabel'
+  | 'refresh'
+  | 'bodyLimit'
+  | 'allowedOrigins'
+  | 'fields'
+  | 'extraFields'
+  | 'credentials'
+  | 'afterPassword'
+  | 'passwords'
+  | 'throttle'
+  | 'emailInEvents'
+
+/** The options of `createAuth`: those of the parts that it makes. */
+export interface AuthOptions<A extends Account = Account>
+  extends TokenIssuerOptions,
+    Omit<HostOptions, 'timeout'>,
+    Pick<TokenRouterOptions<A>, FromRouter>,
+    Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'resourceMetadata'> {
+  /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
+  accounts: AccountLookup<A> | AccountStoreOption<A>
+  /** The paths of the router. */
+  paths?: AuthPaths | undefined
+  /**
+   * The path at which you mount `auth.router`, as browsers see it, for example `/api`. `auth.signIn` needs it for the cookie with the refresh
+   * token. Default: the router has no mount path.
+   */
+  mountPath?: string | undefined
+}
+
+/** The options of `auth.guard`: those of `requireBearer` that a route chooses. */
+export type AuthGuardOptions = Pick<
+  RequireBearerOptions,
+  'scope' | 'anyScope' | 'signedInWithin' | 'optional' | 'realm' | 'resourceMetadata' | 'forwardErrors'
+>
+
+const pathSchema = {
+  token: optional(plainPath, ENDPOINTS.token.path),
+  sessions: optional(plainPath, '/sessions'),
+  keys: optional(plainPath, ENDPOINTS.keys.path),
+}
+
+const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
+  readOptions<AuthPaths, typeof pathSchema>(
+    'createAuth: option "paths"',
+    checkThat<AuthPaths>("an object of paths, like { token: '/login' }", isPlainObject)(value),
+    pathSchema,
+    { jwks: 'keys', login: 'token', signIn: 'token' },
+  )
+
+/** The part that reads the option checks its value. */
+const asGiven: Check<unknown> = (value) => value
+
+/** Which part reads an option. */
+const LOGIN = ['accounts', 'passwords', 'throttle', 'extraFields', 'afterPassword', 'emailInEvents'] as const
+const ROUTER = [
+  ...([
+    'respond',
+    'sessions',
+    'sessionLabel',
+    'refresh',
+    'bodyLimit',
+    'allowedOrigins',
+    'fields',
+    'credentials',
+  ] as const),
+  'forwardErrors',
+] as const
+const ISSUER = ['issuer', 'audience', 'keys', 'clockTolerance', 'cache', 'clientId', 'lifetime'] as const
+const GUARD = ['sessions', 'isRevoked', 'realm', 'resourceMetadata', 'forwardErrors'] as const
+const ALL = ['clock', 'timeout', 'onEvent'] as const
+
+type Name = (typeof LOGIN | typeof ROUTER | typeof ISSUER | typeof GUARD | typeof ALL)[number]
+const names: readonly Name[] = [...LOGIN, ...ROUTER, ...ISSUER, ...GUARD, ...ALL]
+
+const schema = {
+  ...(Object.fromEntries(names.map((name) => [name, asGiven])) as Record<Name, Check<unknown>>),
+  paths: optional(pathsOption, pathsOption({})),
+  mountPath: optional(text('a path like "/api", without a slash at its end', /^(\/[^/?#\s]+)*$/)),
+}
+
+const aliases = aliasesOf({
+  ...loginAliases,
+  keys: 'secret key privateKey',
+  lifetime: 'expiresIn ttl',
+  sessions: 'session',
+  refresh: 'refreshToken refreshTokens rememberMe cookie',
+  paths: 'path url basePath',
+  mountPath: 'mount prefix',
+})
+
+/** The options of each part. */
+export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
+  const read = readOptions<AuthOptions<A>, typeof schema>('createAuth', options, schema, aliases)
+  function pick<N extends Name>(...lists: (readonly N[])[]) {
+    const chosen = lists.flat().filter((name) => read[name] !== undefined)
+    return Object.fromEntries(chosen.map((name) => [name, read[name]])) as Pick<AuthOptions<A>, N>
+  }
+  return {
+    issuer: pick(ISSUER, ['clock', 'timeout']),
+    login: pick(LOGIN, ALL),
+    router: pick(ROUTER, ['timeout', 'onEvent']),
+    guard: pick(GUARD, ['timeout', 'onEvent']),
+    paths: read.paths,
+    mountPath: read.mountPath,
+    onEvent: pick(['onEvent']).onEvent,
+  }
+}

@@ -1,0 +1,101 @@
+import type { Request, Response } from 'express'
+import type { FindById } from '../accounts/find-account.js'
+import { loginById } from '../login/account-by-id.js'
+import { createFinish } from '../login/finish-sign-in.js'
+import type { TokenRouterSettings } from '../login/token-router-options.js'
+import { bool } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
+import { checkThat, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
+import { originOfRequest } from '../requests/origin.js'
+import type { NewSession } from '../sessions/session.js'
+import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
+
+/** The details of `auth.signIn`. */
+export interface AuthSignInDetails {
+  /**
+   * The token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act` (RFC 8693 section
+   * 4.1), and is not refreshed. The event `token.issued` has both accounts. Default: none.
+   */
+  actor?: VerifiedToken | undefined
+  /** The name of the device for the list of sessions. Default: that of `sessionLabel`. */
+  label?: NewSession['label']
+  /** The time just before you authenticated the account. A later `tokensValidAfter` refuses the sign-in. Default: the time of the call. */
+  issuedAt?: Date | undefined
+  /** False for a cookie that ends with the browser. Default true. */
+  remember?: boolean | undefined
+}
+
+/** The body of the response: that of the token endpoint, or what `respond` returned. */
+export interface SignedIn {
+  /** The token. */
+  authenticationToken: string
+  /** The expiration of the token, in ISO 8601 and UTC. */
+  expiration: string
+  /** The refresh token, for clients that keep it themselves. */
+  refreshToken?: string
+  /** A member that `respond` has added. */
+  [member: string]: unknown
+}
+
+/**
+ * Signs in an account that you have authenticated without its password: by a passkey, a mailed link or another provider. Issues a token,
+ * starts the session, and sets the cookie with the refresh token. A disabled account is refused.
+ * @param whom the account, or its id. The account is looked up again by its id
+ * @param res the response. Required where the refresh token is in a cookie
+ * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile; `unavailable`, `overloaded`,
+ * `client_closed_request`. Then no session remains. TypeError for an invalid argument
+ */
+export type AuthSignIn = (
+  whom: { readonly id: string } | string,
+  req: Request,
+  res?: Response,
+  details?: AuthSignInDetails,
+) => Promise<SignedIn>
+
+const schema = {
+  actor: optional(checkThat<VerifiedToken>('the verified token of the administrator: authOf(req)', isVerifiedToken)),
+  label: (value: unknown) => value as NewSession['label'],
+  issuedAt: optional(checkThat<Date>('a valid Date', isValidDate)),
+  remember: optional(bool, true),
+}
+
+interface Settings extends TokenRouterSettings {
+  findById: FindById | undefined
+  mountPath: string
+}
+
+/** Creates `auth.signIn`. */
+export function createAuthSignIn(settings: Settings): AuthSignIn {
+  const { tokens, timeout, refresh, findById, mountPath, emit } = settings
+  const finishSignIn = createFinish(settings)
+
+  return async function signIn(whom, req, res, details) {
+    const read = readOptions<AuthSignInDetails, typeof schema>('signIn', details, schema, { device: 'label' })
+    const { actor, label, issuedAt, remember } = read
+    const id = typeof whom === 'string' ? whom : memberOf(Object(whom), 'id')
+    if (typeof id !== 'string' || id === '') throw misuse('signIn: pass the account, or its id as a non-empty string')
+    if (!isPlainObject(memberOf(Object(req), 'headers')))
+      throw misuse('signIn: pass the request as the second argument')
+    if (!findById) throw misuse('signIn: the accounts need "findById". Pass createAuth() a store that has it')
+    const mode = actor ? undefined : refresh?.modeOf(req)
+    if (mode === 'cookie' && !res)
+      throw misuse('signIn: pass the response too, which gets the cookie. Use signIn(account, req, res)')
+    const origin = originOfRequest(req)
+    const { account, subject } = await loginById({ tokens, findById, timeout }, id, issuedAt)
+    const task = { account, subject: withActor(subject, actor), req, res, origin, mode, remember, label, mountPath }
+    const [{ id: tokenId, expiresAt }, { body }] = await finishSignIn(task)
+    const actorId = actor && { actorId: actor.accountId }
+    emit({ address: origin.address }, { type: 'token.issued', accountId: id, tokenId, expiresAt, ...actorId })
+    return JSON.parse(body)
+  }
+}
+
+/** Adds the actor to the claims (RFC 8693 section 4.1), with the actor's own actor. */
+function withActor(subject: TokenSubject, actor: VerifiedToken | undefined): TokenSubject {
+  if (!actor) return subject
+  const earlier = memberOf(actor.claims, 'act')
+  const act = { sub: actor.accountId, ...(isPlainObject(earlier) && { act: earlier }) }
+  return { ...subject, claims: { ...subject.claims, act } }
+}

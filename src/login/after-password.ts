@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http'
+import type { FoundAccount } from '../accounts/account.js'
+import { copyOfRefusal, isSignInRefusal } from '../refusals/sign-in-refusal.js'
+import type { Origin } from '../requests/origin.js'
+import { callHost } from '../waiting/host-call.js'
+import { readTerms, type SignInTerms } from './sign-in-terms.js'
+
+/** The members of a request body that `extraFields` names, as the client sent them. */
+export type ExtraFields = Readonly<Record<string, unknown>>
+
+/** A sign-in whose password is right. */
+export interface CheckedPassword<A = object, R = IncomingMessage> {
+  /** The object that your store returned. */
+  account: A
+  /** The members of the request body that `extraFields` names, as the client sent them: check them. */
+  fields: ExtraFields
+  /** The request. Undefined for a call of `logIn` without a request. */
+  req: R
+  /** Aborts when the client has disconnected, or after the time limit. */
+  signal: AbortSignal
+}
+
+/**
+ * Decides about a sign-in after its password was right, before a session or a token exists. Throws a `SignInRefusal` to refuse it, or an
+ * `AuthError` with the code `invalid_credentials` for the response of a wrong password. An error with `expose: true` and a `status` of 400 to 499 goes to your error handler. Any other error, and a call that takes too long, causes a `503`.
+ * @returns nothing, or the terms of the sign-in
+ */
+export type AfterPassword<A = object, R = IncomingMessage> = (
+  signIn: CheckedPassword<A, R>,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement returns void.
+) => SignInTerms | undefined | null | void | Promise<SignInTerms | undefined | null | void>
+
+/** What a login needs for this step. */
+export interface AfterPasswordTask extends Origin {
+  afterPassword: AfterPassword<object, IncomingMessage | undefined> | undefined
+  fields: ExtraFields
+  req: IncomingMessage | undefined
+  /** The time limit, in milliseconds. */
+  timeout: number
+}
+
+/**
+ * Asks the host about a sign-in.
+ * @throws SignInRefusal of the host, or AuthError `invalid_credentials` of the host or `unavailable`
+ */
+export async function askAfterPassword(
+  { afterPassword, fields, req, signal, timeout }: AfterPasswordTask,
+  { account, original }: FoundAccount,
+): Promise<SignInTerms | undefined> {
+  if (!afterPassword) return undefined
+  const ended = new AbortController()
+  const abort = () => ended.abort()
+  // Not AbortSignal.any(), which Node 20 keeps in memory for as long as the connection is open.
+  signal.addEventListener('abort', abort)
+  try {
+    const ask = async () =>
+      readTerms(await afterPassword({ account: original, fields, req, signal: ended.signal }), account)
+    const about = { accountId: account.id }
+    return await callHost('internal', ask, { timeout, mayRefuse: true, passThrough: ['invalid_credentials'], about })
+  } catch (error) {
+    abort()
+    throw isSignInRefusal(error) ? copyOfRefusal(error, { accountId: account.id }) : error
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,112 @@
+import type { Request, Response } from 'express'
+import { findAccount } from '../accounts/find-account.js'
+import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
+import { headerOf } from '../requests/header-lines.js'
+import type { RequestOrigin } from '../requests/origin.js'
+import type { NewSession } from '../sessions/session.js'
+import { createTokenId } from '../tokens/jwt/claims.js'
+import { callHost } from '../waiting/host-call.js'
+import { createConfirmation, type LookUp, lookUpOf } from './confirmation.js'
+import { type LoginResult, subjectOf } from './create-login.js'
+import { createIssuing, type Issued, limitCalls } from './issuing.js'
+import { type RefreshRoutes, refreshResponse, withinSession } from './refresh-mode.js'
+import { keptTerms } from './sign-in-terms.js'
+import { CALL_CODES, startSession } from './start-session.js'
+import type { TokenRouterSettings } from './token-router-options.js'
+
+/** A sign-in whose account is known. */
+export interface KnownSignIn extends LoginResult {
+  req: Request
+  /** The response, which gets the cookie. Required in the mode `'cookie'`. */
+  res: Response | undefined
+  origin: RequestOrigin
+  mode: RefreshMode | undefined
+  remember: boolean
+  /** The name of the device. Default: what the option `sessionLabel` returns. */
+  label?: NewSession['label']
+  /** The path of the router with the token endpoint. Default: that of the request. */
+  mountPath?: string | undefined
+}
+
+interface WantedSignIn extends KnownSignIn {
+  isWanted(): boolean
+}
+
+type Settings = Pick<
+  TokenRouterSettings,
+  'tokens' | 'path' | 'respond' | 'timeout' | 'sessions' | 'sessionLabel' | 'refresh'
+>
+
+/** A session that has not started yet. */
+interface BegunSession {
+  id: string
+  expiresAt: Date
+  refresh?: string
+}
+
+/** Creates the end of a sign-in: account → token → session → response. */
+export function createFinish(settings: Settings) {
+  const { tokens, path, timeout, sessions, sessionLabel, refresh } = settings
+  const issue = createIssuing(settings)
+  const calls = { timeout, passThrough: CALL_CODES }
+
+  return function finishSignIn(task: KnownSignIn): Promise<[Issued, HttpResponse]> {
+    const { origin, res } = task
+    return limitCalls(origin.source, (isWaiting) => {
+      const isWanted = () => isWaiting() && !res?.headersSent && !origin.signal.aborted
+      return issueLater({ ...task, isWanted })
+    })
+  }
+
+  /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
+  async function issueLater(task: WantedSignIn): Promise<[Issued, HttpResponse]> {
+    const { req, account, subject, mode } = task
+    if (refresh && mode) return issueWithRefresh(task, mode, refresh)
+    const issued = await issue(req, subject, account)
+    await start(task, { id: issued.id, expiresAt: issued.expiresAt }, lookUpOf(subject))
+    return plain(issued)
+  }
+
+  async function issueWithRefresh(
+    task: WantedSignIn,
+    mode: RefreshMode,
+    routes: RefreshRoutes,
+  ): Promise<[Issued, HttpResponse]> {
+    const { req, res, account, subject, remember, mountPath } = task
+    const { refreshing } = routes
+    const now = Number(tokens.now())
+    const id = createTokenId(now)
+    const { refresh: state, expiresAt } = refreshing.begin(remember)
+    const createdAt = subject.issuedAt ?? new Date(now)
+    // A login of the host may not tell. The session still has to know the account as it is.
+    const lookUp = lookUpOf(subject) ?? (await lookUpById(routes, subject.accountId, createdAt))
+    const issued = await issue(req, withinSession(subject, { id, createdAt, expiresAt }, now), account)
+    const terms = keptTerms(subject, lookUp.subject())
+    await start(task, { id, expiresAt, refresh: state }, lookUp)
+    const refreshToken = refreshing.write({ sessionId: id, generation: 0, terms }, tokens.issuer)
+    const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }
+    return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember })]
+  }
+
+  /** Looks up the account of a sign-in that a function of the host has done. */
+  async function lookUpById({ findById }: RefreshRoutes, id: string, asOf: Date): Promise<LookUp> {
+    const lookUp = () => callHost('accounts', () => findAccount(findById, id), { timeout })
+    // The confirmation refuses an account that does not exist.
+    const { account = { id, passwordHash: null } } = (await lookUp()) ?? {}
+    const confirm = createConfirmation({ id, asOf, lookUp, isKnown: () => true })
+    return { confirm, subject: () => subjectOf(account, asOf) }
+  }
+
+  async function start(task: WantedSignIn, begun: BegunSession, lookUp: LookUp | undefined): Promise<void> {
+    if (!sessions) return
+    const { req, origin, subject, isWanted } = task
+    const { address } = origin
+    const label = task.label ?? (sessionLabel && (await callHost('internal', () => sessionLabel(req), calls)))
+    const userAgent = headerOf(req, 'user-agent') as string | undefined
+    const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
+    const refreshing = begun.refresh === undefined ? undefined : refresh?.refreshing
+    await startSession({ sessions, session, confirm: lookUp?.confirm, isWanted, timeout, refreshing })
+  }
+}
+
+export const plain = (issued: Issued): [Issued, HttpResponse] => [issued, jsonResponse(issued.text)]

@@ -1,0 +1,114 @@
+import type { Account } from '../accounts/account.js'
+import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
+import { describe, named } from '../options/read-options.js'
+import { isPlainObject, own } from '../options/values.js'
+import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+
+/** The terms of one sign-in, which `afterPassword` returns. They hold for all its tokens, also after a refresh. */
+export interface SignInTerms {
+  /** The lifetime of each token, from 1 s. A longer one than the account's or the issuer's has no effect. Default: the account's. */
+  lifetime?: Duration | undefined
+  /** Private claims, in addition to those of the account. Default none. */
+  claims?: Readonly<Record<string, unknown>> | undefined
+  /** The scopes of the tokens: some of the account's. Default: all of the account's. */
+  scopes?: readonly string[] | undefined
+}
+
+const MEMBERS = ['lifetime', 'claims', 'scopes']
+
+/**
+ * Reads what `afterPassword` returned.
+ * @throws TypeError that names the mistake
+ */
+export function readTerms(returned: unknown, account: Account): SignInTerms | undefined {
+  if (returned === undefined || returned === null) return undefined
+  const what = 'afterPassword: must return nothing, or { lifetime, claims, scopes }'
+  const unknown = isPlainObject(returned) ? Object.keys(returned).find((name) => !MEMBERS.includes(name)) : undefined
+  if (!isPlainObject(returned) || unknown !== undefined) {
+    const found = unknown === undefined ? `returned ${describe(returned)}` : `returned a member "${unknown}"`
+    throw misuse(`${what}, but ${found}. To refuse the sign-in, throw new SignInRefusal('code')`)
+  }
+  const { lifetime, claims, scopes } = returned as SignInTerms
+  if (lifetime !== undefined) named('afterPassword: "lifetime"', tokenAge, lifetime)
+  if (claims !== undefined && !isPlainObject(claims)) throw misuse('afterPassword: "claims" must be an object')
+  if (scopes !== undefined && !isScopeList(scopes)) throw misuse('afterPassword: "scopes" must be an array of scopes')
+  if (scopes?.some((scope) => !account.scopes?.includes(scope))) {
+    throw misuse('afterPassword: "scopes" has a scope that the account does not have. Add it to the account')
+  }
+  return { lifetime, claims, scopes }
+}
+
+/** Returns the subject of a sign-in with its terms. */
+export function withTerms(subject: TokenSubject, terms: SignInTerms | undefined): TokenSubject {
+  if (!terms) return subject
+  const { lifetime, claims, scopes } = terms
+  return {
+    ...subject,
+    scopes: scopes ?? subject.scopes,
+    claims: { ...subject.claims, ...claims },
+    lifetime: shorter(subject.lifetime, lifetime),
+  }
+}
+
+function shorter(one: Duration | null | undefined, other: Duration | null | undefined): TokenSubject['lifetime'] {
+  if (one == null || other == null) return one ?? other
+  return tokenAge(one) <= tokenAge(other) ? one : other
+}
+
+/** The difference between the token of a sign-in and its account, in the refresh token. */
+interface KeptTerms {
+  scopes?: readonly string[]
+  claims?: Readonly<Record<string, unknown>>
+  /** The claims of the account that the token does not have. */
+  without?: readonly string[]
+  lifetime?: Duration
+}
+
+/** The longest text of kept terms. A browser accepts cookies of 4,096 bytes. */
+const LONGEST_TERMS = 2048
+
+/**
+ * Returns the terms of a sign-in as a text for its refresh tokens: what differs from the account. So a narrowed token stays narrow.
+ * @param subject what a token was issued for
+ * @param base the subject of the account itself
+ * @throws TypeError when they are too long
+ */
+export function keptTerms(subject: TokenSubject, base: TokenSubject): string | undefined {
+  const [scopes, all] = [subject.scopes ?? [], base.scopes ?? []]
+  const [claims, ofAccount] = [Object(subject.claims), Object(base.claims)]
+  const added = Object.entries(claims).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(own(ofAccount, name)),
+  )
+  const without = Object.keys(ofAccount).filter((name) => !Object.hasOwn(claims, name))
+  const { lifetime } = subject
+  const kept: KeptTerms = {
+    ...(!(scopes.length === all.length && all.every((scope) => scopes.includes(scope))) && { scopes }),
+    ...(added.length > 0 && { claims: Object.fromEntries(added) }),
+    ...(without.length > 0 && { without }),
+    ...(lifetime != null && lifetime !== base.lifetime && { lifetime }),
+  }
+  if (Object.keys(kept).length === 0) return undefined
+  const text = Buffer.from(JSON.stringify(kept)).toString('base64url')
+  if (text.length > LONGEST_TERMS) {
+    throw misuse('afterPassword: the claims and scopes of a sign-in with refresh must be shorter than 1,500 characters')
+  }
+  return text
+}
+
+/**
+ * Returns the subject of a refresh with the terms of its sign-in.
+ * @param text the terms of a refresh token whose signature is valid
+ */
+export function withKeptTerms(subject: TokenSubject, text: string | undefined): TokenSubject {
+  if (text === undefined) return subject
+  const kept: KeptTerms = JSON.parse(Buffer.from(text, 'base64url').toString())
+  const [scopes, without, lifetime] = [own(kept, 'scopes'), own(kept, 'without'), own(kept, 'lifetime')]
+  const claims = Object.entries({ ...subject.claims }).filter(([name]) => !without?.includes(name))
+  return {
+    ...subject,
+    scopes: (subject.scopes ?? []).filter((scope) => !scopes || scopes.includes(scope)),
+    claims: { ...Object.fromEntries(claims), ...own(kept, 'claims') },
+    lifetime: shorter(subject.lifetime, lifetime),
+  }
+}

@@ -1,0 +1,47 @@
+import type { Account, Auth } from 'express-token-endpoint'
+import { Secret, TOTP } from 'otpauth'
+import request from 'supertest'
+import { describe, expect, it } from 'vitest'
+import { get, signIn, startExamples } from '../../../support/documents/examples.js'
+import { TOKEN_PATH } from '../../../support/http.js'
+
+const { run } = startExamples(import.meta.url)
+
+const GOOD = { email: 'alice@example.com', password: 'secret' }
+
+describe('the page on createAuth', () => {
+  it('create-auth: signs in with a cookie, guards routes with the account, and lets an administrator act as a user', async () => {
+    const { app, auth } = await run<{ auth: Auth<Account> }>('create-auth')
+    const { body, headers } = await signIn(app).expect(200)
+    expect(String(headers['set-cookie'])).toContain('__Secure-refresh=')
+    await get(app, '/me', body.authenticationToken).expect(200, { hello: GOOD.email })
+    await get(app, '/admin', body.authenticationToken).expect(403)
+    const sessionId = (await auth.tokens.verify(body.authenticationToken)).sessionId as string
+    const { token } = await auth.tokens.issue({ accountId: 'acc-1', scopes: ['admin'], sessionId })
+    // The account does not have the scope now.
+    await request(app).post('/act-as/acc-1').set('Authorization', `Bearer ${token}`).expect(403)
+  })
+})
+
+describe('the page on steps after the password', () => {
+  it('after-password: asks for a code, takes each code once, and counts a wrong one', async () => {
+    const { app, alice, secret } = await run<{ alice: { verified: boolean }; secret: string }>('after-password')
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+    const code = totp.generate()
+    const send = (more: object) =>
+      request(app)
+        .post(TOKEN_PATH)
+        .send({ ...GOOD, ...more })
+    expect((await send({}).expect(403)).body.code).toBe('code_required')
+    const { body } = await send({ code }).expect(200)
+    await get(app, '/me', body.authenticationToken).expect(200, { id: 'acc-1' })
+    expect((await send({ code }).expect(403)).body.code).toBe('wrong_code')
+    for (const wrong of [Number(code), { $ne: 1 }])
+      expect((await send({ code: wrong }).expect(403)).body.code).toBe('wrong_code')
+    alice.verified = false
+    expect((await send({ code }).expect(403)).body.code).toBe('email_not_verified')
+    alice.verified = true
+    for (let times = 0; times < 7; times++) await send({ code })
+    await send({ code: totp.generate({ timestamp: Date.now() + 30_000 }) }).expect(429)
+  })
+})

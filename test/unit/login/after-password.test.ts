@@ -1,0 +1,447 @@
+// Tests login/sign-in-terms.ts refusals/{refusal,sign-in-refusal}.ts
+
+import express, { type ErrorRequestHandler } from 'express'
+import {
+  type AfterPassword,
+  type AuthEvent,
+  authErrors,
+  createLogin,
+  createSessions,
+  createThrottle,
+  memoryAccounts,
+  memorySessions,
+  SignInRefusal,
+  type TokenRouterOptions,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { until } from '../../support/concurrency.js'
+import { expectMisuse, rejectionOf } from '../../support/failures.js'
+import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../support/fixtures.js'
+import {
+  asForm,
+  asJson,
+  expectBadRequest,
+  expectForbidden,
+  expectUnavailable,
+  GOOD,
+  GOOD_FORM,
+} from '../../support/host.js'
+import { client, listen, TOKEN_PATH } from '../../support/http.js'
+
+const alice = {
+  ...ACCOUNTS.alice,
+  scopes: ['reports:read', 'admin'],
+  totp: '123456',
+  claims: { role: 'manager', org: 7 },
+}
+const asCode: AfterPassword<typeof alice> = ({ account, fields }) => {
+  if (fields['code'] === account.totp) return
+  if (fields['code']) throw new SignInRefusal('wrong_code', { countAsFailure: true })
+  throw new SignInRefusal('code_required', { detail: 'Send the code of your app too.' })
+}
+
+async function start(options: Partial<TokenRouterOptions<typeof alice>> = {}, onError?: ErrorRequestHandler) {
+  const events: AuthEvent[] = []
+  const list = [{ ...alice }]
+  const accounts = {
+    findByEmail: (email: string) => list.find((one) => one.email === email),
+    findById: (id: string) => list.find((one) => one.id === id),
+  }
+  const app = express()
+  const onEvent = (event: AuthEvent) => void events.push(event)
+  const own = options.logIn ? {} : { accounts, passwords: fastPasswords(), throttle: false as const }
+  app.use(tokenRouter<typeof alice>({ tokens: makeIssuer(), ...own, onEvent, ...options }))
+  if (onError) app.use(onError)
+  const send = client((await listen(app)).port)
+  const post = (body: object, path = '') => send({ ...asJson(body), method: 'POST', path: TOKEN_PATH + path })
+  const form = (text: string) => send({ ...asForm(text), method: 'POST', path: TOKEN_PATH })
+  return { post, form, send, events, list, account: list[0] as typeof alice }
+}
+
+const tokenOf = ({ body }: { body: string }) => decodePayload(JSON.parse(body).authenticationToken)
+
+describe('a sign-in with a step after the password', () => {
+  const extraFields = ['code']
+
+  it('asks for the code, refuses a wrong one, and accepts the right one', async () => {
+    const { post, events } = await start({ extraFields, afterPassword: asCode })
+    const asked = await post(GOOD)
+    expect(asked.status).toBe(403)
+    expect(asked.headers).toMatchObject({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
+    expect(JSON.parse(asked.body)).toEqual({
+      type: 'about:blank',
+      title: 'Forbidden',
+      status: 403,
+      code: 'code_required',
+      detail: 'Send the code of your app too.',
+    })
+    expect(JSON.parse((await post({ ...GOOD, code: '000000' })).body)).toMatchObject({ code: 'wrong_code' })
+    expect(await post({ ...GOOD, code: '123456' })).toMatchObject({ status: 200 })
+    expect(events.map((event) => 'code' in event && event.code)).toEqual(['code_required', 'wrong_code', false])
+    expect(events[0]).toMatchObject({ type: 'token.refused', accountId: alice.id })
+  })
+
+  it('reveals nothing before the password is right', async () => {
+    const afterPassword = vi.fn()
+    const { post, account } = await start({ afterPassword })
+    expectForbidden(await post({ ...GOOD, password: 'wrong' }))
+    expectForbidden(await post({ ...GOOD, email: 'nobody@example.com' }))
+    Object.assign(account, { disabled: true })
+    expectForbidden(await post(GOOD))
+    expect(afterPassword).not.toHaveBeenCalled()
+  })
+
+  it('counts a wrong code as a failed login, so that nobody can guess codes, and a missing one not', async () => {
+    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
+    const { post } = await start({ throttle, extraFields, afterPassword: asCode })
+    for (let times = 0; times < 5; times++) expect(await post(GOOD)).toMatchObject({ status: 403 })
+    for (const code of ['1', '2']) expect(await post({ ...GOOD, code })).toMatchObject({ status: 403 })
+    for (const body of [{ ...GOOD, code: '123456' }, GOOD, { ...GOOD, password: 'wrong' }]) {
+      expect(JSON.parse((await post(body)).body)).toMatchObject({ code: 'too_many_attempts' })
+    }
+  })
+
+  it('passes the host its own account, the named fields as they were sent, the request and a signal', async () => {
+    const seen: Parameters<AfterPassword<typeof alice>>[0][] = []
+    const afterPassword: AfterPassword<typeof alice> = (signIn) => void seen.push(signIn)
+    const { post, form, account } = await start({ extraFields: ['code', 'device', 'none'], afterPassword })
+    await post({ ...GOOD, code: 7, device: { name: ['x'] }, other: 1, __proto__: { none: 1 } })
+    await form(`${GOOD_FORM}&code=8&other=1`)
+    expect(seen[0]?.account).toBe(account)
+    expect(seen.map(({ fields }) => ({ ...fields }))).toEqual([{ code: 7, device: { name: ['x'] } }, { code: '8' }])
+    expect(seen[0]?.req).toMatchObject({ method: 'POST' })
+    expect(seen[0]?.signal.aborted).toBe(false)
+    expect(Object.isFrozen(seen[0]?.fields)).toBe(true)
+  })
+
+  it('passes the fields to findByEmail, for tenants', async () => {
+    const findByEmail = vi.fn((_email: string, _context: object) => alice)
+    const { post } = await start({ accounts: { findByEmail }, extraFields: ['tenant'] })
+    await post({ ...GOOD, tenant: 'north' })
+    expect(findByEmail.mock.calls[0]?.[1]).toMatchObject({ fields: { tenant: 'north' }, req: { method: 'POST' } })
+  })
+
+  it.each<[string, unknown]>([
+    ['an error', new Error('down')],
+    ['an error with a status that is not exposed', Object.assign(new Error('no'), { status: 422 })],
+    ['an exposed error of the server', Object.assign(new Error('no'), { status: 500, expose: true })],
+    ['a text', 'no'],
+  ])('responds 503 with an event when the step throws %s', async (_, thrown) => {
+    const { post, events } = await start({
+      afterPassword: () => {
+        throw thrown
+      },
+    })
+    expectUnavailable(await post(GOOD))
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true, error: thrown }])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['false', false, 'throw new SignInRefusal'],
+    ['an unknown member', { scope: 'x' }, 'a member "scope"'],
+    ['scopes that are a text', { scopes: 'admin' }, '"scopes" must be'],
+    ['a scope that the account does not have', { scopes: ['root'] }, 'does not have'],
+    ['claims that are a list', { claims: [] }, '"claims" must be'],
+    ['a lifetime that is none', { lifetime: 'soon' }, '"lifetime" must be'],
+  ])('responds 503 when the step returns %s', async (_, returned, message) => {
+    const { post, events } = await start({ afterPassword: () => returned as never })
+    expectUnavailable(await post(GOOD))
+    expect(events).toMatchObject([{ error: { message: expect.stringContaining(message) } }])
+  })
+
+  it('ends a step that takes too long, and its signal aborts', async () => {
+    let signal: AbortSignal | undefined
+    const afterPassword: AfterPassword<object> = (signIn) => {
+      signal = signIn.signal
+      return new Promise<never>(() => {})
+    }
+    const { post } = await start({ afterPassword, timeout: '10ms' as never })
+    expectUnavailable(await post(GOOD))
+    expect(signal?.aborted).toBe(true)
+  })
+
+  it('aborts the signal when the client disconnects', async () => {
+    let signal: AbortSignal | undefined
+    const afterPassword: AfterPassword<object> = (signIn) => {
+      signal = signIn.signal
+      return new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(new Error('gone'))))
+    }
+    const app = express().use(
+      tokenRouter({
+        tokens: makeIssuer(),
+        accounts: () => alice,
+        passwords: fastPasswords(),
+        afterPassword,
+        onEvent() {},
+      }),
+    )
+    const { url } = await listen(app)
+    const controller = new AbortController()
+    const { headers, body } = asJson(GOOD)
+    const sent = fetch(url + TOKEN_PATH, { method: 'POST', headers, body, signal: controller.signal } as RequestInit)
+    await until(() => expect(signal).toBeDefined())
+    controller.abort()
+    await rejectionOf(sent)
+    await until(() => expect(signal?.aborted).toBe(true))
+    expect(signal?.aborted).toBe(true)
+  })
+
+  it("sends the refusal's status and headers", async () => {
+    const refusal = new SignInRefusal('terms_changed', {
+      status: 451,
+      headers: { 'X-Terms': '7', 'Retry-After': '60' },
+    })
+    const { post } = await start({ afterPassword: () => Promise.reject(refusal) })
+    const answer = await post(GOOD)
+    expect(answer).toMatchObject({ status: 451, headers: { 'x-terms': '7', 'retry-after': '60' } })
+    expect(JSON.parse(answer.body)).toMatchObject({
+      title: 'Unavailable For Legal Reasons',
+      detail: 'The sign-in was refused.',
+    })
+  })
+
+  it("passes an exposed error to the host's error handler, as http-errors makes them, with one event", async () => {
+    const thrown = Object.assign(new Error('Pay first'), { statusCode: 402, expose: true })
+    const onError: ErrorRequestHandler = (error, _req, res, _next) =>
+      void res.status(error.statusCode).send(error.message)
+    const { post, events } = await start({ afterPassword: () => Promise.reject(thrown) }, onError)
+    expect(await post(GOOD)).toMatchObject({ status: 402, body: 'Pay first', headers: { 'cache-control': 'no-store' } })
+    expect(events).toMatchObject([{ type: 'token.refused', code: 'sign_in_refused', accountId: alice.id }])
+  })
+
+  it("passes a refusal to the host's error handler with forwardErrors: 'all'", async () => {
+    const onError: ErrorRequestHandler = (error, _req, res, _next) =>
+      void res.status(418).set(error.headers).json(error)
+    const { post, events } = await start({ afterPassword: asCode, forwardErrors: 'all' }, onError)
+    const answer = await post(GOOD)
+    expect(answer).toMatchObject({ status: 418, headers: { 'cache-control': 'no-store' } })
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'code_required' })
+    expect(events).toHaveLength(1)
+  })
+})
+
+describe('the terms of a sign-in', () => {
+  const terms = { lifetime: '5m', claims: { amr: ['otp'], iss: 'x' }, scopes: ['reports:read'] }
+
+  it('shorten the token, narrow its scopes, and add claims', async () => {
+    const { post } = await start({ afterPassword: () => terms })
+    const { scope, amr, role, iat, exp, iss } = tokenOf(await post(GOOD)) as Record<string, number>
+    expect({ scope, amr, role }).toEqual({ scope: 'reports:read', amr: ['otp'], role: 'manager' })
+    expect(Number(exp) - Number(iat)).toBe(300)
+    expect(iss).not.toBe('x')
+  })
+
+  it.each<[string | undefined, string | undefined, number]>([
+    ['2m', '5m', 120],
+    ['5m', '2m', 120],
+    [undefined, '2m', 120],
+    ['2m', undefined, 120],
+    [undefined, '5h', 3600],
+  ])('never lengthen a token: the account has %s, the terms %s', async (ofAccount, lifetime, seconds) => {
+    const { post, account } = await start({ afterPassword: () => ({ lifetime }) })
+    Object.assign(account, { lifetime: ofAccount })
+    const { iat, exp } = tokenOf(await post(GOOD))
+    expect(Number(exp) - Number(iat)).toBe(seconds)
+  })
+
+  const refreshing = () => createSessions(memorySessions(), { refresh: { secret: SECRET } })
+
+  it('stay after each refresh, without what the account has lost meanwhile', async () => {
+    const sessions = refreshing()
+    const options = {
+      sessions,
+      refresh: 'body',
+      afterPassword: () => ({ ...terms, scopes: ['reports:read', 'admin'].slice(0, 1) }),
+    } as const
+    const { post, account } = await start(options)
+    let { refreshToken } = JSON.parse((await post(GOOD)).body)
+    for (let times = 0; times < 2; times++) {
+      const answer = await post({ refreshToken }, '/refresh')
+      const { scope, amr, role, iat, exp } = tokenOf(answer)
+      expect({ scope, amr, role }).toEqual({ scope: 'reports:read', amr: ['otp'], role: 'manager' })
+      expect(Number(exp) - Number(iat)).toBe(300)
+      ;({ refreshToken } = JSON.parse(answer.body))
+    }
+    Object.assign(account, { scopes: ['admin'], claims: { role: 'clerk' } })
+    const { scope, role } = tokenOf(await post({ refreshToken }, '/refresh'))
+    expect({ scope, role }).toEqual({ scope: undefined, role: 'clerk' })
+  })
+
+  it('stay after a refresh when a function around the login has narrowed them', async () => {
+    const accounts = memoryAccounts([alice])
+    const own = createLogin({ accounts, passwords: fastPasswords(), throttle: false })
+    const logIn: typeof own = async (credentials, from) => {
+      const { account, subject } = await own(credentials, from)
+      return { account, subject: { ...subject, scopes: [], claims: { org: 7 } } }
+    }
+    const { post } = await start({ logIn, accounts, sessions: refreshing(), refresh: 'body' })
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    const { scope, role, org } = tokenOf(await post({ refreshToken }, '/refresh'))
+    expect({ scope, role, org }).toEqual({ scope: undefined, role: undefined, org: 7 })
+  })
+
+  it('stay after a refresh for a login of the host itself', async () => {
+    const accounts = memoryAccounts([alice])
+    const logIn = async () => ({ account: { id: alice.id }, subject: { accountId: alice.id, scopes: ['admin'] } })
+    const { post } = await start({ logIn, accounts, sessions: refreshing(), refresh: 'body' })
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    expect(tokenOf(await post({ refreshToken }, '/refresh'))['scope']).toBe('admin')
+  })
+
+  it('cannot be changed in a refresh token', async () => {
+    const { post } = await start({ sessions: refreshing(), refresh: 'body', afterPassword: () => terms })
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    const [id, generation, kept, mac] = String(refreshToken).split('.')
+    const wide = Buffer.from('{}').toString('base64url')
+    for (const forged of [
+      [id, generation, mac],
+      [id, generation, wide, mac],
+      [id, generation, '', mac],
+    ]) {
+      expectForbidden(await post({ refreshToken: forged.join('.') }, '/refresh'))
+    }
+    expect(JSON.parse(Buffer.from(String(kept), 'base64url').toString())).toMatchObject({ scopes: ['reports:read'] })
+  })
+
+  it('are refused with 503 when a cookie could not hold them, and no session remains', async () => {
+    const sessions = refreshing()
+    const { post } = await start({
+      sessions,
+      refresh: 'body',
+      afterPassword: () => ({ claims: { long: 'x'.repeat(2000) } }),
+    })
+    expectUnavailable(await post(GOOD))
+    expect(await sessions.list(alice.id)).toEqual([])
+  })
+})
+
+describe('the option credentials', () => {
+  type Nested = { user: Record<string, unknown> }
+
+  it('reads a nested body, and passes on the other members of what it returns', async () => {
+    const seen: object[] = []
+    const { post } = await start({
+      credentials: ({ user }: Nested) => ({ email: user['mail'], password: user['pass'], device: user['device'] }),
+      afterPassword: ({ fields }) => void seen.push({ ...fields }),
+    })
+    const user = { mail: GOOD.email, pass: GOOD.password, device: 'x', other: 1 }
+    expect(await post({ user })).toMatchObject({ status: 200 })
+    expect(seen).toEqual([{ device: 'x' }])
+  })
+
+  it('passes on only what extraFields names, where both are given', async () => {
+    const seen: object[] = []
+    const credentials = ({ user }: Nested) => user
+    const { post } = await start({
+      credentials,
+      extraFields: ['code'],
+      afterPassword: ({ fields }) => void seen.push({ ...fields }),
+    })
+    await post({ user: { ...GOOD, code: 1, other: 2 } })
+    expect(seen).toEqual([{ code: 1 }])
+  })
+
+  it.each<[string, unknown]>([
+    ['another shape', { email: 1 }],
+    ['no object', []],
+    ['a member of the wrong type', { user: { email: 1, password: 'x' } }],
+  ])('responds 400 to a body with %s', async (_, body) => {
+    const { post } = await start({
+      credentials: ({ user }: Nested) => ({ email: user['email'], password: user['password'] }),
+    })
+    expectBadRequest(await post(body as object))
+  })
+})
+
+describe('createLogin with a step after the password', () => {
+  const make = (afterPassword: AfterPassword<typeof alice, unknown>) =>
+    createLogin<typeof alice>({
+      accounts: () => alice,
+      passwords: fastPasswords(),
+      throttle: false,
+      extraFields: ['code'],
+      afterPassword,
+    })
+
+  it('takes the further fields beside the credentials, and rejects with the refusal', async () => {
+    const logIn = make(asCode as never)
+    expect(await logIn({ ...GOOD, code: '123456' })).toMatchObject({ subject: { accountId: alice.id } })
+    const refusal = await rejectionOf(logIn(GOOD))
+    expect(refusal).toMatchObject({ name: 'SignInRefusal', code: 'code_required', status: 403, statusCode: 403 })
+    expect(JSON.parse(JSON.stringify(refusal))).toMatchObject({ code: 'code_required' })
+  })
+
+  it('rejects with the exposed error itself', async () => {
+    const thrown = Object.assign(new Error('Pay first'), { status: 402, expose: true })
+    expect(await rejectionOf(make(() => Promise.reject(thrown))(GOOD))).toBe(thrown)
+  })
+
+  it('sends its refusals with authErrors from a custom route, with one event', async () => {
+    const events: AuthEvent[] = []
+    const onEvent = (event: AuthEvent) => void events.push(event)
+    const logIn = createLogin<typeof alice>({
+      accounts: () => alice,
+      passwords: fastPasswords(),
+      throttle: false,
+      onEvent,
+      afterPassword: asCode as never,
+    })
+    const app = express().use(express.json())
+    app.post('/custom', async (req, res) => void res.json(await logIn(req.body, req)))
+    app.use(authErrors({ onEvent }))
+    const send = client((await listen(app)).port)
+    const answer = await send({ ...asJson(GOOD), method: 'POST', path: '/custom' })
+    expect(answer).toMatchObject({ status: 403, headers: { 'content-type': 'application/problem+json' } })
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'code_required' })
+    expect(events).toMatchObject([{ type: 'token.refused', code: 'code_required' }])
+  })
+
+  it('keeps its fields in tokenRouter, which reports a refusal once', async () => {
+    const { post, events } = await start({ logIn: make(asCode as never) })
+    expect(await post({ ...GOOD, code: '123456' })).toMatchObject({ status: 200 })
+    expect(JSON.parse((await post(GOOD)).body)).toMatchObject({ code: 'code_required' })
+    expect(events.map(({ type }) => type)).toEqual(['token.issued', 'token.refused'])
+  })
+
+  it('passes the fields that the router names to a function around it', async () => {
+    const own = make(asCode as never)
+    const logIn = vi.fn((credentials: Parameters<typeof own>[0]) => own(credentials))
+    const { post } = await start({ logIn, extraFields: ['code'] })
+    expect(await post({ ...GOOD, code: '123456', other: 1 })).toMatchObject({ status: 200 })
+    expect(logIn.mock.calls[0]?.[0]).toEqual({ ...GOOD, code: '123456' })
+    expect(JSON.parse((await post(GOOD)).body)).toMatchObject({ code: 'code_required' })
+  })
+})
+
+describe('SignInRefusal', () => {
+  it.each<[string, unknown, object, string]>([
+    ['no code', undefined, {}, 'the code must be'],
+    ['a code with a space', 'code required', {}, 'the code must be'],
+    ['a code of AuthError', 'invalid_credentials', {}, 'is a code of AuthError'],
+    ['a status of the server', 'x', { status: 500 }, 'option "status"'],
+    ['a status of a success', 'x', { status: 200 }, 'option "status"'],
+    ['a header of the body', 'x', { headers: { 'content-type': 'text/html' } }, 'option "headers"'],
+    ['a header with a line break', 'x', { headers: { 'X-A': 'a\r\nb' } }, 'option "headers"'],
+    ['a misspelt option', 'x', { countsAsFailure: true }, 'Did you mean "countAsFailure"'],
+  ])('throws a TypeError for %s', (_, code, options, message) => {
+    expectMisuse(() => new SignInRefusal(code as string, options), message)
+  })
+})
+
+describe('the options of a step after the password', () => {
+  const make = (options: object) => tokenRouter({ tokens: makeIssuer(), accounts: () => alice, ...options })
+  it.each<[string, object, string]>([
+    ['extraFields that is a text', { extraFields: 'code' }, 'option "extraFields"'],
+    ['extraFields with the password', { extraFields: ['password'] }, 'without "email" and "password"'],
+    ['afterPassword that is no function', { afterPassword: true }, 'option "afterPassword"'],
+    ['credentials beside fields', { credentials: () => 1, fields: { email: 'user' } }, '"fields" has no effect'],
+    [
+      'afterPassword beside logIn',
+      { accounts: undefined, logIn: async () => 1, afterPassword() {} },
+      '"afterPassword" has no effect',
+    ],
+  ])('throw a TypeError for %s', (_, options, message) => {
+    expectMisuse(() => make(options), message)
+  })
+})
