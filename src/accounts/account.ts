@@ -24,9 +24,6 @@ export interface Account {
   tokensValidAfter?: Date | null | undefined
 }
 
-/** @inline */
-type Found<A> = A | null | undefined
-
 /** The request of a look-up. Each request of Express and of Node's servers fits. */
 export interface LookUpRequest {
   /** The headers, by their names in lower case. */
@@ -50,7 +47,7 @@ export interface LookUpContext {
 export type AccountLookup<A extends Account = Account> = (
   email: string,
   context: LookUpContext,
-) => Found<A> | Promise<Found<A>>
+) => A | null | undefined | Promise<A | null | undefined>
 
 /** The host's account store. */
 export interface AccountStore<A extends Account = Account> {
@@ -60,7 +57,7 @@ export interface AccountStore<A extends Account = Account> {
    */
   findByEmail(email: string, context?: LookUpContext): ReturnType<AccountLookup<A>>
   /** Finds an account by its `id`. Guards can call it on every request. Failures have the same result as with `findByEmail`. */
-  findById?(id: string): Found<A> | Promise<Found<A>>
+  findById?(id: string): ReturnType<AccountLookup<A>>
   /**
    * Replaces a password hash, if the stored hash is still `from` (compare and swap). Called after a login with an outdated hash.
    * When the method fails, the login succeeds and an event reports the failure.
@@ -70,7 +67,7 @@ export interface AccountStore<A extends Account = Account> {
 }
 
 /** An account store as an option, whose `findByEmail` receives the context of each sign-in. */
-export interface AccountStoreOption<A extends Account = Account> extends Omit<AccountStore<A>, 'findByEmail'> {
+export interface AccountStoreOption<A extends Account = Account> extends AccountStore<A> {
   /** Finds the account of an e-mail address, as in `AccountStore`. */
   findByEmail: AccountLookup<A>
 }
@@ -134,7 +131,9 @@ export type MemoryAccount = Account & {
  * Creates an account store for tests and demos. It compares addresses exactly, including letter case.
  * @throws TypeError when an account is invalid, or when two accounts share an id or an address
  */
-export function memoryAccounts<A extends MemoryAccount>(accounts: Iterable<A>): Required<AccountStore<A>> {
+export function memoryAccounts<A extends MemoryAccount>(
+  accounts: Iterable<A>,
+): Required<AccountStore<A & MemoryAccount>> {
   const byEmail = new Map<string, A>()
   const byId = new Map<string, A>()
   for (const account of accounts) {

@@ -43,7 +43,7 @@ export interface AuthOptions<A extends Account = Account>
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'resourceMetadata'> {
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
-  /** The paths of the router. */
+  /** The paths of the router. Default: those of the parts. */
   paths?: AuthPaths | undefined
   /**
    * The path at which you mount `auth.router`, as browsers see it, for example `/api`. `auth.signIn` needs it for the cookie with the refresh
@@ -75,7 +75,7 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 /** The part that reads the option checks its value. */
 const asGiven: Check<unknown> = (value) => value
 
-/** Which part reads an option. */
+/** The options of each part. */
 const LOGIN = ['accounts', 'passwords', 'throttle', 'extraFields', 'afterPassword', 'emailInEvents'] as const
 const ROUTER = [
   ...([
@@ -113,7 +113,7 @@ const aliases = aliasesOf({
   mountPath: 'mount prefix',
 })
 
-/** The options of each part. */
+/** Reads the options, and returns those of each part. */
 export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
   const read = readOptions<AuthOptions<A>, typeof schema>('createAuth', options, schema, aliases)
   function pick<N extends Name>(...lists: (readonly N[])[]) {

@@ -34,6 +34,7 @@ export interface Auth<A extends Account = Account> {
    * @throws TypeError naming the option that is not valid
    */
   guard(options?: AuthGuardOptions & { optional?: false | undefined }): BearerGuard
+  /** Creates the guard of a route that may be optional. */
   guard(options: AuthGuardOptions): BearerGuard<VerifiedToken | undefined>
   /**
    * Returns the account of a guarded request, `req.user`, with the type of your accounts and without its password hash.

@@ -30,7 +30,7 @@ export type AfterPassword<A = object, R = IncomingMessage> = (
   // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement returns void.
 ) => SignInTerms | undefined | null | void | Promise<SignInTerms | undefined | null | void>
 
-/** What a login needs for this step. */
+/** The members of a login that this step reads. */
 export interface AfterPasswordTask extends Origin {
   afterPassword: AfterPassword<object, IncomingMessage | undefined> | undefined
   fields: ExtraFields

@@ -46,7 +46,7 @@ export function createConfirmation({ id, asOf, lookUp, isKnown, replaced }: Conf
   }
 }
 
-/** What a login knows of its subject. */
+/** The facts that a login has about its subject. */
 export interface LookUp {
   confirm: Confirm
   /** Returns the subject of the account as it was looked up. The subject of the sign-in may have other scopes, claims or another lifetime. */
@@ -54,11 +54,11 @@ export interface LookUp {
 }
 
 /**
- * Returns the time of a look-up with what the login knows. The time carries it, because a function of the host copies the members
+ * Returns the time of a look-up with the facts of the login. The time carries it, because a function of the host copies the members
  * of a subject, and a subject needs its time anyway. It is neither printed nor copied.
  */
 export const withLookUp = (asOf: Date, lookUp: LookUp): Date => brandWith('LookUpTime', asOf, lookUp)
 
-/** Returns what a login knows of its subject, or undefined for a subject that no login of this package returned. */
+/** Returns the facts of a login about its subject, or undefined for a subject that no login of this package returned. */
 export const lookUpOf = (subject: TokenSubject) =>
   brandOf('LookUpTime', Object(memberOf(subject, 'issuedAt'))) as LookUp | undefined

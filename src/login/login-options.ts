@@ -55,14 +55,14 @@ const throttleOption: Check<ThrottlePort> = (value) => (value === false ? NO_LIM
 /** The names of the credentials have their own option, \`fields\`. */
 const extraFieldsOption: Check<readonly string[]> = (value) => {
   const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
-  if (!isList) throw new InvalidOption("an array of the names of members, like ['code', 'remember']")
+  if (!isList) throw new InvalidOption("an array of the names of members, like ['code', 'device']")
   if (value.some((name) => name === 'password' || name === 'email')) {
     throw new InvalidOption('an array without "email" and "password"', 'To rename these members, pass "fields"')
   }
   return Object.freeze([...value])
 }
 
-/** How a step after the password is asked, whose request may be Express's. */
+/** The step after the password, whose request may be Express's. */
 type AskedStep = AfterPasswordTask['afterPassword']
 
 export const loginSchema = {

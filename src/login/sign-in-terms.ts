@@ -70,7 +70,7 @@ const LONGEST_TERMS = 2048
 
 /**
  * Returns the terms of a sign-in as a text for its refresh tokens: what differs from the account. So a narrowed token stays narrow.
- * @param subject what a token was issued for
+ * @param subject the subject of the token
  * @param base the subject of the account itself
  * @throws TypeError when they are too long
  */

@@ -36,7 +36,7 @@ export function failOrError(
   observer: AuthObserver | undefined,
   challenge?: string,
 ): void {
-  // The next strategy must not admit a user whom \`afterPassword\` has refused.
+  // The next strategy must not admit a user after a refusal of the host.
   if (REFUSED_CREDENTIALS.has(error.status) && !isSignInRefusal(error)) actions.fail(challenge, error.status)
   else actions.error(reportedCopy(error, observer))
 }

@@ -27,7 +27,10 @@ export interface TokenIssuedEvent extends EventBase {
   expiresAt: Date
 }
 
-/** A code of the host. The type keeps the codes of this package in an editor's list. */
+/**
+ * A code of the host. The type keeps the codes of this package in an editor's list.
+ * @inline
+ */
 type HostCode = string & Record<never, never>
 
 /** The token endpoint, or its path for refresh or sign-out, refused a request: it was malformed, or the login or the refresh failed. */

@@ -20,7 +20,7 @@ export interface SignInRefusalOptions {
   cause?: unknown
 }
 
-/** Not the headers of the body, of the connection and of cookies. */
+/** Headers that a refusal may not set: those of the body, of the connection and of cookies. */
 const OWN_HEADERS = /^(cache-control|connection|content-.*|pragma|set-cookie|transfer-encoding|www-authenticate)$/i
 const HEADER_NAME = /^[!#$%&'*+.^`|~\w-]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -51,7 +51,7 @@ const CODE = /^[\w.:/-]{1,64}$/
  * The refusal of a sign-in after a right password: a code of a second factor, an address that must be verified, terms that must be accepted.
  * Throw it in `afterPassword`. The client receives problem details with your code (RFC 9457).
  *
- * It is not an `AuthError`, whose codes are a closed set. `authErrors()` sends both.
+ * `authErrors()` sends it like an `AuthError`, whose codes are a closed set.
  */
 export class SignInRefusal extends Error {
   /** Always `'SignInRefusal'`. Use it where `instanceof` does not work, for example with two copies of the package. */
@@ -64,14 +64,14 @@ export class SignInRefusal extends Error {
   readonly statusCode: number
   /** Further headers of the response. */
   readonly headers: Readonly<Record<string, string>>
-  /** Whether the refusal counts as a failed login. */
+  /** True when the refusal counts as a failed login. */
   readonly countAsFailure: boolean
   /** The account that the refusal is about. Set when the login ends. Never sent to the client. */
   declare readonly accountId?: string
 
   /**
    * Creates a refusal.
-   * @param code a code of your own, for example `code_required`: letters, digits and `_ . : / -`, at most 64
+   * @param code your code, for example `code_required`: letters, digits and `_ . : / -`, at most 64
    * @throws TypeError naming the option that is not valid, and for a code of `AuthError`
    */
   constructor(code: string, options?: SignInRefusalOptions) {
