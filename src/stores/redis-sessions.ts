@@ -3,6 +3,7 @@ import { misuse } from '../options/misuse.js'
 import { aliasesOf, optional, readOptions } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
 import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
+import { explained } from './redis-errors.js'
 
 /** The options of `redisSessions`. */
 export interface RedisSessionsOptions {
@@ -82,19 +83,25 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
   const indexOf = (accountId: string) => `${prefix}of ${accountId}`
 
   async function send(...command: [name: string, ...args: string[]]): Promise<unknown> {
-    const reply = await sendCommand(...command)
+    let reply: unknown
+    try {
+      reply = await sendCommand(...command)
+    } catch (error) {
+      throw explained(error)
+    }
     if (reply !== undefined) return reply
     throw misuse('redisSessions: "sendCommand" must return the reply of Redis. Is a "return" missing?')
   }
 
   async function run(script: keyof typeof SCRIPTS, key: string, ...args: string[]): Promise<boolean> {
-    const reply = await send('EVAL', SCRIPTS[script], '1', key, String(Date.now()), ...args)
-    return Number(reply) > 0
+    const reply = String(await send('EVAL', SCRIPTS[script], '1', key, String(Date.now()), ...args))
+    if (reply === '0' || reply === '1') return reply === '1'
+    throw unchanged()
   }
 
   async function readFields(id: string, fields: readonly string[]): Promise<Record<string, string | null> | undefined> {
     const values = await send('HMGET', keyOf(id), ...fields)
-    if (!Array.isArray(values)) throw misuse('redisSessions: "sendCommand" must return the reply of Redis unchanged')
+    if (!Array.isArray(values)) throw unchanged()
     if (values[0] == null) return undefined
     return Object.fromEntries(fields.map((field, i) => [field, values[i] == null ? null : String(values[i])]))
   }
@@ -148,6 +155,8 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
     },
   }
 }
+
+const unchanged = () => misuse('redisSessions: "sendCommand" must return the reply of Redis unchanged')
 
 /** Returns a field of the hash with its value. Redis has no null, so a member that is null has no field. */
 function fieldOf(session: Session, field: (typeof FIELDS)[number]): string[] {
