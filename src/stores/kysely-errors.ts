@@ -19,7 +19,7 @@ export function isError(kind: Kind, error: unknown): error is Error {
   return codes.some((one) => [code, errno, number].includes(one)) || sqlite.test(error.message)
 }
 
-/** What to do about the errors of a store. */
+/** The hints of a store for its errors: each says how to repair it. */
 export type Hints = Partial<Record<Kind, Message>>
 
 /** Returns a store whose known errors say what to do, and whose errors have no values. */

@@ -3,7 +3,7 @@ import { misuse } from '../options/misuse.js'
 /** The commands that a session store sends, with those of its scripts. */
 export const COMMANDS = 'DEL EVAL EXISTS HGET HMGET HSET PEXPIREAT PTTL ZADD ZRANGE ZREM ZREMRANGEBYSCORE ZSCORE'
 
-/** What to do about an error of Redis. An error inside a script may have more words before its code. */
+/** Hints that say how to repair a known error of Redis. An error inside a script may have more words before its code. */
 const HINTS: [error: RegExp, hint: string][] = [
   [/\bREADONLY\b/, 'Redis is a read-only replica. Connect to the primary'],
   [/\bMOVED \d/, 'Redis is a node of a cluster. Connect with a client for clusters'],

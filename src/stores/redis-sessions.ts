@@ -67,7 +67,7 @@ const schema = {
 const aliases = aliasesOf({ sendCommand: 'client redis connection', prefix: 'keyPrefix namespace' })
 
 /**
- * Creates a session store in Redis 5 or newer, or Valkey, also on a cluster, with any client. Expired sessions leave it by themselves. Pass the
+ * Creates a session store in Redis 5 or newer, also on a cluster, with any client. Expired sessions leave it by themselves. Pass the
  * result to `createSessions`. Redis must keep what it has written, see docs/guides/stores.md.
  * @throws TypeError naming the option that is not valid
  */
