@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Account, AccountStore } from '../accounts/account.js'
 import { func, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
@@ -57,7 +57,7 @@ const aliases = aliasesOf({ table: 'tableName', columns: 'fields mapping', read:
  * @throws TypeError naming the option that is not valid
  */
 export function kyselyAccounts<DB, Table extends keyof DB & string>(
-  db: Kysely<DB>,
+  db: Kysely<DB> | Transaction<DB>,
   options: KyselyAccountsOptions<DB, Table>,
 ): Required<AccountStore> {
   const caller = 'kyselyAccounts'

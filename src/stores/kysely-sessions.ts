@@ -1,4 +1,4 @@
-import type { CreateIndexBuilder, CreateTableBuilder, Kysely } from 'kysely'
+import type { CreateIndexBuilder, CreateTableBuilder, Kysely, Transaction } from 'kysely'
 import { text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { aliasesOf, optional, readOptions } from '../options/read-options.js'
@@ -50,7 +50,10 @@ function readTable(caller: 'kyselySessions' | 'createSessionTable', db: unknown,
  * `createSessionTable` makes the table.
  * @throws TypeError naming the option that is not valid
  */
-export function kyselySessions<DB>(db: Kysely<DB>, options?: SessionTableOptions): Required<SessionStore> {
+export function kyselySessions<DB>(
+  db: Kysely<DB> | Transaction<DB>,
+  options?: SessionTableOptions,
+): Required<SessionStore> {
   const table = readTable('kyselySessions', db, options)
   // The host's types need not name this table.
   const sessions = db as unknown as Kysely<Tables>
@@ -117,7 +120,10 @@ export function kyselySessions<DB>(db: Kysely<DB>, options?: SessionTableOptions
  * Creates the table of `kyselySessions` and its indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
  * @throws TypeError naming the option that is not valid; every error of the database
  */
-export async function createSessionTable<DB>(db: Kysely<DB>, options?: SessionTableOptions): Promise<void> {
+export async function createSessionTable<DB>(
+  db: Kysely<DB> | Transaction<DB>,
+  options?: SessionTableOptions,
+): Promise<void> {
   const table = readTable('createSessionTable', db, options)
   // The databases that have `returning` also have `if not exists` for indexes.
   const { supportsReturning } = db.getExecutor().adapter
