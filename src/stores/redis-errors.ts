@@ -1,7 +1,7 @@
 import { misuse } from '../options/misuse.js'
 
 /** The commands that a session store sends, with those of its scripts. */
-export const COMMANDS = 'DEL EVAL EXISTS HGET HMGET HSET PEXPIREAT PTTL ZADD ZRANGE ZREM ZREMRANGEBYSCORE ZSCORE'
+export const COMMANDS = 'DEL EVAL HGET HMGET HSET PEXPIREAT PTTL ZADD ZRANGE ZREM ZREMRANGEBYSCORE ZSCORE'
 
 /** Hints that say how to repair a known error of Redis. An error inside a script may have more words before its code. */
 const HINTS: [error: RegExp, hint: string][] = [

@@ -131,8 +131,8 @@ describe.skipIf(NO_REDIS)('redisSessions, while a command of a call fails', () =
       (store) => store.replace('id-1', 'secret-1', change),
       (found) => Object(found).refresh === 'secret-3',
     ],
-    ['remove', 2, (store) => store.remove('id-1', 'acc-1'), (found) => found === undefined],
-    ['removeAll', 3, (store) => store.removeAll('acc-1'), (found) => found === undefined],
+    ['remove', 3, (store) => store.remove('id-1', 'acc-1'), (found) => found === undefined],
+    ['removeAll', 4, (store) => store.removeAll('acc-1'), (found) => found === undefined],
     ['touch', 1, (store) => store.touch('id-1', change.lastUsedAt), () => true],
   ])(
     '%s leaves the session as it was or as it should be, and the call works when repeated',
