@@ -60,20 +60,25 @@ export function kyselySessions<DB>(
 
   const noColumn = `kyselySessions: the table "${table}" lacks a column. It needs ${COLUMNS.join(', ')}` as const
 
-  function whole(row: Row): Row {
-    if (COLUMNS.every((column) => Object.hasOwn(row, column))) return row
-    throw misuse(noColumn)
+  /** Returns a row with the names of the table, because the host's Kysely may have the plugin `CamelCasePlugin`. */
+  function toRead(row: Row): Row {
+    const values = COLUMNS.map((column) => {
+      const name = [column, camelCase(column)].find((one) => Object.hasOwn(row, one))
+      if (name === undefined) throw misuse(noColumn)
+      return [column, row[name as keyof Row]]
+    })
+    return Object.fromEntries(values)
   }
 
   /** Returns a row. Compares exactly, because a database may take other texts for equal: other letter cases, or spaces at the end. */
   async function rowOf(id: string): Promise<Row | undefined> {
     const row = await sessions.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirst()
-    return row?.id === id ? whole(row) : undefined
+    return row?.id === id ? toRead(row) : undefined
   }
 
   async function rowsOf(accountId: string): Promise<Row[]> {
     const rows = await sessions.selectFrom(table).selectAll().where('account_id', '=', accountId).execute()
-    return rows.filter((row) => row.account_id === accountId).map(whole)
+    return rows.map(toRead).filter((row) => row.account_id === accountId)
   }
 
   /** Removes rows by the ids that the database returned. */
@@ -163,6 +168,8 @@ function toRow({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userA
   return { id, account_id: accountId, created_at, expires_at, last_used_at, refresh: refresh ?? null, device }
 }
 
+const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 const dateOf = (milliseconds: Row['created_at']) => new Date(Number(milliseconds))
@@ -178,7 +185,9 @@ function toFound({ account_id: accountId, created_at, expires_at, last_used_at, 
 }
 
 function toSession(row: Row): Session {
-  const [address, userAgent, label] = JSON.parse(row.device) as (string | null)[]
+  // Kysely's `ParseJSONResultsPlugin` has read it already.
+  const values = typeof row.device === 'string' ? JSON.parse(row.device) : row.device
+  const [address, userAgent, label] = values as (string | null)[]
   const device = { address: address ?? null, userAgent: userAgent ?? null, label: label ?? null }
   return { ...(toFound(row) as Session), id: row.id, ...device }
 }

@@ -6,7 +6,7 @@ export const COMMANDS = 'DEL EVAL HGET HMGET HSET PEXPIREAT PTTL ZADD ZRANGE ZRE
 /** Hints that say how to repair a known error of Redis. An error inside a script may have more words before its code. */
 const HINTS: [error: RegExp, hint: string][] = [
   [/\bREADONLY\b/, 'Redis is a read-only replica. Connect to the primary'],
-  [/\bMOVED \d/, 'Redis is a node of a cluster. Connect with a client for clusters'],
+  [/\b(MOVED|ASK) \d/, 'Redis is a node of a cluster. Connect with a client for clusters'],
   [
     /\bNOPERM\b|\bACL failure\b|\bThe user executing the script\b/,
     `the user of Redis lacks permissions. Allow the keys of "prefix", and ${COMMANDS}`,

@@ -25,8 +25,11 @@ end
 
 /** Each script has one key, and so works on a cluster. The first argument is the current time. */
 const SCRIPTS = {
-  /** Adds a session to the index of its account, or moves it there. Removes those that have expired. */
-  index: `${EXTEND}redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+  /**
+   * Adds a session to the index of its account, or moves it there. Removes those that expired an hour ago, because this process's clock may be
+   * ahead, and a session that is not in the index could not be ended.
+   */
+  index: `${EXTEND}redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1] - 3600000)
 local score = redis.call('ZSCORE', KEYS[1], ARGV[2])
 if not score or tonumber(score) < tonumber(ARGV[3]) then redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2]) end
 extend(KEYS[1], tonumber(ARGV[3]))

@@ -93,6 +93,22 @@ describe.skipIf(NO_POSTGRES)('createSessionTable in PostgreSQL', () => {
     expect(await kyselySessions(db).list('acc-1')).toEqual([])
   })
 
+  it('creates the table in another schema, where a store finds it', async () => {
+    const db = await openPostgres()
+    onTestFinished(() => db.destroy())
+    await sql`create schema app`.execute(db)
+    for (const [one, table] of [
+      [db.withSchema('app'), 'sessions'],
+      [db, 'app.devices'],
+    ] as const) {
+      for (let runs = 0; runs < 2; runs++) await createSessionTable(one, { table })
+      for (const { run } of sessionStoreContract({ store: kyselySessions(one, { table }) }))
+        await run({ skip: (reason) => expect.fail(reason) })
+    }
+    const { rows } = await sql`select from pg_indexes where schemaname = 'app'`.execute(db)
+    expect(rows).toHaveLength(6)
+  })
+
   it('rejects with the error that has ended the transaction of a migration', async () => {
     const db = await openPostgres()
     onTestFinished(() => db.destroy())

@@ -2,7 +2,7 @@
 import { createPasswords } from 'express-token-endpoint'
 import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
-import { Kysely, SqliteDialect, sql } from 'kysely'
+import { CamelCasePlugin, Kysely, ParseJSONResultsPlugin, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
@@ -23,6 +23,14 @@ describe('kyselySessions', () => {
     const db = openDatabase()
     await createSessionTable(db)
     const stores = { store: kyselySessions(db), otherStore: kyselySessions(db) }
+    for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
+  })
+
+  it('fulfils the contract with the plugins of a host', async () => {
+    const plain = openDatabase()
+    const db = plain.withPlugin(new CamelCasePlugin()).withPlugin(new ParseJSONResultsPlugin())
+    await createSessionTable(db)
+    const stores = { store: kyselySessions(db), otherStore: kyselySessions(plain) }
     for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
   })
 
