@@ -62,6 +62,7 @@ export function kyselySessions<DB>(
 
   /** Returns a row with the names of the table, because the host's Kysely may have the plugin `CamelCasePlugin`. */
   function toRead(row: Row): Row {
+    if (COLUMNS.every((column) => Object.hasOwn(row, column))) return row
     const values = COLUMNS.map((column) => {
       const name = [column, camelCase(column)].find((one) => Object.hasOwn(row, one))
       if (name === undefined) throw misuse(noColumn)

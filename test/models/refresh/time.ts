@@ -53,7 +53,7 @@ export function startTime<C>() {
     /** Calls a function after a time, in milliseconds. */
     after,
     settle,
-    /** Waits for a result from outside of the run, while its time stands still. */
+    /** Waits for a result from outside of the run, without letting time pass. */
     async outside<T>(result: T | PromiseLike<T>): Promise<T> {
       outside++
       try {

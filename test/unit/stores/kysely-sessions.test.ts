@@ -130,6 +130,18 @@ describe('kyselyAccounts', () => {
     })
   })
 
+  it('reads the columns in camel case with the plugin of a host', async () => {
+    const { db, hash } = await openUsers()
+    // biome-ignore lint/suspicious/noExplicitAny: no table has types
+    const camel: Kysely<any> = db.withPlugin(new CamelCasePlugin())
+    const store = kyselyAccounts(camel, {
+      table: 'users',
+      columns: { id: 'userId', email: 'mail', passwordHash: 'pwHash' },
+    })
+    expect(await store.findByEmail('alice@example.com')).toEqual({ id: '7', passwordHash: hash })
+    expect(await store.replacePasswordHash('7', hash, 'hash-2')).toBe(true)
+  })
+
   it('reads a time in milliseconds, also as text, as some drivers return 64-bit integers', async () => {
     const { db } = await openUsers()
     const store = kyselyAccounts(db, { table: 'users', columns })

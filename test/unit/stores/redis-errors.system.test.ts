@@ -10,6 +10,7 @@ import { createClient } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
 import { COMMANDS } from '../../../src/stores/redis-errors.js'
+import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { startCluster } from '../../support/services/redis-cluster.js'
@@ -66,6 +67,7 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     expect(await messageOf(storeOf(url, user).find('id-1'))).toContain(expected)
     expect(await messageOf(storeOf(url, user).add(session))).toContain(expected)
     await admin.acl('SETUSER', 'app', ...COMMANDS.split(' ').map((name) => `+${name}`))
+    expect(readPage('docs/reference/stores.md').text).toContain(`\`${COMMANDS}\``)
     for (const { run } of sessionStoreContract({ store: storeOf(url, user) }))
       await run({ skip: (reason) => expect.fail(reason) })
   })
