@@ -86,6 +86,14 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     expect(await store.find('id-1')).toMatchObject({ refresh: 'secret-1' })
   })
 
+  it('is passed on without the values that ioredis adds', async () => {
+    const { url } = await startRedis()
+    const admin = new Redis(url)
+    onTestFinished(() => admin.disconnect())
+    await admin.config('SET', 'min-replicas-to-write', '1')
+    expect(await messageOf(storeOf(url).add(session))).toContain('NOREPLICAS')
+  })
+
   it('says that a client is not one for clusters', async () => {
     const [port] = await startCluster()
     const store = storeOf(`redis://127.0.0.1:${port}`)
