@@ -1,9 +1,10 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Account, AccountStore } from '../accounts/account.js'
 import { func, text } from '../options/checks.js'
-import { misuse, PAGE } from '../options/misuse.js'
+import { misuse } from '../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, parseJson } from '../options/values.js'
+import { withHints } from './kysely-errors.js'
 import { kyselyOption } from './kysely-option.js'
 
 /** The members of an account that a column can hold. */
@@ -56,7 +57,7 @@ const aliases = aliasesOf({ table: 'tableName', columns: 'fields mapping', read:
  * @throws TypeError naming the option that is not valid
  */
 export function kyselyAccounts<DB, Table extends keyof DB & string>(
-  db: Kysely<DB>,
+  db: Kysely<DB> | Transaction<DB>,
   options: KyselyAccountsOptions<DB, Table>,
 ): Required<AccountStore> {
   const caller = 'kyselyAccounts'
@@ -85,7 +86,7 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
   function accountOf(row: Row): Account {
     const missing = Object.values(columns).find((column) => !Object.hasOwn(row, column))
     if (missing !== undefined) {
-      throw misuse(`kyselyAccounts: the table "${table}" has no column "${missing}". Name it in "columns"`, PAGE.stores)
+      throw misuse(`kyselyAccounts: the table "${table}" has no column "${missing}". Name it in "columns"`)
     }
     const { disabled, scopes, tokensValidAfter, lifetime } = columns
     return {
@@ -99,7 +100,7 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
     }
   }
 
-  return {
+  const store: Required<AccountStore> = {
     async findByEmail(email) {
       const address = normalizeEmail(email)
       const row = await find(columns.email, address)
@@ -114,10 +115,16 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
       if (row?.[columns.passwordHash] !== from) return false
       const update = accounts.updateTable(table).set({ [columns.passwordHash]: to })
       const changed = update.where(columns.id, '=', row[columns.id]).where(columns.passwordHash, '=', from)
-      const { numUpdatedRows } = await changed.executeTakeFirst().catch(rethrowWithoutHashes)
+      const { numUpdatedRows } = await changed.executeTakeFirst()
       return numUpdatedRows > 0n
     },
   }
+  const names = Object.values(columns).join(', ')
+  return withHints(store, {
+    noTable: `kyselyAccounts: the database has no table "${table}". Name yours in "table"`,
+    noColumn: `kyselyAccounts: the table "${table}" lacks a column of ${names}. Name yours in "columns"`,
+    isReadOnly: 'kyselyAccounts: the database is read-only. Connect to the primary, as a user that may write',
+  })
 }
 
 /** Some databases ignore blanks at the end, so that an address would have any number of spellings. */
@@ -130,10 +137,4 @@ function timeOf(value: unknown): Account['tokensValidAfter'] {
   if (value === null || value === undefined) return undefined
   // Some drivers return 64-bit integers as text or as bigint.
   return new Date(/^\d+$/.test(String(value)) ? Number(value) : (value as Date | string))
-}
-
-/** Removes the statement with its values, which mysql2 adds to an error, and the row, which pg adds. */
-function rethrowWithoutHashes(error: unknown): never {
-  if (error instanceof Error) for (const member of ['sql', 'detail']) Reflect.deleteProperty(error, member)
-  throw error
 }

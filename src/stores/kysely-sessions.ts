@@ -1,7 +1,9 @@
-import type { Kysely } from 'kysely'
+import type { CreateIndexBuilder, CreateTableBuilder, Kysely, Transaction } from 'kysely'
 import { text } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
 import { aliasesOf, optional, readOptions } from '../options/read-options.js'
 import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
+import { isError, withHints } from './kysely-errors.js'
 import { kyselyOption } from './kysely-option.js'
 
 /** The options of `kyselySessions` and `createSessionTable`. */
@@ -25,6 +27,16 @@ interface Row {
 
 type Tables = Record<string, Row>
 
+const COLUMNS: readonly (keyof Row)[] = [
+  'id',
+  'account_id',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+  'refresh',
+  'device',
+]
+
 const schema = { table: optional(text('the name of a table'), 'sessions') }
 const aliases = aliasesOf({ table: 'tableName' })
 
@@ -38,20 +50,36 @@ function readTable(caller: 'kyselySessions' | 'createSessionTable', db: unknown,
  * `createSessionTable` makes the table.
  * @throws TypeError naming the option that is not valid
  */
-export function kyselySessions<DB>(db: Kysely<DB>, options?: SessionTableOptions): Required<SessionStore> {
+export function kyselySessions<DB>(
+  db: Kysely<DB> | Transaction<DB>,
+  options?: SessionTableOptions,
+): Required<SessionStore> {
   const table = readTable('kyselySessions', db, options)
   // The host's types need not name this table.
   const sessions = db as unknown as Kysely<Tables>
 
+  const noColumn = `kyselySessions: the table "${table}" lacks a column. It needs ${COLUMNS.join(', ')}` as const
+
+  /** Returns a row with the names of the table, because the host's Kysely may have the plugin `CamelCasePlugin`. */
+  function toRead(row: Row): Row {
+    if (COLUMNS.every((column) => Object.hasOwn(row, column))) return row
+    const values = COLUMNS.map((column) => {
+      const name = [column, camelCase(column)].find((one) => Object.hasOwn(row, one))
+      if (name === undefined) throw misuse(noColumn)
+      return [column, row[name as keyof Row]]
+    })
+    return Object.fromEntries(values)
+  }
+
   /** Returns a row. Compares exactly, because a database may take other texts for equal: other letter cases, or spaces at the end. */
   async function rowOf(id: string): Promise<Row | undefined> {
     const row = await sessions.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirst()
-    return row?.id === id ? row : undefined
+    return row?.id === id ? toRead(row) : undefined
   }
 
   async function rowsOf(accountId: string): Promise<Row[]> {
     const rows = await sessions.selectFrom(table).selectAll().where('account_id', '=', accountId).execute()
-    return rows.filter((row) => row.account_id === accountId)
+    return rows.map(toRead).filter((row) => row.account_id === accountId)
   }
 
   /** Removes rows by the ids that the database returned. */
@@ -62,7 +90,7 @@ export function kyselySessions<DB>(db: Kysely<DB>, options?: SessionTableOptions
     return (result?.numDeletedRows ?? 0n) > 0n
   }
 
-  return {
+  const store: Required<SessionStore> = {
     async add(session) {
       await sessions.deleteFrom(table).where('expires_at', '<=', Date.now()).execute()
       await sessions.insertInto(table).values(toRow(session)).execute()
@@ -87,19 +115,41 @@ export function kyselySessions<DB>(db: Kysely<DB>, options?: SessionTableOptions
       return (await update.executeTakeFirst()).numUpdatedRows > 0n
     },
   }
+  return withHints(store, {
+    noTable: `kyselySessions: the database has no table "${table}". Call createSessionTable, or add a migration`,
+    noColumn,
+    isReadOnly: 'kyselySessions: the database is read-only. Connect to the primary, as a user that may write',
+  })
 }
 
 /**
- * Creates the table of `kyselySessions` with its indexes, unless it exists. For migrations, docs/guides/stores.md has the statements.
- * @returns whether it created the table
+ * Creates the table of `kyselySessions` and its indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
  * @throws TypeError naming the option that is not valid; every error of the database
  */
-export async function createSessionTable<DB>(db: Kysely<DB>, options?: SessionTableOptions): Promise<boolean> {
+export async function createSessionTable<DB>(
+  db: Kysely<DB> | Transaction<DB>,
+  options?: SessionTableOptions,
+): Promise<void> {
   const table = readTable('createSessionTable', db, options)
-  const exists = async () => (await db.introspection.getTables()).some(({ name }) => name === table)
-  if (await exists()) return false
-  try {
-    await db.schema
+  // The databases that have `returning` also have `if not exists` for indexes.
+  const { supportsReturning } = db.getExecutor().adapter
+
+  async function create(builder: CreateTableBuilder<string, string> | CreateIndexBuilder<string>): Promise<void> {
+    const statement = supportsReturning ? builder.ifNotExists() : builder
+    const execute = () =>
+      statement.execute().catch((error: unknown) => {
+        if (!isError('isThere', error)) throw error
+      })
+    // PostgreSQL fails when another process creates the same at this moment.
+    await execute().catch((error) =>
+      execute().catch(() => {
+        throw error
+      }),
+    )
+  }
+
+  await create(
+    db.schema
       .createTable(table)
       .addColumn('id', 'varchar(255)', (column) => column.primaryKey())
       .addColumn('account_id', 'varchar(255)', (column) => column.notNull())
@@ -107,16 +157,10 @@ export async function createSessionTable<DB>(db: Kysely<DB>, options?: SessionTa
       .addColumn('expires_at', 'bigint', (column) => column.notNull())
       .addColumn('last_used_at', 'bigint', (column) => column.notNull())
       .addColumn('refresh', 'varchar(255)')
-      .addColumn('device', 'text', (column) => column.notNull())
-      .execute()
-  } catch (error) {
-    // Another process has created it meanwhile.
-    if (await exists()) return false
-    throw error
-  }
-  await db.schema.createIndex(`${table}_of_account`).on(table).column('account_id').execute()
-  await db.schema.createIndex(`${table}_by_end`).on(table).column('expires_at').execute()
-  return true
+      .addColumn('device', 'text', (column) => column.notNull()),
+  )
+  await create(db.schema.createIndex(`${table}_of_account`).on(table).column('account_id'))
+  await create(db.schema.createIndex(`${table}_by_end`).on(table).column('expires_at'))
 }
 
 function toRow({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label, refresh }: Session): Row {
@@ -124,6 +168,8 @@ function toRow({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userA
   const [created_at, expires_at, last_used_at] = [createdAt.getTime(), expiresAt.getTime(), lastUsedAt.getTime()]
   return { id, account_id: accountId, created_at, expires_at, last_used_at, refresh: refresh ?? null, device }
 }
+
+const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
@@ -140,7 +186,9 @@ function toFound({ account_id: accountId, created_at, expires_at, last_used_at, 
 }
 
 function toSession(row: Row): Session {
-  const [address, userAgent, label] = JSON.parse(row.device) as (string | null)[]
+  // Kysely's `ParseJSONResultsPlugin` has read it already.
+  const values = typeof row.device === 'string' ? JSON.parse(row.device) : row.device
+  const [address, userAgent, label] = values as (string | null)[]
   const device = { address: address ?? null, userAgent: userAgent ?? null, label: label ?? null }
   return { ...(toFound(row) as Session), id: row.id, ...device }
 }

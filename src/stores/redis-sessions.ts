@@ -1,8 +1,9 @@
 import { func, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { aliasesOf, optional, readOptions } from '../options/read-options.js'
-import { memberOf } from '../options/values.js'
-import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
+import { parseJson } from '../options/values.js'
+import type { Session, SessionStore } from '../sessions/session.js'
+import { explained } from './redis-errors.js'
 
 /** The options of `redisSessions`. */
 export interface RedisSessionsOptions {
@@ -24,8 +25,11 @@ end
 
 /** Each script has one key, and so works on a cluster. The first argument is the current time. */
 const SCRIPTS = {
-  /** Adds a session to the index of its account, or moves it there. Removes those that have expired. */
-  index: `${EXTEND}redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+  /**
+   * Adds a session to the index of its account, or moves it there. Removes those that expired an hour ago, because this process's clock may be
+   * ahead, and a session that is not in the index could not be ended.
+   */
+  index: `${EXTEND}redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1] - 3600000)
 local score = redis.call('ZSCORE', KEYS[1], ARGV[2])
 if not score or tonumber(score) < tonumber(ARGV[3]) then redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2]) end
 extend(KEYS[1], tonumber(ARGV[3]))
@@ -33,28 +37,21 @@ return 1`,
   add: `redis.call('HSET', KEYS[1], unpack(ARGV, 3))
 redis.call('PEXPIREAT', KEYS[1], ARGV[2])
 return 1`,
-  remove: `if redis.call('HGET', KEYS[1], 'accountId') ~= ARGV[2] then return 0 end
-return redis.call('DEL', KEYS[1])`,
-  touch: `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[2]) end
+  touch: `local found = redis.call('HGET', KEYS[1], 'found')
+if found then redis.call('HSET', KEYS[1], 'found', (found:gsub('%d+', ARGV[2], 1))) end
 return 1`,
-  replace: `if redis.call('HGET', KEYS[1], 'refresh') ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], 'refresh', ARGV[3], 'expiresAt', ARGV[4], 'lastUsedAt', ARGV[5])
+  replace: `local found = redis.call('HGET', KEYS[1], 'found')
+if not found or cjson.decode(found)[4] ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'found', ARGV[3])
 redis.call('PEXPIREAT', KEYS[1], ARGV[4])
 return 1`,
 } as const
 
-/** The fields of the hash of a session. Those of `find` come first. */
-const FIELDS = [
-  'accountId',
-  'lastUsedAt',
-  'createdAt',
-  'expiresAt',
-  'refresh',
-  'address',
-  'userAgent',
-  'label',
-] as const
-const FOUND = FIELDS.slice(0, 5)
+/** The members that guards and refreshes read. */
+type Found = Pick<Session, 'accountId' | 'lastUsedAt' | 'createdAt' | 'expiresAt' | 'refresh'>
+
+/** The other fields of the hash of a session. A member that is null has no field. */
+const DEVICE = ['address', 'userAgent', 'label'] as const
 
 const schema = {
   sendCommand: func<RedisSessionsOptions['sendCommand']>(
@@ -66,7 +63,7 @@ const schema = {
 const aliases = aliasesOf({ sendCommand: 'client redis connection', prefix: 'keyPrefix namespace' })
 
 /**
- * Creates a session store in Redis 5 or newer, or Valkey, also on a cluster, with any client. Expired sessions leave it by themselves. Pass the
+ * Creates a session store in Redis 5 or newer, also on a cluster, with any client. Expired sessions leave it by themselves. Pass the
  * result to `createSessions`. Redis must keep what it has written, see docs/guides/stores.md.
  * @throws TypeError naming the option that is not valid
  */
@@ -82,28 +79,33 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
   const indexOf = (accountId: string) => `${prefix}of ${accountId}`
 
   async function send(...command: [name: string, ...args: string[]]): Promise<unknown> {
-    const reply = await sendCommand(...command)
+    let reply: unknown
+    try {
+      reply = await sendCommand(...command)
+    } catch (error) {
+      throw explained(error)
+    }
     if (reply !== undefined) return reply
     throw misuse('redisSessions: "sendCommand" must return the reply of Redis. Is a "return" missing?')
   }
 
   async function run(script: keyof typeof SCRIPTS, key: string, ...args: string[]): Promise<boolean> {
-    const reply = await send('EVAL', SCRIPTS[script], '1', key, String(Date.now()), ...args)
-    return Number(reply) > 0
+    const reply = String(await send('EVAL', SCRIPTS[script], '1', key, String(Date.now()), ...args))
+    if (reply === '0' || reply === '1') return reply === '1'
+    throw unchanged()
   }
 
-  async function readFields(id: string, fields: readonly string[]): Promise<Record<string, string | null> | undefined> {
-    const values = await send('HMGET', keyOf(id), ...fields)
-    if (!Array.isArray(values)) throw misuse('redisSessions: "sendCommand" must return the reply of Redis unchanged')
-    if (values[0] == null) return undefined
-    return Object.fromEntries(fields.map((field, i) => [field, values[i] == null ? null : String(values[i])]))
+  async function find(id: string): Promise<Found | undefined> {
+    const text = await send('HGET', keyOf(id), 'found')
+    return text === null ? undefined : foundOf(text)
   }
 
   const idsOf = async (accountId: string) => [await send('ZRANGE', indexOf(accountId), '0', '-1')].flat().map(String)
 
   /** Removes a session, and then its entry in the index: an entry without a session does no harm. */
   async function remove(id: string, accountId: string): Promise<boolean> {
-    const isRemoved = await run('remove', keyOf(id), accountId)
+    if ((await find(id))?.accountId !== accountId) return false
+    const isRemoved = String(await send('DEL', keyOf(id))) === '1'
     if (isRemoved) await send('ZREM', indexOf(accountId), id)
     return isRemoved
   }
@@ -114,18 +116,20 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
       const end = String(expiresAt.getTime())
       // The index comes first, because a session that is not in it could not be ended.
       await run('index', indexOf(accountId), id, end)
-      await run('add', keyOf(id), end, ...FIELDS.flatMap((field) => fieldOf(session, field)))
+      const device = DEVICE.flatMap((field) => (session[field] === null ? [] : [field, session[field]]))
+      await run('add', keyOf(id), end, 'found', textOf(session), ...device)
     },
-    async find(id) {
-      const fields = await readFields(id, FOUND)
-      return fields && foundSession(fields)
-    },
+    find,
     async list(accountId) {
       const ids = await idsOf(accountId)
       const found = await Promise.all(
         ids.map(async (id) => {
-          const fields = await readFields(id, FIELDS)
-          return fields?.['accountId'] === accountId ? [wholeSession(id, fields)] : []
+          const values = await send('HMGET', keyOf(id), 'found', ...DEVICE)
+          if (!Array.isArray(values)) throw unchanged()
+          if (values[0] === null) return []
+          const [address, userAgent, label] = values.slice(1).map((value) => (value === null ? null : String(value)))
+          const found = foundOf(values[0])
+          return found.accountId === accountId ? [{ ...found, id, address, userAgent, label } as Session] : []
         }),
       )
       return found.flat()
@@ -139,35 +143,31 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
     async touch(id, lastUsedAt) {
       await run('touch', keyOf(id), String(lastUsedAt.getTime()))
     },
-    async replace(id, from, { refresh, expiresAt, lastUsedAt }) {
-      const accountId = (await readFields(id, ['accountId']))?.['accountId']
-      if (accountId == null) return false
-      const end = String(expiresAt.getTime())
-      await run('index', indexOf(accountId), id, end)
-      return run('replace', keyOf(id), from, refresh, end, String(lastUsedAt.getTime()))
+    async replace(id, from, change) {
+      const found = await find(id)
+      if (!found) return false
+      const end = String(change.expiresAt.getTime())
+      await run('index', indexOf(found.accountId), id, end)
+      return run('replace', keyOf(id), from, textOf({ ...found, ...change }), end)
     },
   }
 }
 
-/** Returns a field of the hash with its value. Redis has no null, so a member that is null has no field. */
-function fieldOf(session: Session, field: (typeof FIELDS)[number]): string[] {
-  const value = memberOf(session, field) as string | Date | null | undefined
-  return value == null ? [] : [field, String(value.valueOf())]
-}
+const unchanged = () => misuse('redisSessions: "sendCommand" must return the reply of Redis unchanged')
 
-const dateOf = (milliseconds: string | null | undefined) => new Date(Number(milliseconds))
+/** Returns what guards read as one field, because a client needs longer for several. The first number is the one that `touch` replaces. */
+const textOf = ({ lastUsedAt, createdAt, expiresAt, refresh, accountId }: Found) =>
+  JSON.stringify([+lastUsedAt, +createdAt, +expiresAt, refresh ?? null, accountId])
 
-function foundSession(fields: Record<string, string | null>): FoundSession {
+function foundOf(text: unknown): Found {
+  const values = parseJson(String(text))
+  if (!Array.isArray(values)) throw unchanged()
+  const [lastUsedAt, createdAt, expiresAt, refresh, accountId] = values
   return {
-    accountId: String(fields['accountId']),
-    lastUsedAt: dateOf(fields['lastUsedAt']),
-    createdAt: dateOf(fields['createdAt']),
-    expiresAt: dateOf(fields['expiresAt']),
-    refresh: fields['refresh'] ?? null,
+    accountId,
+    lastUsedAt: new Date(lastUsedAt),
+    createdAt: new Date(createdAt),
+    expiresAt: new Date(expiresAt),
+    refresh,
   }
-}
-
-function wholeSession(id: string, fields: Record<string, string | null>): Session {
-  const { address = null, userAgent = null, label = null } = fields
-  return { ...(foundSession(fields) as Session), id, address, userAgent, label }
 }

@@ -1,4 +1,4 @@
-import { memorySessions, type Session, type SessionStore } from 'express-token-endpoint'
+import type { SessionStore } from 'express-token-endpoint'
 import type { Account } from '../../../src/accounts/account.js'
 import { type Refreshed, refresh, signOut } from '../../../src/refresh/refresh.js'
 import type { RefreshTokenFacts } from '../../../src/sessions/refresh/refresh-token.js'
@@ -57,8 +57,14 @@ const LATE = ['fails late', 'hangs late', 'crashes late']
 export type Servers = ReturnType<typeof createServers>
 
 /** Starts server processes that share one store of sessions and one of accounts. */
-export function createServers(time: Time<Request>, choices: Choices, settings: Settings, observer: StoreObserver) {
-  const memory = memorySessions()
+export function createServers(
+  time: Time<Request>,
+  choices: Choices,
+  settings: Settings,
+  observer: StoreObserver,
+  sessions: Required<SessionStore>,
+) {
+  const store = withoutTime(time, sessions)
   const accounts = new Map<string, Account>()
   let isDown = false
   let steps = 0
@@ -74,15 +80,15 @@ export function createServers(time: Time<Request>, choices: Choices, settings: S
     choices.below(20)
 
   /** Calls a store of a server: with delays, and in some cases with a failure before or after the call was executed. */
-  function call<T>(server: Server, run: () => T): Promise<T> {
+  function call<T>(server: Server, run: () => T | PromiseLike<T>): Promise<T> {
     const { crashes } = server
     steps++
     return new Promise<T>((resolve, reject) => {
       const fate = isDown ? 'fails' : choices.isOneOf(settings.faults) ? choices.pick(FATES) : undefined
       if (fate) failures++
-      time.after(delay() + (fate === 'is slow' ? 3000 + choices.below(12_000) : 0), () => {
+      time.after(delay() + (fate === 'is slow' ? 3000 + choices.below(12_000) : 0), async () => {
         const isExecuted = !fate || fate === 'is slow' || LATE.includes(fate)
-        const result = isExecuted ? run() : undefined
+        const result = isExecuted ? await run() : undefined
         time.after(delay(), () => {
           if (fate?.startsWith('crashes')) crash(server)
           if (server.crashes !== crashes) return
@@ -95,12 +101,12 @@ export function createServers(time: Time<Request>, choices: Choices, settings: S
 
   function storeOf(server: Server): SessionStore {
     return {
-      ...memory,
-      find: (id) => call(server, () => memory.find(id) as Session | undefined),
+      ...store,
+      find: (id) => call(server, () => store.find(id)),
       remove(id, accountId) {
         const request = time.cause()
-        return call(server, () => {
-          const isRemoved = memory.remove(id, accountId) as boolean
+        return call(server, async () => {
+          const isRemoved = await store.remove(id, accountId)
           if (isRemoved) observer.removed(id, request)
           return isRemoved
         })
@@ -108,8 +114,8 @@ export function createServers(time: Time<Request>, choices: Choices, settings: S
       replace(id, from, to) {
         const [request, askedAt] = [time.cause(), time.now()]
         if (request) observer.asked(id, from, request)
-        return call(server, () => {
-          const isReplaced = memory.replace(id, from, to) as boolean
+        return call(server, async () => {
+          const isReplaced = await store.replace(id, from, to)
           if (isReplaced) observer.replaced(id, from, to.refresh, to.expiresAt, askedAt, request)
           return isReplaced
         })
@@ -146,7 +152,7 @@ export function createServers(time: Time<Request>, choices: Choices, settings: S
   let stage = 1
 
   return {
-    memory,
+    store,
     accounts,
     servers,
     anyServer: () => choices.pick(servers as [Server, ...Server[]]),
@@ -183,7 +189,7 @@ export function createServers(time: Time<Request>, choices: Choices, settings: S
     signOut: ({ refreshing }: Server, { presented }: Request) =>
       signOut({ refreshing, presented, address: undefined } as Parameters<typeof signOut>[0]),
     /** Calls the session store of a process, as the host does. */
-    host: <T>(server: Server, run: () => T) => call(server, run),
+    host: <T>(server: Server, run: () => PromiseLike<T>) => call(server, run),
     /** Deploys the next step of a rotation of the secrets in one process. */
     deploySecrets(): void {
       const list = STAGES[stage]
@@ -197,4 +203,13 @@ export function createServers(time: Time<Request>, choices: Choices, settings: S
       behind.refreshing = start(behind)
     },
   }
+}
+
+/** Returns a store whose calls need no time of the run, also when they need some of the machine. */
+function withoutTime(time: Time<Request>, sessions: Required<SessionStore>): Required<SessionStore> {
+  const methods = Object.entries(sessions).map(([name, method]) => [
+    name,
+    (...args: unknown[]) => time.outside((method as (...args: unknown[]) => unknown)(...args)),
+  ])
+  return Object.fromEntries(methods)
 }

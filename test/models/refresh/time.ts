@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers'
 import { vi } from 'vitest'
 
-/** The clock of a run when it starts. */
-const START = Date.parse('2026-03-01T12:00:00.000Z')
+/** The clock of a run when it starts. Later than that of the machine, by which databases drop sessions that have expired. */
+const START = Date.parse('2126-03-01T12:00:00.000Z')
 
 /** The time of one run. It jumps from one event to the next. */
 export type Time<C> = ReturnType<typeof startTime<C>>
@@ -19,11 +19,18 @@ export function startTime<C>() {
   const events = new Set<Event<C>>()
   let now = START
   let cause: C | undefined
+  let outside = 0
 
   function after(ms: number, run: () => void) {
     const event = { at: now + ms, cause, run }
     events.add(event)
     return event
+  }
+
+  /** Waits until all promises have settled. */
+  async function settle(): Promise<void> {
+    do await new Promise<void>((resolve) => setImmediate(resolve))
+    while (outside > 0)
   }
 
   vi.stubGlobal('setTimeout', (run: () => void, ms = 0) => after(ms, run))
@@ -45,6 +52,16 @@ export function startTime<C>() {
     },
     /** Calls a function after a time, in milliseconds. */
     after,
+    settle,
+    /** Waits for a result from outside of the run, without letting time pass. */
+    async outside<T>(result: T | PromiseLike<T>): Promise<T> {
+      outside++
+      try {
+        return await result
+      } finally {
+        outside--
+      }
+    },
     /** Lets time pass, event by event. After each of them, all promises settle. */
     async pass(ms: number): Promise<void> {
       const end = now + ms
@@ -56,7 +73,7 @@ export function startTime<C>() {
         events.delete(next)
         cause = next.cause
         next.run()
-        await new Promise<void>((resolve) => setImmediate(resolve))
+        await settle()
         cause = undefined
       }
     },

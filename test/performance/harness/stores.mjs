@@ -38,8 +38,8 @@ const FILL = `for i = ARGV[1], ARGV[2] do
   local id, accountId = 'none-' .. i, 'acc-' .. math.floor(i / 5)
   redis.call('SET', 'revoked:' .. id, '', 'PXAT', ARGV[3])
   local key = 'device-session:' .. id
-  redis.call('HSET', key, 'accountId', accountId, 'lastUsedAt', ARGV[4], 'createdAt', ARGV[4], 'expiresAt', ARGV[3])
-  redis.call('HSET', key, 'address', ARGV[5], 'userAgent', ARGV[6], 'label', ARGV[7])
+  local found = '[' .. ARGV[4] .. ',' .. ARGV[4] .. ',' .. ARGV[3] .. ',null,"' .. accountId .. '"]'
+  redis.call('HSET', key, 'found', found, 'address', ARGV[5], 'userAgent', ARGV[6], 'label', ARGV[7])
   redis.call('PEXPIREAT', key, ARGV[3])
   redis.call('ZADD', 'device-session:of ' .. accountId, ARGV[3], id)
 end`

@@ -228,6 +228,16 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }
     const pool = { connect: async () => client as never, end: async () => {} }
     const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
+  'stores-node-sqlite': `type Values = (string | number | null)[]
+    interface Statement {
+      columns(): object[]
+      all(...values: Values): unknown[]
+      run(...values: Values): { changes: number | bigint; lastInsertRowid: number | bigint }
+      iterate(...values: Values): IterableIterator<unknown>
+    }
+    type Sqlite = { DatabaseSync: new (path: string) => { prepare(sql: string): Statement; close(): void } }
+    const { DatabaseSync } = (process as unknown as { getBuiltinModule(id: string): Sqlite }).getBuiltinModule('node:sqlite')
+    const file = new DatabaseSync(':memory:')`,
   'sessions-mongodb': `const rows = new Map<string, Stored>()
     type Filter = { accountId?: string; refresh?: string; _id?: string | { $ne: string } }
     const fits = ({ accountId, refresh, _id: id }: Filter) => (row: Stored) =>

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { createPasswords } from 'express-token-endpoint'
 import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
-import { Kysely, MysqlDialect, PostgresDialect } from 'kysely'
+import { Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -14,15 +14,13 @@ interface Tables {
   users: { id: string; mail: string; pw_hash: string | null; since: Date | null }
 }
 
+async function openPostgres() {
+  const connectionString = await (await startPostgres()).createDatabase()
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString }) }) })
+}
+
 const DATABASES: [name: string, isMissing: boolean, open: () => Promise<Kysely<Tables>>][] = [
-  [
-    'PostgreSQL',
-    NO_POSTGRES,
-    async () => {
-      const connectionString = await (await startPostgres()).createDatabase()
-      return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString }) }) })
-    },
-  ],
+  ['PostgreSQL', NO_POSTGRES, openPostgres],
   [
     'MariaDB',
     NO_MARIADB,
@@ -33,7 +31,7 @@ const DATABASES: [name: string, isMissing: boolean, open: () => Promise<Kysely<T
   ],
 ]
 
-describe.each(DATABASES)('stores in %s', (_, isMissing, open) => {
+describe.each(DATABASES)('stores in %s', (name, isMissing, open) => {
   async function opened() {
     const db = await open()
     onTestFinished(() => db.destroy())
@@ -44,8 +42,15 @@ describe.each(DATABASES)('stores in %s', (_, isMissing, open) => {
     'fulfil the contract of a session store, in the table that two processes create at once',
     async () => {
       const db = await opened()
-      const created = await Promise.all([createSessionTable(db), createSessionTable(db)])
-      expect(created.filter(Boolean)).toHaveLength(1)
+      await Promise.all([createSessionTable(db), createSessionTable(db)])
+      const dropIndex = async () => {
+        const drop = db.schema.dropIndex('sessions_by_end')
+        await (name === 'MariaDB' ? drop.on('sessions') : drop).execute()
+      }
+      await dropIndex()
+      await Promise.all([createSessionTable(db), createSessionTable(db)])
+      // Fails unless the index is there again.
+      await dropIndex()
       const stores = { store: kyselySessions(db), otherStore: kyselySessions(db) }
       for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
     },
@@ -75,5 +80,42 @@ describe.each(DATABASES)('stores in %s', (_, isMissing, open) => {
     const tooLong = 'x'.repeat(256)
     const error = await rejectionOf(store.replacePasswordHash('acc-1', passwordHash, tooLong) as Promise<boolean>)
     expect(inspect(error)).not.toMatch(/\$argon2|xxx/)
+  })
+})
+
+describe.skipIf(NO_POSTGRES)('createSessionTable in PostgreSQL', () => {
+  it('works in a migration, and where another schema has a table of the same name', async () => {
+    const db = await openPostgres()
+    onTestFinished(() => db.destroy())
+    await sql`create schema auth create table sessions (id uuid)`.execute(db)
+    for (let runs = 0; runs < 2; runs++)
+      await db.transaction().execute((transaction) => createSessionTable(transaction))
+    expect(await kyselySessions(db).list('acc-1')).toEqual([])
+  })
+
+  it('creates the table in another schema, where a store finds it', async () => {
+    const db = await openPostgres()
+    onTestFinished(() => db.destroy())
+    await sql`create schema app`.execute(db)
+    for (const [one, table] of [
+      [db.withSchema('app'), 'sessions'],
+      [db, 'app.devices'],
+    ] as const) {
+      for (let runs = 0; runs < 2; runs++) await createSessionTable(one, { table })
+      for (const { run } of sessionStoreContract({ store: kyselySessions(one, { table }) }))
+        await run({ skip: (reason) => expect.fail(reason) })
+    }
+    const { rows } = await sql`select from pg_indexes where schemaname = 'app'`.execute(db)
+    expect(rows).toHaveLength(6)
+  })
+
+  it('rejects with the error that has ended the transaction of a migration', async () => {
+    const db = await openPostgres()
+    onTestFinished(() => db.destroy())
+    const migrate = db.transaction().execute(async (transaction) => {
+      await sql`set transaction read only`.execute(transaction)
+      await createSessionTable(transaction)
+    })
+    expect(String(await rejectionOf(migrate))).toContain('read-only transaction')
   })
 })

@@ -3,7 +3,7 @@ import { redisSessions } from 'express-token-endpoint/redis'
 import { sessionStoreContract } from 'express-token-endpoint/testing'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
@@ -80,6 +80,33 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     expect(await store.removeAll('acc-1')).toBe(false)
   })
 
+  it('ends a session that has expired by the clock of another process', async () => {
+    const { store } = await open()
+    await store.add(session('a', 60_000))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    await store.add(session('b', 60_000))
+    expect(await store.removeAll('acc-1', 'b')).toBe(true)
+    expect(await store.find('a')).toBeUndefined()
+  })
+
+  it.each(['{app}:', 'a{}b:', 'ö '])('keeps accounts of any id apart, with the prefix %j', async (prefix) => {
+    const { store } = await open(prefix)
+    const ids = ['a', 'a}', '{a', ' a', 'of a', 'a\nb', '\0', '"', '\\', '🦊', '%d', '[1,2]', '9007199254740993']
+    const change = { refresh: 'r2', expiresAt: new Date(4e12), lastUsedAt: new Date(3e12) }
+    for (const [i, accountId] of ids.entries()) {
+      await store.add({ ...session(`s${i}`), accountId, refresh: 'r1' })
+      await store.touch(`s${i}`, new Date(2e12))
+      expect(await store.find(`s${i}`)).toMatchObject({ accountId, refresh: 'r1', lastUsedAt: new Date(2e12) })
+      expect(await store.replace(`s${i}`, 'r1', change)).toBe(true)
+      expect(await store.list(accountId)).toMatchObject([{ id: `s${i}`, accountId, ...change }])
+    }
+    expect(await store.removeAll('a')).toBe(true)
+    expect(await Promise.all(ids.map(async (id) => (await store.list(id)).length))).toEqual(
+      ids.map((id) => +(id !== 'a')),
+    )
+  })
+
   it('finds no session by an id that a client made from a key', async () => {
     const { store } = await open()
     await store.add(session('a'))
@@ -94,6 +121,9 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     expect(String(await rejectionOf(Promise.resolve(nothing.find('a'))))).toContain('Is a "return" missing?')
     const parsed = redisSessions({ sendCommand: async () => ({ accountId: 'acc-1' }) })
     expect(String(await rejectionOf(Promise.resolve(parsed.find('a'))))).toContain('reply of Redis unchanged')
+    const withCallbacks = redisSessions({ sendCommand: async () => true })
+    const added = Promise.resolve(withCallbacks.add(session('a')))
+    expect(String(await rejectionOf(added))).toContain('reply of Redis unchanged')
     expectMisuse(() => redisSessions({} as never), '"sendCommand" must be a function that sends a command')
     expectMisuse(() => redisSessions({ client: {} } as never), 'Did you mean "sendCommand"?')
   })

@@ -1,4 +1,5 @@
-import { createSessionTable } from 'express-token-endpoint/kysely'
+import { isBuiltin } from 'node:module'
+import { createSessionTable, kyselySessions } from 'express-token-endpoint/kysely'
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -13,6 +14,19 @@ const statementsOf = (file: Database.Database) =>
   (file.prepare('select sql from sqlite_master where sql is not null').all() as { sql: string }[])
     .map(({ sql }) => sql.replace(/["\s]+/g, ' ').replace(/ ?([(),]) ?/g, '$1'))
     .sort()
+
+// Node 20 does not have it. The matrix runs this test on newer versions.
+if (isBuiltin('node:sqlite')) {
+  it('stores-node-sqlite: a session store in node:sqlite fulfils the contract', async () => {
+    const { db } = await run('stores-node-sqlite')
+    onTestFinished(() => db.destroy())
+    await createSessionTable(db)
+    await expectSessionStore(kyselySessions(db))
+    const rows = []
+    for await (const row of db.selectFrom('sessions').select('id').stream()) rows.push(row)
+    expect(rows).toEqual([])
+  })
+}
 
 describe('the page on stores', () => {
   it('stores-read: returns the members of the function', async () => {

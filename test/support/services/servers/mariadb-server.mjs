@@ -20,6 +20,8 @@ export async function mariadbServer() {
     '--no-defaults',
     user,
     `--datadir=${dir}`,
+    // Two that start at once would remove each other's tables.
+    `--tmpdir=${dir}`,
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
   ])
@@ -29,6 +31,7 @@ export async function mariadbServer() {
     '--no-defaults',
     user,
     `--datadir=${dir}`,
+    `--tmpdir=${dir}`,
     `--port=${port}`,
     '--bind-address=127.0.0.1',
     `--socket=${dir}/socket`,

@@ -1,0 +1,28 @@
+import { misuse } from '../options/misuse.js'
+
+/** The commands that a session store sends, with those of its scripts. */
+export const COMMANDS = 'DEL EVAL HGET HMGET HSET PEXPIREAT PTTL ZADD ZRANGE ZREM ZREMRANGEBYSCORE ZSCORE'
+
+/** Hints that say how to repair a known error of Redis. An error inside a script may have more words before its code. */
+const HINTS: [error: RegExp, hint: string][] = [
+  [/\bREADONLY\b/, 'Redis is a read-only replica. Connect to the primary'],
+  [/\b(MOVED|ASK) \d/, 'Redis is a node of a cluster. Connect with a client for clusters'],
+  [
+    /\bNOPERM\b|\bACL failure\b|\bThe user executing the script\b/,
+    `the user of Redis lacks permissions. Allow the keys of "prefix", and ${COMMANDS}`,
+  ],
+  [
+    /\bunknown (redis )?command\b|\bwrong number of arg/i,
+    `Redis lacks a command, or disables it. Use Redis 5 or newer with scripts, and enable ${COMMANDS}`,
+  ],
+  [/\bWRONGTYPE\b/, 'another app uses the same keys. Pass another "prefix"'],
+]
+
+/** Returns the error of a command with a hint if it is known. Without the arguments, which clients and Redis add: they have the hash of a refresh token. */
+export function explained(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const hint = HINTS.find(([known]) => known.test(error.message))?.[1]
+  if (hint !== undefined) return misuse(`redisSessions: ${hint}`)
+  Reflect.deleteProperty(error, 'command')
+  return error
+}

@@ -1,0 +1,172 @@
+import type { SessionStore } from 'express-token-endpoint'
+import { firstState, writeState } from '../../../src/sessions/refresh/refresh-state.js'
+import { isOpenTag } from '../../../src/sessions/refresh/refresh-token.js'
+import { newSession } from '../../../src/sessions/session.js'
+import type { Device, Network, Sim } from './devices.js'
+import { createLaw, type Facts } from './law.js'
+import { createServers, ISSUER, type Request, type Settings } from './servers.js'
+import { createChoices, startTime } from './time.js'
+
+/** Starts the servers of a run, and what a user, a host and an attacker can do. */
+export function start(
+  numbers: readonly number[],
+  settings: Settings,
+  network: Network,
+  sessions: Required<SessionStore>,
+) {
+  const choices = createChoices(numbers)
+  const time = startTime<Request>()
+  const law = createLaw(time, settings)
+  const servers = createServers(time, choices, settings, law.observer, sessions)
+  const sim: Sim = { time, choices, servers, law, network }
+  const devices: Device[] = []
+  let made = 0
+
+  for (const id of ['acc-1', 'acc-2']) servers.accounts.set(id, { id, passwordHash: `${id} ${made++}` })
+
+  const kit = {
+    ...sim,
+    devices,
+    async signIn(kind: Device['kind'], accountId: string): Promise<Device> {
+      const { refreshing, clock } = servers.anyServer()
+      const { passwordHash, disabled } = servers.accounts.get(accountId) as { passwordHash: string; disabled?: boolean }
+      const id = `s${made++}`
+      const { expiresAt } = refreshing.begin(true)
+      const begun = {
+        refresh: writeState(firstState({ remember: true, passwordTag: refreshing.tagOf(passwordHash) })),
+        expiresAt,
+      }
+      const session = newSession({ id, accountId, ...begun }, clock())
+      await servers.store.add(session)
+      law.begin({ id, accountId, createdAt: session.createdAt.getTime() }, begun.refresh, begun.expiresAt)
+      if (disabled) law.of(id).mayEnd = true
+      const token = refreshing.write({ sessionId: id, generation: 0 }, ISSUER)
+      const device: Device = { name: `device ${id}`, kind, accountId, sessionId: id, token, isBusy: false }
+      devices.push(device)
+      return device
+    },
+    /** Returns the account, or a new one in the place of a disabled one. */
+    working(accountId: string): string {
+      if (!servers.accounts.get(accountId)?.disabled) return accountId
+      const id = `acc-${made++}`
+      servers.accounts.set(id, { id, passwordHash: `${id} ${made++}` })
+      return id
+    },
+    factsOf: (accountId: string): Facts[] => [...law.sessions.values()].filter((one) => one.accountId === accountId),
+    async signOut(device: Device): Promise<void> {
+      const { token, sessionId } = device
+      if (token === undefined) return
+      const server = servers.anyServer()
+      const presented = server.refreshing.read(token, [ISSUER])
+      if (!presented) return law.must(false, 'each process accepts the refresh tokens of the others')
+      const request: Request = { kind: 'sign-out', presented, arrivedAt: time.now(), from: device.name }
+      law.of(sessionId).mayEnd = true
+      try {
+        await servers.run(server, request, () => servers.signOut(server, request))
+        law.of(sessionId).overAt = Math.min(law.of(sessionId).overAt, time.now())
+      } catch {}
+    },
+    /** Stores a new password hash, and ends all sessions, or all but the one of the device. */
+    async changePassword({ accountId, sessionId }: Device, isKept: boolean): Promise<void> {
+      const server = servers.anyServer()
+      const all = kit.factsOf(accountId)
+      // A session that a change has ended may not change the password.
+      if (law.of(sessionId).overAt <= time.now()) return
+      if (all.some(({ changedAt }) => changedAt === Number.POSITIVE_INFINITY)) return
+      const kept = isKept ? law.of(sessionId) : undefined
+      if (kept) beginChange(kept)
+      servers.accounts.set(accountId, {
+        ...servers.accounts.get(accountId),
+        id: accountId,
+        passwordHash: `${accountId} ${made++}`,
+      })
+      for (const facts of all) {
+        if (facts === kept) continue
+        facts.mayEnd = true
+        // Refused from now on, also when the store fails at the next step. A session that was kept before waits for the next step.
+        const { refresh = '' } = (await servers.store.find(facts.id)) ?? {}
+        if (!isOpenTag(tagOf(refresh ?? '') ?? '')) facts.overAt = Math.min(facts.overAt, time.now())
+      }
+      try {
+        await servers.run(server, other(time.now()), async () => {
+          if (isKept) await server.refreshing.keepAfterChange(sessionId)
+          if (kept) kept.changedAt = time.now()
+          await servers.host(server, async () => {
+            await servers.store.removeAll(accountId, isKept ? sessionId : undefined)
+            // Also a session that has begun meanwhile.
+            for (const facts of kit.factsOf(accountId)) if (facts !== kept) facts.isRemoved = facts.mayEnd = true
+          })
+        })
+      } catch {
+        if (kept?.changedAt === Number.POSITIVE_INFINITY) kept.mayEnd = true
+      }
+    },
+    /** Replaces the hash by one of the same password. */
+    async rehash(accountId: string): Promise<void> {
+      const server = servers.anyServer()
+      const from = servers.accounts.get(accountId)?.passwordHash as string
+      const to = `${accountId} ${made++}`
+      const all = kit.factsOf(accountId)
+      all.forEach(beginChange)
+      servers.accounts.set(accountId, { ...servers.accounts.get(accountId), id: accountId, passwordHash: to })
+      try {
+        await servers.run(server, other(time.now()), () =>
+          server.refreshing.notePassword({ id: 'new', accountId }, { current: to, replaced: from }),
+        )
+        for (const facts of all) facts.changedAt = time.now()
+      } catch {
+        for (const facts of all) facts.mayEnd = true
+      }
+    },
+    /** Moves a session of the store back to an earlier state, as a replica does that has not received the last writes. */
+    async rollBack({ sessionId }: Device): Promise<void> {
+      const facts = law.of(sessionId)
+      const stored = (await servers.store.find(sessionId))?.refresh
+      const back = facts.history[facts.history.length - 1 - choices.below(4)]
+      if (!stored || !back || tagOf(stored) !== tagOf(back.text) || facts.overAt < time.now()) return
+      const generation = Number(back.text.split('.')[1])
+      if (generation >= facts.generation) return
+      await servers.store.replace(sessionId, stored, {
+        refresh: back.text,
+        expiresAt: back.expiresAt,
+        lastUsedAt: new Date(),
+      })
+      facts.generation = generation
+      facts.replacedAt.length = Math.min(facts.replacedAt.length, generation)
+      facts.staysUntil = back.staysUntil
+      facts.history.length = facts.history.indexOf(back) + 1
+    },
+    /** Presents a refresh token that no server has written. */
+    forge(device: Device): void {
+      const { token, sessionId } = device
+      if (token === undefined) return
+      const [id = '', generation = '', mac = ''] = token.split('.')
+      const { refreshing } = servers.anyServer()
+      const another = devices[choices.below(devices.length)]?.sessionId as string
+      const forged = [
+        `${another === sessionId ? 'x' : another}.${generation}.${mac}`,
+        `${id}.${Number(generation) + 1}.${mac}`,
+        refreshing.write({ sessionId, generation: Number(generation) }, 'https://staging.example.com'),
+      ]
+      for (const text of forged)
+        law.must(refreshing.read(text, [ISSUER]) === undefined, 'no other token opens a session')
+    },
+  }
+  return kit
+}
+
+export type Kit = ReturnType<typeof start>
+
+/** Notes that a session meets a change of the password. Two at once are not promised to keep it. */
+function beginChange(facts: Facts): void {
+  if (facts.changedAt === Number.POSITIVE_INFINITY) facts.mayEnd = true
+  facts.changedAt = Number.POSITIVE_INFINITY
+}
+
+const tagOf = (text: string) => text.split('.')[3]
+const other = (arrivedAt: number): Request => ({
+  kind: 'other',
+  presented: { sessionId: '', generation: 0 },
+  arrivedAt,
+  from: 'host',
+})
