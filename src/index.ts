@@ -31,6 +31,16 @@ export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/
 export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-options.js'
 export type { AuthSignIn, AuthSignInDetails, SignedIn } from './auth/auth-sign-in.js'
 export { type Auth, createAuth } from './auth/create-auth.js'
+export {
+  type CodeStore,
+  type Codes,
+  type CodesOptions,
+  createCodes,
+  type NewCode,
+  type StoredCode,
+  type TakenCode,
+} from './codes/codes.js'
+export { memoryCodes } from './codes/memory-codes.js'
 export type { RevocationCheck } from './guard/ask-host.js'
 export { authInfoOf, type McpAuthInfo } from './guard/auth-info.js'
 export {

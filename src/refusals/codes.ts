@@ -50,7 +50,15 @@ export type RefreshRefusal =
 export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
 
 /** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
-export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'sessions' | 'keys' | 'throttle' | 'internal'
+export type Dependency =
+  | 'accounts'
+  | 'passwords'
+  | 'revocation'
+  | 'sessions'
+  | 'keys'
+  | 'throttle'
+  | 'codes'
+  | 'internal'
 
 /**
  * The parts of this package that respond to requests. `refresh` and `tokenSignOut` are paths of the token endpoint, `keys` stands for the

@@ -47,7 +47,7 @@ const FLOORS = [
   ['openapi', 'passport', 'routes'],
   ['refresh'],
   ['login', 'guard'],
-  ['tokens', 'accounts', 'sessions', 'client'],
+  ['tokens', 'accounts', 'sessions', 'codes', 'client'],
   ['requests'],
   ['waiting'],
   ['refusals'],

@@ -77,6 +77,21 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
     const { slot, session, privateObject, publicObject } = objects`,
+  codes: `${HOST}
+    export const mailed: string[] = []
+    export const verified: string[] = []
+    const auth = library.createAuth({ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts })
+    Object.assign(accounts, {
+      verify: async (id: string) => void verified.push(id),
+      changePassword: async (_id: string, passwordHash: string) => void Object.assign(account, { passwordHash }),
+    })
+    const sendMail = async (_to: string, link: string) => void mailed.push(link)`.replace(
+    'const accounts = library.memoryAccounts([account])',
+    `const accounts = library.memoryAccounts([account]) as ReturnType<typeof library.memoryAccounts<typeof account & library.MemoryAccount>> & {
+      verify(id: string): Promise<void>
+      changePassword(id: string, passwordHash: string): Promise<void>
+    }`,
+  ),
   'create-auth': `${HOST.replace(/export const tokens[^\n]*/, '')}`,
   'after-password': `import * as library from 'express-token-endpoint'
     export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'

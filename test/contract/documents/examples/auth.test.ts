@@ -1,7 +1,8 @@
-import type { Account, Auth } from 'express-token-endpoint'
+import type { Account, Auth, Codes } from 'express-token-endpoint'
 import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
+import { until } from '../../../support/concurrency.js'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
@@ -43,5 +44,25 @@ describe('the page on steps after the password', () => {
     alice.verified = true
     for (let times = 0; times < 7; times++) await send({ code })
     await send({ code: totp.generate({ timestamp: Date.now() + 30_000 }) }).expect(429)
+  })
+})
+
+describe('the page on codes', () => {
+  it('codes: verifies an address once, and resets a password by a mailed link', async () => {
+    const { app, codes, mailed, verified } = await run<{ codes: Codes; mailed: string[]; verified: string[] }>('codes')
+    const post = (path: string, body: object) => request(app).post(path).send(body)
+    const code = await codes.create({ purpose: 'verify', accountId: 'acc-1' })
+    await post('/verify', { code }).expect(204)
+    await post('/verify', { code }).expect(403)
+    expect(verified).toEqual(['acc-1'])
+    for (const email of [GOOD.email, 'nobody@example.com']) await post('/reset', { email }).expect(204)
+    await until(() => expect(mailed).toHaveLength(1))
+    const reset = mailed[0]?.split('#')[1]
+    const password = 'a new password of 15'
+    await post('/reset/password', { code: reset, password: 'short' }).expect(403)
+    await post('/reset/password', { code: reset, password }).expect(204)
+    await post('/reset/password', { code: reset, password }).expect(403)
+    await post(TOKEN_PATH, GOOD).expect(403)
+    await post(TOKEN_PATH, { ...GOOD, password }).expect(200)
   })
 })

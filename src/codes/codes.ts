@@ -1,0 +1,173 @@
+import { hash, randomBytes } from 'node:crypto'
+import { type Clock, clockOption, type Duration, duration, integer, text, withMethods } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { aliasesOf, describe, named, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
+import { callHost, timeoutOption } from '../waiting/host-call.js'
+
+/** A code as a store holds it. The code itself is not in it. */
+export interface StoredCode {
+  /** The digest of the code and its purpose: 43 characters of base64url. */
+  digest: string
+  /** The use that the code is for. */
+  purpose: string
+  /** The account that the code is for. */
+  accountId: string
+  /** The end of the code. The store may delete the code from then on. */
+  expiresAt: Date
+  /** The data of the code as JSON, or null. */
+  data: string | null
+}
+
+/** A store of codes. Each method may return a promise. */
+export interface CodeStore {
+  /**
+   * Stores a code, unless its account has `most` codes of this purpose that have not expired at `now`. Returns whether the code was stored.
+   */
+  add(code: StoredCode, most: number, now: Date): boolean | Promise<boolean>
+  /** Removes a code and returns it. Of two calls at once, one gets the code. */
+  take(digest: string): StoredCode | null | undefined | Promise<StoredCode | null | undefined>
+  /** Removes the codes of an account: of one purpose, or all of them. */
+  removeAll(accountId: string, purpose?: string): unknown
+}
+
+/** The options of `createCodes`. */
+export interface CodesOptions {
+  /** The most codes of one account and purpose that have not expired. Default 5; 1 to 100. */
+  maxPerAccount?: number | undefined
+  /** Time limit for the store. Default 5 s. 1 ms to 1 min. After the limit: `unavailable`. */
+  timeout?: Duration | undefined
+  /** The current time, for tests. Default: `Date.now`. */
+  clock?: Clock | undefined
+}
+
+/** A new code. */
+export interface NewCode {
+  /** The use that the code is for, for example `verify-email`. A code for another purpose is refused. */
+  purpose: string
+  /** The account that the code is for. */
+  accountId: string
+  /** The time until the code expires. Default 1 hour. 1 s to 366 days. */
+  lifetime?: Duration | undefined
+  /** Further data, which `take` returns: JSON of at most 4,096 characters. Default none. */
+  data?: unknown
+}
+
+/** A code that was taken. */
+export interface TakenCode {
+  /** The account that the code is for. */
+  accountId: string
+  /** The data of the code. Undefined without data. */
+  data: unknown
+}
+
+/** Codes that work once: for links to verify an address, to reset a password or to sign in. Returned by `createCodes`. */
+export interface Codes {
+  /**
+   * Creates a code, and stores its digest. Send the code to the user and keep it nowhere: it is 43 characters of base64url, and holds 256
+   * random bits.
+   * @throws AuthError `too_many_attempts` when the account has too many codes of this purpose, `unavailable` when the store fails. TypeError
+   * that names an invalid member
+   */
+  create(code: NewCode): Promise<string>
+  /**
+   * Takes a code: it works once, and only for its purpose.
+   * @returns undefined for a code that is unknown, was used or has expired
+   * @throws AuthError `unavailable` when the store fails
+   */
+  take(purpose: string, code: unknown): Promise<TakenCode | undefined>
+  /**
+   * Removes the codes of an account, for example after a password change.
+   * @param purpose only the codes of this purpose. Default: all
+   * @throws AuthError `unavailable` when the store fails
+   */
+  removeAll(accountId: string, purpose?: string): Promise<void>
+}
+
+const LONGEST_DATA = 4096
+/** The text of a code. */
+const CODE = /^[\w-]{43}$/
+
+const store = withMethods<CodeStore>('memoryCodes(), or an object with "add", "take" and "removeAll"', [
+  'add',
+  'take',
+  'removeAll',
+])
+
+const schema = {
+  maxPerAccount: optional(integer(1, 100, 'a number of codes'), 5),
+  timeout: timeoutOption,
+  clock: clockOption,
+}
+
+const nonEmpty = text('a non-empty string')
+const newSchema = {
+  purpose: nonEmpty,
+  accountId: nonEmpty,
+  lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000),
+  data: (value: unknown) => value,
+}
+
+/** The purpose is part of the digest, so that no other purpose can use up a code. */
+const digestOf = (purpose: string, code: string) => hash('sha256', JSON.stringify([purpose, code]), 'base64url')
+
+/**
+ * Creates single-use codes.
+ * @param given the store: `memoryCodes()`, one of a database, or your own
+ * @throws TypeError naming the option that is not valid
+ */
+export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
+  const codes = named('createCodes: the store', store, given)
+  const { maxPerAccount, timeout, clock } = readOptions<CodesOptions, typeof schema>('createCodes', options, schema, {
+    limit: 'maxPerAccount',
+  })
+  const call = <T>(run: () => Promise<T>) => callHost('codes', run, { timeout })
+
+  return Object.freeze({
+    async create(one: NewCode) {
+      const read = readOptions<NewCode, typeof newSchema>(
+        'codes.create',
+        one,
+        newSchema,
+        aliasesOf({ accountId: 'id account', lifetime: 'expiresIn ttl' }),
+      )
+      const { purpose, accountId, lifetime } = read
+      const data = read.data === undefined ? null : JSON.stringify(read.data)
+      if (data === undefined || (data ?? '').length > LONGEST_DATA)
+        throw misuse(`codes.create: "data" must be JSON of at most ${LONGEST_DATA} characters`)
+      const code = randomBytes(32).toString('base64url')
+      const now = new Date(clock())
+      const expiresAt = new Date(now.getTime() + lifetime)
+      const stored = { digest: digestOf(purpose, code), purpose, accountId, expiresAt, data }
+      const isStored: unknown = await call(async () => codes.add(stored, maxPerAccount, now))
+      if (isStored !== true)
+        throw new AuthError('too_many_attempts', { retryAfter: Math.ceil(lifetime / 1000), accountId })
+      return code
+    },
+    async take(purpose: string, code: unknown) {
+      named('codes.take: the purpose', nonEmpty, purpose, PAGE.codes)
+      if (typeof code !== 'string' || !CODE.test(code)) return undefined
+      const digest = digestOf(purpose, code)
+      return call(async () => readStored(await codes.take(digest), digest, new Date(clock())))
+    },
+    async removeAll(accountId: string, purpose?: string) {
+      named('codes.removeAll: the account id', nonEmpty, accountId, PAGE.codes)
+      if (purpose !== undefined) named('codes.removeAll: the purpose', nonEmpty, purpose, PAGE.codes)
+      await call(async () => codes.removeAll(accountId, purpose))
+    },
+  })
+}
+
+/** @throws TypeError when the store returned another code or another form. The store is wrong, not the client */
+function readStored(found: unknown, digest: string, now: Date): TakenCode | undefined {
+  if (found === undefined || found === null) return undefined
+  if (!isPlainObject(found))
+    throw misuse(`codes: take must return a code or undefined, but returned ${describe(found)}`)
+  const [accountId, expiresAt, data] = ['accountId', 'expiresAt', 'data'].map((name) => memberOf(found, name))
+  const isCode = typeof accountId === 'string' && accountId !== '' && isValidDate(expiresAt)
+  if (!isCode || memberOf(found, 'digest') !== digest)
+    throw misuse('codes: take must return the code as "add" received it')
+  if (!(now < expiresAt)) return undefined
+  return { accountId, data: typeof data === 'string' ? JSON.parse(data) : undefined }
+}
