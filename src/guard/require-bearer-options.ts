@@ -48,7 +48,8 @@ export interface RequireBearerOptions extends HostOptions {
   signedInWithin?: Duration | undefined
   /**
    * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
-   * from before the account's `tokensValidAfter`. `req.user` is the account without its password hash. Default: no look-up.
+   * from before the account's `tokensValidAfter`. `scope` and `anyScope` then need scopes that the token and the account both have.
+   * `req.user` is the account without its password hash. Default: no look-up.
    */
   accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
   /**
