@@ -3,6 +3,7 @@ import { misuse, PAGE } from '../options/misuse.js'
 import type { Check } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { type AccountStore, type FoundAccount, readAccount } from './account.js'
+import { noteFirst } from './mistakes.js'
 
 export type FindById = NonNullable<AccountStore['findById']>
 
@@ -23,5 +24,6 @@ export async function findAccount(findById: FindById, accountId: string): Promis
       'accounts: findById returned another account. Return the account with the id that was passed',
       PAGE.accounts,
     )
+  if (found) noteFirst(found)
   return found
 }

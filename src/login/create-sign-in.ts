@@ -8,6 +8,7 @@ import { isValidDate, memberOf } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import { headerOf } from '../requests/header-lines.js'
 import type { NewSession } from '../sessions/session.js'
+import { noteIssuing } from '../sessions/session-parts.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
@@ -75,6 +76,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   const read = readOptions<SignInOptions, typeof schema>('createSignIn', options, schema, aliases)
   const { tokens, sessions, accounts: findById, timeout } = read
   sessions.useFor([tokens.issuer], 'createSignIn')
+  noteIssuing(tokens, sessions)
 
   /** Looks up an account that the host has authenticated. Its hash shows whether the password was changed since. */
   async function subjectById(accountId: string, find: FindById, since: unknown): Promise<TokenSubject> {

@@ -2,11 +2,12 @@ import type { AccountLookup, AccountStore } from '../accounts/account.js'
 import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../accounts/passwords/host-passwords.js'
 import { createPasswords } from '../accounts/passwords/passwords.js'
 import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '../accounts/throttle/host-throttle.js'
-import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
+import type { Throttle } from '../accounts/throttle/throttle.js'
 import { bool, type Clock, clockOption, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject } from '../options/values.js'
+import { isPlainObject, own } from '../options/values.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
+import { defaultThrottle } from './default-throttle.js'
 
 /** The options of `createLogin`. */
 export interface LoginOptions extends Pick<HostOptions, 'timeout' | 'onEvent'> {
@@ -63,9 +64,16 @@ export function readLoginOptions(options: LoginOptions): LoginSettings {
   return settingsOf(readOptions<LoginOptions, typeof loginSchema>('createLogin', options, loginSchema, aliases))
 }
 
+interface ReadOptions extends Omit<Checked<typeof loginSchema>, 'clock'> {
+  clock: Clock
+  tokens?: object
+}
+
+const ownersOf = ({ accounts, tokens }: ReadOptions) => [accounts, own(accounts, 'findByEmail'), tokens]
+
 /** Creates the defaults, which cost memory. */
-export function settingsOf(read: Omit<Checked<typeof loginSchema>, 'clock'> & { clock: Clock }) {
-  const { passwords = createPasswords(), throttle = createThrottle() } = read
+export function settingsOf(read: ReadOptions) {
+  const { passwords = createPasswords(), throttle = defaultThrottle(ownersOf(read)) } = read
   return { ...read, passwords, throttle }
 }
 

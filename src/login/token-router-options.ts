@@ -16,6 +16,7 @@ import { isPlainObject, memberOf } from '../options/values.js'
 import { bytes } from '../packages/on-first-use.cjs'
 import { emitter, refusalReporter } from '../refusals/events.js'
 import { ENDPOINTS } from '../refusals/responses.js'
+import { warnOnce } from '../refusals/warnings.js'
 import { refreshingOf } from '../sessions/refresh/refreshing.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
@@ -173,6 +174,7 @@ export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
   if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
   const refresh = read.refresh && refreshRoutes(read, read.refresh)
+  if (!refresh && read.sessions && refreshingOf(read.sessions)) warnOnce('unusedRefresh')
   return { ...read, refresh, ...loginIn('tokenRouter', read, () => Number(read.tokens.now()), refresh !== undefined) }
 }
 
