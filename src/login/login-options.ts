@@ -5,6 +5,7 @@ import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '.
 import type { Throttle } from '../accounts/throttle/throttle.js'
 import { bool, type Clock, clockOption, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import { methodHint } from '../options/suggest.js'
 import { isPlainObject, own } from '../options/values.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import { defaultThrottle } from './default-throttle.js'
@@ -24,7 +25,9 @@ export interface LoginOptions extends Pick<HostOptions, 'timeout' | 'onEvent'> {
 }
 
 const STORE = 'a function (email) => account, or a store with "findByEmail"'
-const storeObject = withMethods<AccountStore>(STORE, ['findByEmail'])
+const storeObject = withMethods<AccountStore>(STORE, ['findByEmail'], (value) =>
+  methodHint(value, 'findByEmail', ['findById']),
+)
 const accountsOption: Check<AccountStore> = (value) =>
   typeof value === 'function' ? { findByEmail: value as AccountLookup } : storeObject(value)
 

@@ -3,6 +3,7 @@ const DOCS = 'express-token-endpoint/docs'
 
 export const PAGE = {
   accounts: `${DOCS}/guides/accounts.md`,
+  errors: `${DOCS}/reference/errors.md`,
   guard: `${DOCS}/guides/mount-and-guard.md`,
   issuers: `${DOCS}/guides/issuers.md`,
   hashes: `${DOCS}/guides/check-passwords-elsewhere.md`,
@@ -32,6 +33,7 @@ const PAGES = {
   signIn: PAGE.login,
   LoginStrategy: PAGE.login,
   authErrors: PAGE.login,
+  AuthError: PAGE.errors,
   createSessions: PAGE.sessionOptions,
   sessionRouter: PAGE.sessionOptions,
   sessionStoreContract: PAGE.sessionOptions,

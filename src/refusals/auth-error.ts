@@ -1,4 +1,6 @@
 import { brand, hasBrand } from '../options/brand.js'
+import { misuse } from '../options/misuse.js'
+import { suggestion } from '../options/suggest.js'
 import { attempt, bare, own } from '../options/values.js'
 import {
   type AuthErrorCode,
@@ -101,8 +103,10 @@ export class AuthError extends Error {
   /**
    * Creates a refusal. A custom verifier may reject with `invalid_token` or `unavailable`.
    * @param details reason, account and other facts about the refusal; `retryAfter` in seconds
+   * @throws TypeError for a code that is not one of the set
    */
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
+    if (!Object.hasOwn(REFUSALS, code)) throw unknownCode(String(code))
     const refusal = REFUSALS[code]
     const cause = own(details, 'cause')
     const retryAfter = own(details, 'retryAfter') ?? refusal.retryAfter
@@ -126,6 +130,9 @@ export class AuthError extends Error {
     return problemOf(this)
   }
 }
+
+const unknownCode = (code: string): TypeError =>
+  misuse(`AuthError: unknown code "${code}". ${suggestion(code, Object.keys(REFUSALS), { known: 'Known codes' })}`)
 
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
 export function problemOf({ code, message }: AuthError): Problem {

@@ -51,7 +51,11 @@ describe('a subject of issue() with a mistake', () => {
     ['sub', 'acc-1', 'Did you mean "accountId"?'],
     ['role', 'admin', 'Put claims of your own into "claims"'],
     ['sid', 's', 'Did you mean "sessionId"?'],
-    ['colour', 'red', 'Put claims of your own into "claims". Known members: accountId, scopes, claims, lifetime, issuedAt, sessionId, signedInAt'],
+    [
+      'colour',
+      'red',
+      'Put claims of your own into "claims". Known members: accountId, scopes, claims, lifetime, issuedAt, sessionId, signedInAt',
+    ],
   ])('%s is a TypeError with the fix', async (name, value, fix) => {
     const { tokens } = await load()
     const error = await rejectionOf(tokens.issue({ accountId: 'acc-1', [name]: value } as never))
