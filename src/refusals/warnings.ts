@@ -69,8 +69,8 @@ const emitted = new Set<string>()
 
 /**
  * Emits a warning, unless the process has emitted it before.
- * @param name what `…` of the warning stands for
- * @param read what `<read>` of the warning stands for
+ * @param name takes the place of `…`
+ * @param read takes the place of `<read>`
  */
 export function warnOnce(warning: keyof typeof WARNINGS, name = '', read = ''): void {
   if (emitted.has(warning)) return

@@ -66,7 +66,7 @@ const WORDING = {
   error: (message: string) => misuse(message as 'issue: '),
   option: (name: string) => name,
   unknown: (name: string) => `issue: unknown member "${name}"`,
-  known: 'Put claims of your own into "claims". Known members',
+  known: 'Put private claims into "claims". Known members',
   aliases: aliasesOf({
     accountId: 'id sub subject userId user',
     scopes: 'scope permissions',

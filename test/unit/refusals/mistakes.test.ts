@@ -49,12 +49,12 @@ describe('a subject of issue() with a mistake', () => {
     ['scope', 'reports:read', 'Did you mean "scopes"?'],
     ['id', 'acc-1', 'Did you mean "accountId"?'],
     ['sub', 'acc-1', 'Did you mean "accountId"?'],
-    ['role', 'admin', 'Put claims of your own into "claims"'],
+    ['role', 'admin', 'Put private claims into "claims"'],
     ['sid', 's', 'Did you mean "sessionId"?'],
     [
       'colour',
       'red',
-      'Put claims of your own into "claims". Known members: accountId, scopes, claims, lifetime, issuedAt, sessionId, signedInAt',
+      'Put private claims into "claims". Known members: accountId, scopes, claims, lifetime, issuedAt, sessionId, signedInAt',
     ],
   ])('%s is a TypeError with the fix', async (name, value, fix) => {
     const { tokens } = await load()
