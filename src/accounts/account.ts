@@ -2,6 +2,7 @@ import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
 import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
+import { hashMembersOf, withoutHashes } from './mistakes.js'
 
 /** An account, as the host's store returns it. */
 export interface Account {
@@ -99,10 +100,18 @@ export function readAccount(original: unknown): FoundAccount | undefined {
     throw wrong('"id" must be a non-empty string', id, typeof id === 'number' ? '. Return String(id)' : '')
   }
   if (passwordHash !== null && typeof passwordHash !== 'string') {
-    throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
+    const [other] = hashMembersOf(original, undefined)
+    const hint = other === undefined ? '' : `. Return "${other}" as "passwordHash"`
+    throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash, hint)
   }
-  if (disabled !== undefined && typeof disabled !== 'boolean') throw wrong('"disabled" must be a boolean', disabled)
-  if (scopes !== undefined && !isScopeList(scopes)) throw wrong('"scopes" must be an array of scope tokens', scopes)
+  if (disabled !== undefined && typeof disabled !== 'boolean') {
+    const hint = typeof disabled === 'number' ? '. Return Boolean(disabled)' : ''
+    throw wrong('"disabled" must be a boolean', disabled, hint)
+  }
+  if (scopes !== undefined && !isScopeList(scopes)) {
+    const hint = typeof scopes === 'string' ? ". Split the text, for example with .split(' ')" : ''
+    throw wrong('"scopes" must be an array of scope tokens', scopes, hint)
+  }
   if (claims !== undefined && !isPlainObject(claims)) throw wrong('"claims" must be an object', claims)
   if (tokensValidAfter !== undefined && !isValidDate(tokensValidAfter)) {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
@@ -111,10 +120,10 @@ export function readAccount(original: unknown): FoundAccount | undefined {
   return { account: account as unknown as Account, original }
 }
 
-/** Returns the account for `req.user`: its own members without the hash, or the members that a class's getters provide. */
+/** Returns the account for `req.user`: its own members without a hash, or the members that a class's getters provide. */
 export function toRequestUser({ account, original }: FoundAccount): object {
   const { passwordHash: _, ...user } = Object.hasOwn(original, 'passwordHash') ? (original as Account) : account
-  return user
+  return withoutHashes(user)
 }
 
 function wrong(what: string, value: unknown, hint = ''): TypeError {

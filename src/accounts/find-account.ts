@@ -1,16 +1,19 @@
 import { withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import type { Check } from '../options/read-options.js'
+import { methodHint } from '../options/suggest.js'
 import { isPlainObject } from '../options/values.js'
 import { type AccountStore, type FoundAccount, readAccount } from './account.js'
+import { noteFirst } from './mistakes.js'
 
 export type FindById = NonNullable<AccountStore['findById']>
 
-const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
-  typeof value === 'function' || isPlainObject(value)
-    ? 'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
-    : '',
-)
+const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) => {
+  if (typeof value !== 'function' && !isPlainObject(value)) return ''
+  const byEmail =
+    'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
+  return methodHint(value, 'findById', ['findByEmail']) || byEmail
+})
 export const storeWithIds: Check<FindById> = (value) => {
   const store = storeWithId(value)
   return (id) => store.findById(id)
@@ -23,5 +26,6 @@ export async function findAccount(findById: FindById, accountId: string): Promis
       'accounts: findById returned another account. Return the account with the id that was passed',
       PAGE.accounts,
     )
+  if (found) noteFirst(found)
   return found
 }

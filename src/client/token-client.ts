@@ -5,6 +5,7 @@ import { expiryOf, isToken } from './grant.js'
 import { bare, readTime } from './read.js'
 import { openSession, type Session } from './session.js'
 import { createSignIn } from './sign-in/sign-in.js'
+import { shareNothing } from './tabs/tab-link.js'
 import { TokenClientError } from './token-client-error.js'
 
 type Listener = (state: TokenClientState) => void
@@ -99,7 +100,10 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       link.tell(grant)
       session.take(grant)
     },
-    restore: () => session.restore(),
+    async restore() {
+      assertUsage(settings.refresh || tabs !== shareNothing, 'restore() needs the option "refresh" or "tabs"')
+      return session.restore()
+    },
     signOut() {
       if (session.over.aborted) return Promise.resolve()
       link.tell('sign-out')

@@ -1,8 +1,10 @@
 import type { FoundAccount } from '../accounts/account.js'
 import { type FindById, findAccount } from '../accounts/find-account.js'
 import { misuse, PAGE } from '../options/misuse.js'
+import { describe } from '../options/read-options.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { TokenRefusal } from '../refusals/codes.js'
+import { noteMissing } from '../sessions/session-parts.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { factsOf, type VerifiedToken } from '../tokens/verified-token.js'
 import { callHost } from '../waiting/host-call.js'
@@ -31,7 +33,7 @@ export async function askHost(settings: HostSettings, auth: VerifiedToken): Prom
 
 /** Refuses a token that the host has revoked. */
 async function requireUnrevoked(isRevoked: RevocationCheck, auth: VerifiedToken, timeout: number): Promise<void> {
-  const revoked = await callHost('revocation', async () => readBoolean(await isRevoked(auth)), { timeout })
+  const revoked = await callHost('revocation', async () => readBoolean('isRevoked', await isRevoked(auth)), { timeout })
   if (revoked) throw invalidToken('revoked', auth)
 }
 
@@ -41,8 +43,14 @@ async function requireSession(
   auth: VerifiedToken,
   timeout: number,
 ): Promise<void> {
-  const hasEnded = await callHost('sessions', async () => readBoolean(await sessions.isEnded(auth)), { timeout })
-  if (hasEnded) throw invalidToken('revoked', auth)
+  const hasEnded = await callHost(
+    'sessions',
+    async () => readBoolean('sessions.isEnded', await sessions.isEnded(auth)),
+    { timeout },
+  )
+  if (!hasEnded) return
+  noteMissing(sessions, auth.issuedAt)
+  throw invalidToken('revoked', auth)
 }
 
 /** Refuses a token whose account is gone, is disabled, or has ended its earlier tokens. */
@@ -57,9 +65,10 @@ async function requireAccount(findById: FindById, auth: VerifiedToken, timeout: 
 }
 
 /** Requires a boolean, because `undefined` from a forgotten `return` would let every revoked token through. */
-function readBoolean(value: unknown): boolean {
+function readBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
-  throw misuse('isRevoked: must return true or false. Is a "return" missing?', PAGE.revoke)
+  const fix = value === undefined ? 'Is a "return" missing?' : 'Return Boolean(…) of it'
+  throw misuse(`${name}: must return true or false, but returned ${describe(value)}. ${fix}`, PAGE.revoke)
 }
 
 /** Returns the refusal of a token whose signature is valid. */

@@ -1,4 +1,4 @@
-import { toRequestUser } from '../accounts/account.js'
+import { type Account, toRequestUser } from '../accounts/account.js'
 import { hasBrand } from '../options/brand.js'
 import { isThenable, own } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
@@ -78,7 +78,7 @@ async function checkLater(context: GuardContext, verified: Promise<VerifiedToken
 function checkVerified(context: GuardContext, auth: VerifiedToken): Promise<void> | undefined {
   const { settings, asksHost } = context.guard
   requireVerified(auth)
-  requireScopes(settings, auth)
+  requireScopes(settings, auth, auth.scopes)
   requireRecentSignIn(settings, auth)
   if (asksHost) return checkByHost(context, auth)
   context.auth = auth
@@ -89,6 +89,7 @@ async function checkByHost(context: GuardContext, auth: VerifiedToken): Promise<
   const { settings } = context.guard
   const found = await limitHostCalls(sourceIn(context), () => askHost(settings, auth))
   assertNotExpired(settings.tokens, auth)
+  if (found) requireScopes(settings, auth, scopesNow(auth, found.account))
   context.auth = auth
   context.user = found && toRequestUser(found)
 }
@@ -106,8 +107,11 @@ function requireVerified(auth: VerifiedToken): void {
 }
 
 /** Refuses a token without the scopes. */
-function requireScopes({ scope, anyScope }: AuthorizeSettings, auth: VerifiedToken): void {
-  const { scopes } = auth
+function requireScopes(
+  { scope, anyScope }: AuthorizeSettings,
+  auth: VerifiedToken,
+  scopes: VerifiedToken['scopes'],
+): void {
   if (!scope.every((required) => scopes.includes(required))) {
     throw new AuthError('insufficient_scope', { scope, ...factsOf(auth) })
   }
@@ -115,6 +119,10 @@ function requireScopes({ scope, anyScope }: AuthorizeSettings, auth: VerifiedTok
     throw new AuthError('insufficient_scope', { scope: anyScope, ...factsOf(auth) })
   }
 }
+
+/** Returns the scopes of a token that its account still has. */
+const scopesNow = (auth: VerifiedToken, { scopes = [] }: Account) =>
+  auth.scopes.filter((scope) => scopes?.includes(scope))
 
 /** Refuses a token of an old sign-in. */
 function requireRecentSignIn({ tokens, signedInWithin }: AuthorizeSettings, auth: VerifiedToken): void {

@@ -13,6 +13,8 @@ import {
 } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
 import { secureUrl } from '../options/web-url.js'
+import { warnOnce } from '../refusals/warnings.js'
+import { noteGuard } from '../sessions/session-parts.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
@@ -48,7 +50,8 @@ export interface RequireBearerOptions extends HostOptions {
   signedInWithin?: Duration | undefined
   /**
    * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
-   * from before the account's `tokensValidAfter`. `req.user` is the account without its password hash. Default: no look-up.
+   * from before the account's `tokensValidAfter`. `scope` and `anyScope` then need scopes that the token and the account both have.
+   * `req.user` is the account without its password hash. Default: no look-up.
    */
   accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
   /**
@@ -156,8 +159,18 @@ function withRealm(caller: Subject, options: object, read: Checked<typeof guardS
       )
     }
   }
+  noteMistakes(options as BearerStrategyOptions, read)
   const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
   return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuers[0]) }
+}
+
+/** Warns of options that the host may not mean. */
+function noteMistakes({ tokens }: BearerStrategyOptions, read: Checked<typeof guardSchema>): void {
+  const { scope, anyScope = [], sessions, isRevoked } = read
+  if ([...scope, ...anyScope].some((one) => one.includes(','))) warnOnce('commaInScope')
+  // A function of the host may look the sessions up.
+  if (isRevoked && !sessions) return
+  for (const one of [tokens].flat()) noteGuard(one, sessions)
 }
 
 /** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */

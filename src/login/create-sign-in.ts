@@ -7,6 +7,7 @@ import { aliasesOf, optional, readOptions } from '../options/read-options.js'
 import { isValidDate, memberOf } from '../options/values.js'
 import { headerOf } from '../requests/header-lines.js'
 import type { NewSession } from '../sessions/session.js'
+import { noteIssuing } from '../sessions/session-parts.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
@@ -73,6 +74,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   const read = readOptions<SignInOptions, typeof schema>('createSignIn', options, schema, aliases)
   const { tokens, sessions, accounts: findById, timeout } = read
   sessions.useFor([tokens.issuer], 'createSignIn')
+  noteIssuing(tokens, sessions)
 
   return async function signIn(whom, origin = {}, details = {}) {
     const [label, issuedAt] = [memberOf(details, 'label') as SignInDetails['label'], memberOf(details, 'issuedAt')]

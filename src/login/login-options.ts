@@ -3,12 +3,14 @@ import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '.
 import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../accounts/passwords/host-passwords.js'
 import { createPasswords } from '../accounts/passwords/passwords.js'
 import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '../accounts/throttle/host-throttle.js'
-import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
+import type { Throttle } from '../accounts/throttle/throttle.js'
 import { bool, type Clock, clockOption, func, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject } from '../options/values.js'
+import { methodHint } from '../options/suggest.js'
+import { isPlainObject, own } from '../options/values.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import type { AfterPassword, AfterPasswordTask } from './after-password.js'
+import { defaultThrottle } from './default-throttle.js'
 
 /** The options of `createLogin`. */
 export interface LoginOptions<A extends Account = Account, R = IncomingMessage | undefined>
@@ -16,7 +18,7 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
   /** Finds an account by its e-mail address: a function, or a store. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
-   * The names of further members of the request body, for \`afterPassword\` and \`findByEmail\`: a code, a tenant. Both receive them as the client
+   * The names of further members of the request body, for `afterPassword` and `findByEmail`: a code, a tenant. Both receive them as the client
    * sent them. No other member of the body is passed on. Default none.
    */
   extraFields?: readonly string[] | undefined
@@ -33,7 +35,9 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
 }
 
 const STORE = 'a function (email) => account, or a store with "findByEmail"'
-const storeObject = withMethods<AccountStore>(STORE, ['findByEmail'])
+const storeObject = withMethods<AccountStore>(STORE, ['findByEmail'], (value) =>
+  methodHint(value, 'findByEmail', ['findById']),
+)
 const accountsOption: Check<AccountStore> = (value) =>
   typeof value === 'function' ? { findByEmail: value as AccountLookup } : storeObject(value)
 
@@ -52,7 +56,7 @@ const throttleObject = withMethods<CustomThrottle>('what createThrottle() return
 )
 const throttleOption: Check<ThrottlePort> = (value) => (value === false ? NO_LIMITS : throttleOf(throttleObject(value)))
 
-/** The names of the credentials have their own option, \`fields\`. */
+/** The names of the credentials have their own option, `fields`. */
 const extraFieldsOption: Check<readonly string[]> = (value) => {
   const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
   if (!isList) throw new InvalidOption("an array of the names of members, like ['code', 'device']")
@@ -92,9 +96,16 @@ export function readLoginOptions<A extends Account>(options: LoginOptions<A>): L
   return settingsOf(readOptions<LoginOptions<A>, typeof loginSchema>('createLogin', options, loginSchema, aliases))
 }
 
+interface ReadOptions extends Omit<Checked<typeof loginSchema>, 'clock'> {
+  clock: Clock
+  tokens?: object
+}
+
+const ownersOf = ({ accounts, tokens }: ReadOptions) => [accounts, own(accounts, 'findByEmail'), tokens]
+
 /** Creates the defaults, which cost memory. */
-export function settingsOf(read: Omit<Checked<typeof loginSchema>, 'clock'> & { clock: Clock }) {
-  const { passwords = createPasswords(), throttle = createThrottle() } = read
+export function settingsOf(read: ReadOptions) {
+  const { passwords = createPasswords(), throttle = defaultThrottle(ownersOf(read)) } = read
   return { ...read, passwords, throttle }
 }
 

@@ -1,4 +1,5 @@
 import { type Account, type AccountStore, type FoundAccount, readAccount } from '../accounts/account.js'
+import { noteLookUp } from '../accounts/mistakes.js'
 import type { PasswordsPort } from '../accounts/passwords/host-passwords.js'
 import type { PasswordsSlot } from '../accounts/passwords/passwords.js'
 import { LONGEST_EMAIL } from '../accounts/throttle/account-key.js'
@@ -133,7 +134,12 @@ function assertBegun(attempt: Attempt): void {
 function lookUpAccount({ accounts, email, req, fields, timeout }: LoginTask): Promise<FoundAccount | undefined> {
   // No account has an address that is too long or has a zero character, and a database may fail on such an address.
   const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
-  const lookUp = async () => (isAddress ? readAccount(await accounts.findByEmail(email, { req, fields })) : undefined)
+  async function lookUp(): Promise<FoundAccount | undefined> {
+    if (!isAddress) return undefined
+    const found = readAccount(await accounts.findByEmail(email, { req, fields }))
+    noteLookUp(accounts, found)
+    return found
+  }
   return callHost('accounts', lookUp, { timeout })
 }
 

@@ -22,14 +22,14 @@ interface CredentialsReader extends BodyLimits {
   }
 }
 
-/** The option \`credentials\`: returns the credentials of a body that has another shape. */
+/** The option `credentials`: returns the credentials of a body that has another shape. */
 export type MapBody<R = IncomingMessage> = (body: Readonly<Record<string, unknown>>, req: R) => unknown
 
 /** Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body. */
 export function createCredentialsReader({ login, fields, extraFields, credentials, ...limits }: CredentialsReader) {
   const names = [...login.extraFields, ...extraFields]
   const { email, password } = fields
-  /** All that \`credentials\` returns is for the host, unless \`extraFields\` names a part of it. */
+  /** All that `credentials` returns is for the host, unless `extraFields` names a part of it. */
   const namesIn = (body: unknown) =>
     credentials && names.length === 0
       ? Object.keys(Object(body)).filter((name) => name !== email && name !== password)

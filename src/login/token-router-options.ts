@@ -17,6 +17,7 @@ import { isPlainObject, memberOf } from '../options/values.js'
 import { bytes } from '../packages/on-first-use.cjs'
 import { emitter, refusalReporter } from '../refusals/events.js'
 import { ENDPOINTS } from '../refusals/responses.js'
+import { warnOnce } from '../refusals/warnings.js'
 import { refreshingOf } from '../sessions/refresh/refreshing.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
@@ -41,9 +42,9 @@ export interface CredentialsOptions<R = Request> {
   /** The names of the members of a request body that hold the credentials. Default `{ email: 'email', password: 'password' }`. */
   fields?: Partial<FieldNames> | undefined
   /**
-   * Returns the credentials of a body that has another shape: \`({ user }) => user\` for \`{ user: { email, password } }\`. Other members of the
+   * Returns the credentials of a body that has another shape: `({ user }) => user` for `{ user: { email, password } }`. Other members of the
    * returned object are further fields of the sign-in. A body for which the function throws, or returns no credentials, causes a
-   * \`400\`. Default: the members of the body.
+   * `400`. Default: the members of the body.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows the shape of its bodies.
   credentials?: ((body: any, req: R) => unknown) | undefined
@@ -189,6 +190,7 @@ export function readTokenRouterOptions<A extends Account>(options: TokenRouterOp
   const read = readOptions<TokenRouterOptions<A>, typeof schema>('tokenRouter', options, schema, aliases)
   if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
   const refresh = read.refresh && refreshRoutes(read, read.refresh)
+  if (!refresh && read.sessions && refreshingOf(read.sessions)) warnOnce('unusedRefresh')
   return { ...read, refresh, ...loginIn('tokenRouter', read, () => Number(read.tokens.now()), refresh !== undefined) }
 }
 

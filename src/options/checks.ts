@@ -98,6 +98,12 @@ export function isScopeList(value: unknown): value is readonly string[] {
 
 /** Checks a list of required scopes: an array, or a string with spaces between the scopes. */
 export const scopeList: Check<readonly string[]> = (value) => {
+  if (typeof value === 'string' && value.includes(',')) {
+    throw new InvalidOption(
+      'scopes with spaces between them',
+      "Write spaces between scopes, or a list like ['reports:read', 'reports:write']",
+    )
+  }
   const list: unknown = typeof value === 'string' ? value.split(' ') : value
   if (!isScopeList(list) || list.length === 0) {
     throw new InvalidOption(

@@ -22,6 +22,17 @@ export function suggest(word: string, known: readonly string[]): string | undefi
 
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]|s$/g, '')
 
+/** Returns "Did you mean …?" for an object whose method has another name, or an empty text. */
+export function methodHint(value: unknown, wanted: string, known: readonly string[]): string {
+  const names: string[] = []
+  for (let holder = Object(value); holder && holder !== Object.prototype; holder = Object.getPrototypeOf(holder))
+    names.push(...Object.getOwnPropertyNames(holder))
+  const other =
+    typeof value === 'object' &&
+    names.find((name) => /^(find|get|load|fetch|look)/i.test(name) && !known.includes(name))
+  return other ? `Did you mean "${wanted}" instead of "${other}"?` : ''
+}
+
 interface SuggestionWords {
   /** The words before the list of all names. */
   known?: string | undefined

@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { brand, hasBrand } from '../options/brand.js'
+import { misuse } from '../options/misuse.js'
+import { suggestion } from '../options/suggest.js'
 import { attempt, bare, own } from '../options/values.js'
 import {
   type AuthErrorCode,
@@ -105,8 +107,10 @@ export class AuthError extends Error {
   /**
    * Creates a refusal. A custom verifier may reject with `invalid_token` or `unavailable`.
    * @param details reason, account and other facts about the refusal; `retryAfter` in seconds
+   * @throws TypeError for a code that is not one of the set
    */
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
+    if (!Object.hasOwn(REFUSALS, code)) throw unknownCode(String(code))
     const refusal = REFUSALS[code]
     const cause = own(details, 'cause')
     const retryAfter = own(details, 'retryAfter') ?? refusal.retryAfter
@@ -130,6 +134,9 @@ export class AuthError extends Error {
     return problemOf(this)
   }
 }
+
+const unknownCode = (code: string): TypeError =>
+  misuse(`AuthError: unknown code "${code}". ${suggestion(code, Object.keys(REFUSALS), { known: 'Known codes' })}`)
 
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
 export function problemOf({ code, message }: AuthError): Problem {

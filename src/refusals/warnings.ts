@@ -1,20 +1,80 @@
-import { PAGE } from '../options/misuse.js'
+import { PAGE, type Page } from '../options/misuse.js'
 import { warn } from './events.js'
 
-/** The warnings that a process emits once, each for a likely mistake that no option reveals. */
+/** The warnings that a process emits once, each for a likely mistake that may be meant. `…` stands for the name that is passed. */
 const WARNINGS = {
-  proxyUnknown:
+  proxyUnknown: [
+    PAGE.proxy,
     'A request has the header X-Forwarded-For, but "trust proxy" is not set. If the app runs behind a proxy, all its users share one address and its failed-login limits. Set "trust proxy". If not, a client sent the header itself, and nothing is wrong',
-  anyProxy:
+  ],
+  anyProxy: [
+    PAGE.proxy,
     'The setting "trust proxy" is true, so each client can choose its address with the header X-Forwarded-For, and evade the failed-login limits. Set "trust proxy" to the number of your proxies',
-  longToken:
+  ],
+  longToken: [
+    PAGE.proxy,
     'A token is longer than 4,096 characters. By default nginx refuses a header line of more than 8 kB, and Node refuses headers of more than 16 kB in total. Put fewer claims and scopes into accounts',
-}
+  ],
+  longLifetime: [
+    PAGE.options,
+    'A "lifetime" is longer than that of the issuer, which counts instead. Set "lifetime" of createTokenIssuer to the longest one',
+  ],
+  reservedClaim: [
+    PAGE.accounts,
+    'The claim "…" is ignored, because only the issuer writes claims of this name. Choose another name for it',
+  ],
+  commaInScope: [
+    PAGE.guard,
+    "A scope has a comma, so it counts as one scope. If you mean several scopes, pass them as a list like ['a', 'b']",
+  ],
+  dotInField: [
+    PAGE.login,
+    'A name in the option "fields" has a dot. It is the name of one member of the body, not a path to a nested one. If your forms have fields with such a name, nothing is wrong',
+  ],
+  guardWithoutSessions: [
+    PAGE.sessions,
+    'A guard has no "sessions", but tokenRouter or createSignIn has them. So the guard accepts the token of a session that has ended. Pass "sessions" to each guard of these tokens. If the guard must not look sessions up, nothing is wrong',
+  ],
+  routerWithoutSessions: [
+    PAGE.sessions,
+    'A guard has "sessions", but tokenRouter has no "sessions" for the same tokens. So the guard refuses each token of this router. Pass "sessions" to tokenRouter too',
+  ],
+  noSessionStarted: [
+    PAGE.sessions,
+    'A guard refused a token because it has no session, and no session was ever started in this process. Pass "sessions" to tokenRouter, and use createSignIn instead of tokens.issue() in your own routes. If another process starts the sessions, nothing is wrong',
+  ],
+  unusedRefresh: [
+    PAGE.sessions,
+    'createSessions has the option "refresh", but tokenRouter has no "refresh". So this router gives no refresh tokens. Pass refresh: \'cookie\' or \'body\' to tokenRouter. If its clients need no refresh tokens, nothing is wrong',
+  ],
+  secondThrottle: [
+    PAGE.options,
+    'Two logins of this process each have their own default failed-login limits, so an attacker has twice the guesses. Pass one createThrottle() to both as "throttle", or one createLogin() as "logIn". If these are apps of a test, nothing is wrong',
+  ],
+  unreadMember: [
+    PAGE.accounts,
+    'An account has a member "…", and no "<read>", which is the one that this package reads. Return "<read>" too, as the page about accounts says. If only your own code reads "…", nothing is wrong',
+  ],
+  hashInMember: [
+    PAGE.accounts,
+    'The member "…" of an account is a password hash too, in addition to "passwordHash". This package removes both from req.user. Select the columns that you need, so that your own code cannot send the hash to a client',
+  ],
+  noAccountFound: [
+    PAGE.accounts,
+    'The first 10 look-ups found no account. Does "findByEmail" return what it finds, and does it compare addresses in another letter case than they are stored in? If these accounts do not exist, nothing is wrong',
+  ],
+} satisfies Record<string, readonly [Page, string]>
 
 const emitted = new Set<string>()
 
-export function warnOnce(name: keyof typeof WARNINGS): void {
-  if (emitted.has(name)) return
-  emitted.add(name)
-  warn(`${WARNINGS[name]}. See ${PAGE.proxy}`)
+/**
+ * Emits a warning, unless the process has emitted it before.
+ * @param name takes the place of `…`
+ * @param read takes the place of `<read>`
+ */
+export function warnOnce(warning: keyof typeof WARNINGS, name = '', read = ''): void {
+  if (emitted.has(warning)) return
+  emitted.add(warning)
+  const [page, text] = WARNINGS[warning]
+  warn(`${text.replaceAll('…', () => name).replaceAll('<read>', read)}. See ${page}`)
 }

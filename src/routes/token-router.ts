@@ -11,6 +11,7 @@ import { createCallRefuser } from '../refusals/refuse-call.js'
 import { ENDPOINTS, type HttpResponse } from '../refusals/responses.js'
 import { hasUnreadBody, sendResponse } from '../refusals/send-response.js'
 import { addressOf, originOfRequest, type RequestOrigin } from '../requests/origin.js'
+import { noteIssuing } from '../sessions/session-parts.js'
 
 type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: EventSubject) => Promise<HttpResponse>
 
@@ -23,6 +24,7 @@ export function tokenRouter<A extends Account>(options: TokenRouterOptions<A>): 
   const settings = readTokenRouterOptions(options)
   const { path, sessions, tokens, refresh, bodyLimit } = settings
   sessions?.useFor([tokens.issuer], 'tokenRouter')
+  noteIssuing(tokens, sessions)
   const router = express().Router({ caseSensitive: true, strict: true })
 
   function mount(at: string, part: Part, respond: Respond): void {

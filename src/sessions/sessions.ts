@@ -12,6 +12,7 @@ import { createLastUsed } from './last-used.js'
 import { type RefreshOptions, type RefreshSettings, readRefreshOptions } from './refresh/refresh-options.js'
 import { createRefreshing } from './refresh/refreshing.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
+import { noteStart } from './session-parts.js'
 
 /** The options of `createSessions`. */
 export interface SessionsOptions {
@@ -189,6 +190,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       const { id, accountId, expiresAt } = session
       const address = session.address ?? undefined
       const hasEnded = (olderId: string) => reportEnd(address, accountId, 'maximum', olderId)
+      noteStart(sessions)
       await addSession({ store: checked, session, maxPerAccount, timeout, isWanted, hasEnded })
       emit({ address }, { type: 'session.started', accountId, ...namesOf(id), expiresAt })
     },

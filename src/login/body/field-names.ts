@@ -1,6 +1,7 @@
 import { type Check, InvalidOption, optional } from '../../options/read-options.js'
 import { suggestion } from '../../options/suggest.js'
 import { isPlainObject } from '../../options/values.js'
+import { warnOnce } from '../../refusals/warnings.js'
 
 /** The names of the members that hold the credentials in a request body. */
 export type FieldNames = Readonly<Record<'email' | 'password', string>>
@@ -13,6 +14,7 @@ const fieldNames: Check<FieldNames> = (value) => {
   if (mistake !== '') {
     throw new InvalidOption("an object with the names of two members, like { email: 'username' }", mistake)
   }
+  if (Object.values(names).some((name) => name.includes('.'))) warnOnce('dotInField')
   return names
 }
 

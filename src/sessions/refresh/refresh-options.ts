@@ -37,12 +37,13 @@ const SHORTEST = 32
 const secretList: Check<readonly Uint8Array[]> = (value) => {
   const list: unknown[] = Array.isArray(value) ? [...value] : [value]
   const read = list.map((one) => (typeof one === 'string' ? Buffer.from(one) : one))
-  if (read.length > 0 && read.every((one) => isUint8Array(one) && one.length >= SHORTEST)) {
+  const short = read.findIndex((one) => !isUint8Array(one) || one.length < SHORTEST)
+  if (read.length > 0 && short < 0) {
     return read.map((one) => Uint8Array.from(one as Uint8Array))
   }
   throw new InvalidOption(
     `a secret of at least ${SHORTEST} bytes, or a list of secrets`,
-    'Create a secret with: npx express-token-endpoint keygen --alg HS256',
+    `${read.length > 1 ? `Number ${short + 1} of the list is too short. ` : ''}Create a secret with: npx express-token-endpoint keygen --alg HS256`,
   )
 }
 

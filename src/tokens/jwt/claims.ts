@@ -71,6 +71,9 @@ const RESERVED: ReadonlySet<string> = new Set([...REGISTERED, 'sid'])
 
 const NO_CLAIMS = {}
 
+/** Returns a name of private claims that only the issuer writes. */
+export const reservedIn = (claims: object): string | undefined => Object.keys(claims).find((name) => RESERVED.has(name))
+
 /** Returns the private claims of a token that this package issues. */
 export const ownPrivateClaims = (claims: PrivateClaims) => privateClaims(claims, RESERVED)
 

@@ -1,9 +1,9 @@
 import { type Duration, isScopeList, tokenAge } from '../../options/checks.js'
 import { misuse } from '../../options/misuse.js'
-import { named } from '../../options/read-options.js'
+import { aliasesOf, named, unknownOption } from '../../options/read-options.js'
 import { isPlainObject, isThenable, isValidDate, memberOf } from '../../options/values.js'
 import { warnOnce } from '../../refusals/warnings.js'
-import { createTokenId, ownPrivateClaims } from './claims.js'
+import { createTokenId, ownPrivateClaims, reservedIn } from './claims.js'
 import type { Signer } from './signature.js'
 
 /** Longer tokens meet the limits of proxies: two of them fit into a header line of 8 kB. */
@@ -15,7 +15,7 @@ export interface TokenSubject {
   accountId: string
   /** Become `scope` (RFC 9068 section 2.2.3). Each is a scope token of RFC 6749 section 3.3. Default: no scopes. */
   scopes?: readonly string[] | undefined
-  /** Private claims. Claims that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are ignored. */
+  /** Private claims. Claims that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are ignored, with a warning. */
   claims?: Readonly<Record<string, unknown>> | undefined
   /** The token's lifetime, from 1 s. A longer one than the issuer's counts as the issuer's. Default: the issuer's. */
   lifetime?: Duration | null | undefined
@@ -51,7 +51,41 @@ export interface Issuing {
   sign: Signer
 }
 
+/** The members of a subject. */
+const MEMBERS: Readonly<Record<keyof TokenSubject, true>> = {
+  accountId: true,
+  scopes: true,
+  claims: true,
+  lifetime: true,
+  issuedAt: true,
+  sessionId: true,
+  signedInAt: true,
+}
+
+const WORDING = {
+  error: (message: string) => misuse(message as 'issue: '),
+  option: (name: string) => name,
+  unknown: (name: string) => `issue: unknown member "${name}"`,
+  known: 'Put private claims into "claims". Known members',
+  aliases: aliasesOf({
+    accountId: 'id sub subject userId user',
+    scopes: 'scope permissions',
+    claims: 'payload data',
+    lifetime: 'expiresIn exp expiresAt ttl maxAge expiration',
+    issuedAt: 'iat',
+    sessionId: 'sid session',
+    signedInAt: 'auth_time authTime',
+  }),
+}
+
+function assertMembers(subject: TokenSubject): void {
+  for (const name of Object.keys(Object(subject))) {
+    if (!Object.hasOwn(MEMBERS, name)) throw unknownOption(name, Object.keys(MEMBERS), WORDING)
+  }
+}
+
 export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken | Promise<IssuedToken> {
+  assertMembers(subject)
   const accountId = memberOf(subject, 'accountId')
   const given = memberOf(subject, 'scopes') ?? []
   const scopes: unknown = Array.isArray(given) ? [...given] : given
@@ -69,6 +103,7 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId === ''))
     throw misuse('issue: "sessionId" must be a non-empty string')
   if (signedInAt !== undefined && !isValidDate(signedInAt)) throw misuse('issue: "signedInAt" must be a valid Date')
+  noteMistakes(scopes, claims)
   const { issuer, audience, clientId, sign } = issuing
   const time = Math.floor(issuedAt === undefined ? now : Math.min(issuedAt.getTime(), now))
   const iat = Math.floor(time / 1000)
@@ -97,8 +132,19 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   return isThenable(token) ? token.then(issued) : issued(token)
 }
 
+/** Warns of what a token does not have as the host may expect. */
+function noteMistakes(scopes: readonly string[], claims: object): void {
+  if (scopes.some((scope) => scope.includes(','))) warnOnce('commaInScope')
+  const reserved = reservedIn(claims)
+  if (reserved !== undefined) warnOnce('reservedClaim', reserved)
+}
+
 /** Returns the lifetime of a token in milliseconds, never longer than the issuer's. */
 function lifetimeOf(subject: TokenSubject, longest: number): number {
   const given = memberOf(subject, 'lifetime') ?? undefined
-  return given === undefined ? longest : Math.min(longest, named('issue: "lifetime"', tokenAge, given))
+  if (given === undefined) return longest
+  const lifetime = named('issue: "lifetime"', tokenAge, given)
+  // A token with a session gets the rest of its session as its lifetime, which is not the host's.
+  if (lifetime > longest && memberOf(subject, 'sessionId') === undefined) warnOnce('longLifetime')
+  return Math.min(longest, lifetime)
 }

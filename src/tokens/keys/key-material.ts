@@ -38,17 +38,24 @@ export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algo
   privateKey: (alg) => (given) => {
     const value = withoutPrototype(given)
     const key = keyOf(value, 'private', createPrivateKey)
-    const isPublic = typeof value === 'string' && value.includes('PUBLIC KEY-----')
-    return fitting(alg, value, key, isPublic ? 'This is a public key. Did you mean "publicKey"?' : setHint(given))
+    const isPublic =
+      hasType(value, 'public') ||
+      (typeof value === 'string' && value.includes('PUBLIC KEY-----')) ||
+      (isJwk(value) && value['kty'] !== undefined && value['d'] === undefined)
+    return fitting(alg, value, key, isPublic ? 'This is a public key. Did you mean "publicKey"?' : otherHint(given))
   },
   publicKey: (alg) => (given) => {
     const value = withoutPrototype(given)
     const isPrivate =
-      (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isJwk(value) && value['d'] !== undefined)
+      hasType(value, 'private') ||
+      (typeof value === 'string' && value.includes('PRIVATE KEY-----')) ||
+      (isJwk(value) && value['d'] !== undefined)
     const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
-    return fitting(alg, value, key, isPrivate ? 'This is a private key. Did you mean "privateKey"?' : setHint(given))
+    return fitting(alg, value, key, isPrivate ? 'This is a private key. Did you mean "privateKey"?' : otherHint(given))
   },
 }
+
+const hasType = (value: unknown, type: KeyObject['type']) => isKeyObject(value) && value.type === type
 
 const isJwk = (value: unknown): value is Record<string, unknown> => isPlainObject(value) && !isKeyObject(value)
 
@@ -82,6 +89,10 @@ function keyOf(
 /** Returns the hint for a JWK set (RFC 7517 section 5) in the place of a key. */
 const setHint = (value: unknown): string =>
   isJwk(value) && Array.isArray(own(value, 'keys')) ? 'This is a JWK set. Pass one of its "keys"' : ''
+
+/** Returns the hint for a JWK set, and for a secret, in the place of a key. */
+const otherHint = (value: unknown): string =>
+  hasType(value, 'secret') ? 'This is a secret. Did you mean "secret", with an HS algorithm?' : setHint(value)
 
 /** Returns the likely mistake in text that is not a key. Shows none of the text. */
 function pemMistake(pem: string): string {

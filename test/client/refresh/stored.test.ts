@@ -89,6 +89,15 @@ describe('an app with refresh: { load, save, remove }', () => {
     await token
   })
 
+  it.each([[Buffer.from('r')], [{ refreshToken: 'r' }], [7]])(
+    'names a load() that returns no text: %j',
+    async (loaded) => {
+      const api = start({ refresh: { load: () => loaded as never, save() {}, remove() {} } })
+      await expect(api.restore()).rejects.toThrow('"refresh.load" must return a text, null or undefined')
+      expect(server.sent).toEqual([])
+    },
+  )
+
   it('removes the refresh token of a session that is over, and asks for credentials', async () => {
     await start().token()
     server.sessions.clear()

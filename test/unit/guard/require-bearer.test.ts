@@ -162,6 +162,30 @@ describe('optional', () => {
 })
 
 describe('accounts', () => {
+  describe('a scope counts only while the token and the account have it', () => {
+    const token = tokenOf('acc-1', ['a', 'b'])
+    it.each<[string, string[] | null | undefined, Partial<Options>, number]>([
+      ['no required scope', undefined, {}, 200],
+      ['an account that has it', ['a'], { scope: 'a' }, 200],
+      ['an account that has lost it', ['b'], { scope: 'a' }, 403],
+      ['an account without scopes', undefined, { scope: 'a' }, 403],
+      ['an account whose scopes are null', null, { scope: 'a' }, 403],
+      ['a scope that only the account has', ['c'], { scope: 'c' }, 403],
+      ['two scopes, of which the account has lost one', ['a'], { scope: 'a b' }, 403],
+      ['anyScope with one that both have', ['b'], { anyScope: 'a b' }, 200],
+      ['anyScope with one of each', ['c'], { anyScope: 'a c' }, 403],
+    ])('%s', async (_, scopes, options, status) => {
+      const onEvent = vi.fn()
+      const { ask } = await guarded({ accounts: changed({ scopes }), onEvent, ...options })
+      const answer = await ask(token)
+      expect(answer.status).toBe(status)
+      if (status === 200) return
+      expect(answer.headers['www-authenticate']).toMatch(/error="insufficient_scope".* scope="/)
+      const event = { type: 'bearer.refused', code: 'insufficient_scope', accountId: 'acc-1' }
+      expect(onEvent.mock.calls).toEqual([[expect.objectContaining(event)]])
+    })
+  })
+
   it('sets req.user to the account, without its password hash', async () => {
     const account = { ...ACCOUNTS.alice, claims: { tenant: 'north' } }
     const { ask, seen } = await guarded({ accounts: makeStore([account]) })

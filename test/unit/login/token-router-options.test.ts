@@ -84,6 +84,14 @@ it.each<[string, unknown, string | RegExp]>([
   ['accounts', null, STORE],
   ['accounts', [ACCOUNTS.alice], STORE],
   ['accounts', { findById: accounts }, /"accounts".*findByEmail/],
+  ['accounts', { findByUsername: accounts }, 'Did you mean "findByEmail" instead of "findByUsername"?'],
+  [
+    'accounts',
+    new (class {
+      async getUserByEmail() {}
+    })(),
+    'Did you mean "findByEmail" instead of "getUserByEmail"?',
+  ],
   ['accounts', Promise.resolve(makeStore()), /"accounts".*await/],
   [
     'passwords',

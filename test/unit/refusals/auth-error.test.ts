@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { isAuthError, withHeaders, withoutCause } from '../../../src/refusals/auth-error.js'
+import { expectMisuse } from '../../support/failures.js'
 import { polluted } from '../../support/pollution.js'
 
 const STATUS: Record<AuthErrorCode, number> = {
@@ -45,6 +46,15 @@ describe('AuthError', () => {
 
   it('has a message of its own for each code', () => {
     expect(new Set(codes.map(([code]) => new AuthError(code).message)).size).toBe(codes.length)
+  })
+
+  it.each([
+    ['invalid_tokens', 'Did you mean "invalid_token"?'],
+    ['email_not_verified', 'Known codes: '],
+    ['constructor', 'Known codes: '],
+    [undefined, 'Known codes: '],
+  ])('is not created with the unknown code %s', (code, fix) => {
+    expectMisuse(() => new AuthError(code as never), `AuthError: unknown code "${code}". ${fix}`)
   })
 
   it('tells the client of expiry, and of no other reason', () => {

@@ -511,7 +511,8 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       const sessions = createSessions(memorySessions(), { issuers })
       const guard = requireBearer({ tokens: [old, tokens], sessions })
       const { port } = await listen(express().use(sessionRouter({ guard, sessions })))
-      const [before, after] = [issueNow(old, owner), issueNow(tokens, owner)]
+      const { accountId } = owner
+      const [before, after] = [issueNow(old, { accountId }), issueNow(tokens, { accountId })]
       for (const { id } of [before, after]) await sessions.start({ ...owner, id })
       const ask = async (method: string, { token }: { token: string }) =>
         (await send(port, { method, path: '/', headers: { Authorization: `Bearer ${token}` } })).status
@@ -522,7 +523,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     it('refuses a token of a partner with the id of a session, which stays', async () => {
       const events: AuthEvent[] = []
       const sessions = createSessions(memorySessions(), { issuers, onEvent: (event) => events.push(event) })
-      const { token, id } = issueNow(partner, owner)
+      const { token, id } = issueNow(partner, { accountId: owner.accountId })
       await sessions.start({ ...owner, id })
       await sessions.start({ ...owner, id: 'other' })
       events.splice(0)

@@ -93,6 +93,17 @@ describe('material of the wrong kind', () => {
     ['a JWK set as text', JSON.stringify({ keys: [{ kty: 'RSA' }] }), 'This is a JWK set. Pass one of its "keys"'],
     ['one line', rsaPem.replaceAll('\n', '\\n'), String.raw`a backslash and an n. Use .replaceAll('\\n', '\n')`],
     ['a public key', publicPem(rsa.publicKey), 'This is a public key. Did you mean "publicKey"?'],
+    [
+      'a public JWK',
+      rsa.publicKey.export({ format: 'jwk' }) as never,
+      'This is a public key. Did you mean "publicKey"?',
+    ],
+    ['a public KeyObject', rsa.publicKey as never, 'This is a public key. Did you mean "publicKey"?'],
+    [
+      'a secret as KeyObject',
+      createSecretKey(Buffer.alloc(32)) as never,
+      'This is a secret. Did you mean "secret", with an HS algorithm?',
+    ],
     ['cut off', rsaPem.slice(0, 400), 'Is the PEM complete'],
     ['a JWK set', { keys: [] } as never, 'This is a JWK set. Pass one of its "keys"'],
   ])('says what a value that is no private key probably is: %s', (_, privateKey, hint) => {

@@ -1,0 +1,19 @@
+import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
+import { isPlainObject } from '../options/values.js'
+import { warnOnce } from '../refusals/warnings.js'
+
+/** The stores, functions and issuers of logins with default limits. */
+const limited = new WeakSet<object>()
+
+/**
+ * Creates the default failed-login limits of a login. Warns when another login for the same accounts has its own.
+ * @param owners the objects by which two logins for the same accounts are recognised
+ */
+export function defaultThrottle(owners: readonly unknown[]): Throttle {
+  for (const owner of owners) {
+    if (!isPlainObject(owner) && typeof owner !== 'function') continue
+    if (limited.has(owner)) warnOnce('secondThrottle')
+    limited.add(owner)
+  }
+  return createThrottle()
+}

@@ -1,0 +1,44 @@
+import { warnOnce } from '../refusals/warnings.js'
+
+/** The parts of an app that issue tokens or admit them. */
+interface Parts {
+  startsSessions?: boolean
+  issuesWithout?: boolean
+  checksSessions?: boolean
+  admitsWithout?: boolean
+}
+
+/** The parts of each issuer. */
+const partsOf = new WeakMap<object, Parts>()
+
+function note(tokens: object, part: keyof Parts): void {
+  const parts = partsOf.get(tokens) ?? {}
+  parts[part] = true
+  partsOf.set(tokens, parts)
+  const { startsSessions, issuesWithout, checksSessions, admitsWithout } = parts
+  if (startsSessions && admitsWithout) warnOnce('guardWithoutSessions')
+  if (checksSessions && issuesWithout) warnOnce('routerWithoutSessions')
+}
+
+/** Notes a part that issues tokens. Warns when it and a guard of these tokens differ about sessions. */
+export const noteIssuing = (tokens: object, sessions: object | undefined) =>
+  note(tokens, sessions ? 'startsSessions' : 'issuesWithout')
+
+/** The times from which guards look for sessions of tokens that this process issues, by their sessions. */
+const guardedSince = new WeakMap<object, number>()
+const started = new WeakSet<object>()
+
+/** Notes a guard. Warns when it and a part that issues these tokens differ about sessions. */
+export function noteGuard(tokens: object, sessions: object | undefined): void {
+  note(tokens, sessions ? 'checksSessions' : 'admitsWithout')
+  if (sessions && 'issue' in tokens && !guardedSince.has(sessions)) guardedSince.set(sessions, Date.now())
+}
+
+/** Notes that a session has started. */
+export const noteStart = (sessions: object) => void started.add(sessions)
+
+/** Notes a token that a guard refuses because it has no session. Warns when this process has never started one. */
+export function noteMissing(sessions: object, issuedAt: Date): void {
+  const since = guardedSince.get(sessions) ?? Number.POSITIVE_INFINITY
+  if (!started.has(sessions) && issuedAt.getTime() >= since) warnOnce('noSessionStarted')
+}
