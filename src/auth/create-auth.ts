@@ -4,9 +4,10 @@ import { storeWithIds } from '../accounts/find-account.js'
 import type { CustomPasswords } from '../accounts/passwords/host-passwords.js'
 import { createPasswords, type Passwords } from '../accounts/passwords/passwords.js'
 import type { CustomThrottle } from '../accounts/throttle/host-throttle.js'
-import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
+import type { Throttle } from '../accounts/throttle/throttle.js'
 import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearer } from '../guard/require-bearer.js'
 import { createLogin, type Login } from '../login/create-login.js'
+import { defaultThrottle } from '../login/default-throttle.js'
 import type { LoginOptions } from '../login/login-options.js'
 import { readTokenRouterOptions } from '../login/token-router-options.js'
 import { misuse } from '../options/misuse.js'
@@ -68,7 +69,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const { sessions } = given.guard
   const tokens = createTokenIssuer(given.issuer)
   const passwords = given.login.passwords ?? createPasswords()
-  const throttle = given.login.throttle ?? createThrottle()
+  const throttle = given.login.throttle ?? defaultThrottle([given.login.accounts])
   // A custom route that calls `auth.logIn` passes the request.
   const logIn = createLogin<A>({ ...given.login, passwords, throttle } as LoginOptions<A>)
   const { accounts } = given.login
