@@ -1,6 +1,6 @@
 import { isExposed } from '../options/urls.js'
 import { bare } from './read.js'
-import { shareNothing, type TabSharing } from './tabs/tab-link.js'
+import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
 /** The credentials of an account. */
 export interface Credentials {
@@ -85,15 +85,14 @@ const DEFAULTS: {
   timeout: 10,
   maxWait: 30,
   onStepUp: () => false,
-  tabs: shareNothing,
+  tabs: () => NO_TABS,
   // Looks up the global for each call, because tools replace it.
   fetch: (...call) => fetch(...call),
 }
 
 /** Throws an error that names this client's page. The table of all pages would be too large for browsers. */
 export function assertUsage(fits: unknown, text: string): asserts fits {
-  if (!fits)
-    throw new TypeError(`${text}${text.endsWith('?') ? '' : '.'} See express-token-endpoint/docs/guides/client.md`)
+  if (!fits) throw new TypeError(`${text}. See express-token-endpoint/docs/guides/client.md`)
 }
 
 /** Reads a URL that may receive the password or the token. The error does not show the URL, because it may hold a password. */
@@ -104,11 +103,6 @@ function secureUrl(value: string | URL, index: number): URL {
     `option "${index ? 'origins' : 'url'}" must be https, or http on loopback, without user, query and fragment`,
   )
   return url
-}
-
-const hintOn = (name: string) => {
-  const meant = /path|endpoint/i.test(name) ? 'path' : /url|base|host/i.test(name) && 'url'
-  return meant ? `. Did you mean "${meant}"?` : ''
 }
 
 /** Checked options. Times are in milliseconds. */
@@ -128,7 +122,8 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
   const options = bare(DEFAULTS)
   for (const [name, value] of Object.entries(given)) {
     const type = typeof (options as Record<string, unknown>)[name]
-    assertUsage(type !== 'undefined', `unknown option "${name}"${hintOn(name)}`)
+    const hint = /url|base/i.test(name) ? '. Did you mean "url"?' : ''
+    assertUsage(type !== 'undefined', `unknown option "${name}"${hint}`)
     if (value === undefined) continue
     assertUsage(typeof value === type, `option "${name}" must be of type ${type}`)
     ;(options as Record<string, unknown>)[name] = value

@@ -5,7 +5,6 @@ import { expiryOf, isToken } from './grant.js'
 import { bare, readTime } from './read.js'
 import { openSession, type Session } from './session.js'
 import { createSignIn } from './sign-in/sign-in.js'
-import { shareNothing } from './tabs/tab-link.js'
 import { TokenClientError } from './token-client-error.js'
 
 type Listener = (state: TokenClientState) => void
@@ -101,7 +100,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       session.take(grant)
     },
     async restore() {
-      assertUsage(settings.refresh || tabs !== shareNothing, 'restore() needs the option "refresh" or "tabs"')
+      assertUsage(settings.refresh || options.tabs, 'restore() needs "refresh"')
       return session.restore()
     },
     signOut() {

@@ -128,7 +128,7 @@ const middlewareSchema = { forwardErrors: hostSchema.forwardErrors }
 
 const aliases = aliasesOf({
   tokens: 'issuer verifier secret secretOrKey algorithms audience jwtFromRequest',
-  scope: 'scopes requiredScopes',
+  scope: 'scopes requiredScopes role roles permissions',
   anyScope: 'scopeIncludesAny anyScopes',
   signedInWithin: 'maxAge max_age',
   accounts: 'account store',

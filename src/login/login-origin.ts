@@ -37,6 +37,7 @@ export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
     'logIn',
     origin as LoginOrigin,
     originSchema,
+    { ip: 'address', remoteAddress: 'address' },
   )
   return { address, signal, source: { network: clientNetwork(address), connection: undefined } }
 }

@@ -29,6 +29,7 @@ export function methodHint(value: unknown, wanted: string, known: readonly strin
     names.push(...Object.getOwnPropertyNames(holder))
   const other =
     typeof value === 'object' &&
+    !Array.isArray(value) &&
     names.find((name) => /^(find|get|load|fetch|look)/i.test(name) && !known.includes(name))
   return other ? `Did you mean "${wanted}" instead of "${other}"?` : ''
 }

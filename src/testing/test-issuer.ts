@@ -120,6 +120,8 @@ const subject: Check<TokenSubject> = (value) => {
   if (typeof value === 'string') return { accountId: value }
   const accountId = isPlainObject(value) ? memberOf(value, 'id') : undefined
   if (isPlainObject(value) && typeof accountId === 'string') {
+    if (memberOf(value, 'scope') !== undefined)
+      throw new InvalidOption('an account { id, scopes?, claims? }', 'Did you mean "scopes"?')
     return { accountId, scopes: memberOf(value, 'scopes'), claims: memberOf(value, 'claims') } as TokenSubject
   }
   const hint = isPlainObject(value) && !isThenable(value) ? 'Its "id" must be a string' : ''

@@ -80,21 +80,20 @@ describe('options', () => {
     ['baseURL', 'Did you mean "url"?'],
     ['base', 'Did you mean "url"?'],
     ['tokenUrl', 'Did you mean "url"?'],
-    ['tokenPath', 'Did you mean "path"?'],
     ['colour', 'unknown option "colour"'],
   ])('the unknown option %s is an error with its fix: %s', (name, fix) => {
     expectMisuse(() => make({ url: undefined, [name]: URL_OF_API }), fix)
   })
 
   it('restore() without an option that keeps a sign-in is an error', async () => {
-    await expect(make({}).restore()).rejects.toThrow('restore() needs the option "refresh" or "tabs"')
+    await expect(make({}).restore()).rejects.toThrow('restore() needs "refresh"')
     await expect(make({ tabs: shareBetweenTabs() }).restore()).resolves.toBe(false)
   })
 
   it('a 404 of the token endpoint names the options that may be wrong', async () => {
     const failure = make({ fetch: async () => new Response(null, { status: 404 }) }).token()
     await expect(failure).rejects.toMatchObject({ code: 'unexpected', status: 404 })
-    await expect(failure).rejects.toThrow('No token: unexpected (404). Set "path" or "url"')
+    await expect(failure).rejects.toThrow('No token: unexpected (404). Set "path"')
   })
 
   it('undefined is the same as no option, and this machine may get the password over http', () => {

@@ -191,7 +191,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
         unneeded.throwIfAborted()
         for (let tried: unknown; ; ) {
           const text = await storage.load()
-          assertUsage(text == null || typeof text === 'string', '"refresh.load" must return a text, null or undefined')
+          assertUsage(typeof (text ?? '') === 'string', 'load() must return text')
           // After a refusal, another process may have stored the token of a new sign-in.
           if (text === tried || (isCookie ? text : !text)) {
             // A note of a sign-out that has not reached the server, or a refresh token whose session is over.

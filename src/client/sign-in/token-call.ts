@@ -66,8 +66,12 @@ export async function callTokenEndpoint(
   const end = readTime(expiration)
   const isStored = (refresh as RefreshTokenStorage | undefined)?.save
   if (!isToken(token) || !end || end <= date || (isStored && typeof refreshToken !== 'string')) {
-    const refreshHint = refresh && status < 500 ? '. Check "refresh" and "allowedOrigins" of tokenRouter' : ''
-    const hint = status === 404 ? `. Set "path" or "url"${refreshHint}` : refreshHint
+    const hint =
+      status === 404
+        ? '. Set "path"'
+        : refresh && status < 500
+          ? '. Check "refresh" and "allowedOrigins" of tokenRouter'
+          : ''
     throw new TokenClientError('unexpected', status, undefined, hint)
   }
   // Without the header, an expiration in the past or soon shows that this machine's clock is wrong.

@@ -58,6 +58,3 @@ export const NO_TABS: TabLink = {
   tell() {},
   close() {},
 }
-
-/** The default of the option `tabs`. */
-export const shareNothing: TabSharing = () => NO_TABS

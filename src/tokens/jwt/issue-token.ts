@@ -79,7 +79,8 @@ const WORDING = {
 }
 
 function assertMembers(subject: TokenSubject): void {
-  for (const name of Object.keys(Object(subject))) {
+  if (!isPlainObject(subject)) throw misuse('issue: pass an object like { accountId, scopes }')
+  for (const name of Object.keys(subject)) {
     if (!Object.hasOwn(MEMBERS, name)) throw unknownOption(name, Object.keys(MEMBERS), WORDING)
   }
 }
@@ -95,7 +96,8 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   const issuedAt = memberOf(subject, 'issuedAt') ?? undefined
   if (typeof accountId !== 'string' || accountId === '')
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
-  if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
+  if (!isScopeList(scopes))
+    throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3), like ["reports:read"]')
   if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
   if (issuedAt !== undefined && !isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
   const sessionId = memberOf(subject, 'sessionId') ?? undefined

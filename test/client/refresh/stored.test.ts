@@ -93,7 +93,7 @@ describe('an app with refresh: { load, save, remove }', () => {
     'names a load() that returns no text: %j',
     async (loaded) => {
       const api = start({ refresh: { load: () => loaded as never, save() {}, remove() {} } })
-      await expect(api.restore()).rejects.toThrow('"refresh.load" must return a text, null or undefined')
+      await expect(api.restore()).rejects.toThrow('load() must return text')
       expect(server.sent).toEqual([])
     },
   )

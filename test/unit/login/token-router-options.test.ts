@@ -82,7 +82,7 @@ it.each<[string, unknown, string | RegExp]>([
   ['tokens', { now: accounts }, ISSUERS],
   ['accounts', undefined, /"accounts" .*missing/],
   ['accounts', null, STORE],
-  ['accounts', [ACCOUNTS.alice], STORE],
+  ['accounts', [ACCOUNTS.alice], /"accounts" must be .*, but is an array$/],
   ['accounts', { findById: accounts }, /"accounts".*findByEmail/],
   ['accounts', { findByUsername: accounts }, 'Did you mean "findByEmail" instead of "findByUsername"?'],
   [

@@ -64,6 +64,17 @@ describe('a subject of issue() with a mistake', () => {
     }, `issue: unknown member "${name}". ${fix}`)
   })
 
+  it.each([undefined, null, 'acc-1', 7, ['acc-1']])(
+    '%j in place of a subject is a TypeError with the fix',
+    async (subject) => {
+      const { tokens } = await load()
+      const error = await rejectionOf(tokens.issue(subject as never))
+      expectMisuse(() => {
+        throw error
+      }, 'issue: pass an object like { accountId, scopes }')
+    },
+  )
+
   it('a longer lifetime than the issuer’s is a warning, once', () =>
     expectWarning(({ tokens }) => tokens.issue({ accountId: 'acc-1', lifetime: '2h' }), /lifetime.*createTokenIssuer/))
 

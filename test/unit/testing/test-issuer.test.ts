@@ -278,3 +278,8 @@ describe('a test clock', () => {
     expect(clock()).toBe(NOON)
   })
 })
+
+it('names the scopes of an account that has a "scope"', () => {
+  const account = { id: 'acc-1', scope: 'reports:read' }
+  expect(() => createTestIssuer().bearer(account)).toThrow('Did you mean "scopes"?')
+})
