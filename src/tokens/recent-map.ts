@@ -16,6 +16,8 @@ export function recentMap<V>(size: number) {
       if (found !== undefined) map.set(key, found)
       return found
     },
+    /** Returns whether a further entry displaces none. */
+    hasRoom: () => map.recent.size + older.size < size,
     set(key: string, value: V): void {
       if (map.recent.size >= size) {
         older = map.recent

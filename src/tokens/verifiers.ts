@@ -43,7 +43,8 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
       verifyNow(text) {
         // Another guard may have had it verified.
         const auth = verifier.fromCache(text) ?? verifier.verifyNow(text)
-        if (auth) holders.set(text.slice(-KEY_LENGTH), verifier)
+        // A full cache adds only some tokens.
+        if (verifier.fromCache(text)) holders.set(text.slice(-KEY_LENGTH), verifier)
         return auth
       },
     }

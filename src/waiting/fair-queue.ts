@@ -107,9 +107,10 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
           // A first item that was removed makes the next one the first.
           for (const slot of lane) {
             if (slot.item && fits(slot.item)) {
-              moveToEnd(networks, name, network)
-              moveToEnd(network.lanes, connection, lane)
-              return leave(slot)
+              const item = leave(slot)
+              if (network.size > 0) moveToEnd(networks, name, network)
+              if (lane.size > 0) moveToEnd(network.lanes, connection, lane)
+              return item
             }
             if (lane.has(slot)) break
           }
@@ -129,6 +130,7 @@ function deleteFrom<K, T>(map: Map<K, Set<T>>, key: K, item: T): void {
 }
 
 function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
+  if (map.size === 1) return
   map.delete(key)
   map.set(key, value)
 }

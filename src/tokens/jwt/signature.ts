@@ -31,19 +31,19 @@ export function createSigner({ alg, kid, key, signingKey, sign }: SigningKey, ty
   if (ALGORITHMS[alg].jsonwebtoken === null || !ASCII.test(kid))
     return (payload) => signCompact(header, payload, secret)
   const { sign: signJwt } = jsonwebtoken()
-  // The header has the algorithm. As an option, it would be checked for every token.
-  const options = withoutPrototype({ header: withoutPrototype(header) })
+  const options = hidden({ header, allowInvalidAsymmetricKeyTypes: true })
   // As text, because the package changes the members of an object.
   return (payload) => signJwt(JSON.stringify(payload), secret, options)
 }
 
 /**
- * Takes its prototype from an object, because jsonwebtoken would read more options from a polluted one. V8 reads an object that is created without
- * a prototype more slowly. For an object without `toString`, its package lodash.isplainobject throws and catches an error, for every token.
- * jsonwebtoken refuses an enumerable `toString`.
+ * Creates options that jsonwebtoken reads and does not check for every token, because it checks those that are enumerable. The keys of this
+ * package fit their algorithm already. The object has no prototype, so a polluted one adds no options. V8 reads an object that is created
+ * without a prototype more slowly. Without `toString`, lodash.isplainobject throws and catches an error for every token.
  */
-function withoutPrototype<T extends object>(object: T): T {
-  return Object.defineProperty(Object.setPrototypeOf(object, null), 'toString', bare({ value: String }))
+function hidden(options: object): object {
+  const members = Object.entries({ ...options, toString: String }).map(([name, value]) => [name, bare({ value })])
+  return Object.defineProperties(Object.setPrototypeOf({}, null), Object.fromEntries(members))
 }
 
 /** The most signatures of one key that a host's `sign` may have under way. */

@@ -10,7 +10,7 @@ import type { GuardedRequest } from '../../../src/guard/require-bearer.js'
 import { ISSUED_FORM } from '../../../src/tokens/jwt/claims.js'
 import { knownHeaders } from '../../../src/tokens/jwt/compact-jws.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
-import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
+import { type Verification, verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
 import { verifiedCache } from '../../../src/tokens/verified-cache.js'
 import { type Verifier, verifierOf, withVerifier } from '../../../src/tokens/verifier.js'
@@ -97,7 +97,7 @@ describe('the cache of verified tokens', () => {
     }
   })
 
-  /** Creates a cache, and a function that adds a verification under any text. */
+  /** Creates a cache, and a verification that can be added under any text. */
   function cacheOf(size: number) {
     const ring = readKeys('createTokenIssuer', { alg: 'HS256', secret: SECRET, kid: 'k1' })
     const { header, payload } = goodParts()
@@ -111,6 +111,40 @@ describe('the cache of verified tokens', () => {
       ),
     }
   }
+
+  /** Adds a token as often as a full cache needs. */
+  function addTwice(add: (verification: Verification) => void, verification: Verification) {
+    for (let time = 0; time < 2; time++) add(verification)
+  }
+
+  it('adds a token at its first time until it is full, and then at its second time', () => {
+    const { add, fromCache, verification } = cacheOf(2)
+    const texts = [...'abcd'].map((one) => one.repeat(20))
+    const cached = () => texts.map((text) => fromCache(text) !== undefined)
+    for (const text of texts) add({ ...verification, text })
+    expect(cached()).toEqual([true, true, false, false])
+    add({ ...verification, text: 'd'.repeat(20) })
+    expect(cached()).toEqual([true, true, false, true])
+  })
+
+  it('loses no token to a flood of tokens that come once', () => {
+    const { add, fromCache, verification } = cacheOf(3)
+    const used = [...'abc'].map((one) => one.repeat(20))
+    for (const text of used) add({ ...verification, text })
+    for (let n = 0; n < 1000; n++) add({ ...verification, text: `token-${String(n).padStart(20, '0')}` })
+    expect(used.map(fromCache)).toEqual(used.map(() => verification.token))
+  })
+
+  it('has room again after a token has expired', () => {
+    const { verification } = cacheOf(1)
+    let now = verification.notAfter
+    const { add, fromCache } = verifiedCache(1, { find: () => verification.key }, () => now)
+    add({ ...verification, text: 'a'.repeat(20) })
+    expect(fromCache('a'.repeat(20))).toBeUndefined()
+    now = verification.notBefore
+    add({ ...verification, text: 'b'.repeat(20) })
+    expect(fromCache('b'.repeat(20))).toBe(verification.token)
+  })
 
   it('forgets no token for others that it does not know', () => {
     const { add, fromCache, verification } = cacheOf(1)
@@ -129,7 +163,7 @@ describe('the cache of verified tokens', () => {
           const wasKept = newest.slice(0, size).includes(one)
           const found = fromCache(one)
           if (wasKept) expect(found).toBe(verification.token)
-          if (!found) add({ ...verification, text: one })
+          if (!found) addTwice(add, { ...verification, text: one })
           newest = [one, ...newest.filter((other) => other !== one)]
         }
         const held = newest.filter((one) => fromCache(one))
@@ -141,9 +175,9 @@ describe('the cache of verified tokens', () => {
   it('displaces no other token when a recent one is used again, and keeps an older one longer when it is', () => {
     const { add, fromCache, verification } = cacheOf(2)
     const [a, b, c, d, e] = [...'abcde'].map((one) => one.repeat(20)) as [string, string, string, string, string]
-    for (const one of [a, b, c, d]) add({ ...verification, text: one })
+    for (const one of [a, b, c, d]) addTwice(add, { ...verification, text: one })
     expect([c, a].map(fromCache)).toEqual([verification.token, verification.token])
-    add({ ...verification, text: e })
+    addTwice(add, { ...verification, text: e })
     expect(fromCache(a)).toBe(verification.token)
   })
 
@@ -154,7 +188,7 @@ describe('the cache of verified tokens', () => {
     const { verification } = cacheOf(2)
     let now = verification.notAfter
     const { add, fromCache } = verifiedCache(2, { find: () => verification.key }, () => now)
-    for (const one of ['a'.repeat(20), ...later]) add({ ...verification, text: one })
+    for (const one of ['a'.repeat(20), ...later]) addTwice(add, { ...verification, text: one })
     expect(fromCache('a'.repeat(20))).toBeUndefined()
     now = verification.notBefore
     expect(fromCache('a'.repeat(20))).toBeUndefined()
