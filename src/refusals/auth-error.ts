@@ -135,8 +135,12 @@ export class AuthError extends Error {
   }
 }
 
-const unknownCode = (code: string): TypeError =>
-  misuse(`AuthError: unknown code "${code}". ${suggestion(code, Object.keys(REFUSALS), { known: 'Known codes' })}`)
+function unknownCode(code: string): TypeError {
+  const known = suggestion(code, Object.keys(REFUSALS), { known: 'Known codes' })
+  return misuse(
+    `AuthError: unknown code "${code}". To refuse a sign-in with your own code, throw a SignInRefusal. ${known}`,
+  )
+}
 
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
 export function problemOf({ code, message }: AuthError): Problem {

@@ -29,7 +29,7 @@ const WARNINGS = {
   ],
   dotInField: [
     PAGE.login,
-    'A name in the option "fields" has a dot. It is the name of one member of the body, not a path to a nested one. If your forms have fields with such a name, nothing is wrong',
+    'A name in the option "fields" has a dot. It is the name of one member of the body, not a path to a nested one. For a nested body, pass "credentials". If your forms have fields with such a name, nothing is wrong',
   ],
   guardWithoutSessions: [
     PAGE.sessions,
