@@ -5,6 +5,7 @@ import { aliasesOf, type Check, checkThat, InvalidOption, optional, readOptions 
 import { isPlainObject } from '../options/values.js'
 import { baseUrl } from '../options/web-url.js'
 import { ENDPOINTS, type RefreshMode } from '../refusals/responses.js'
+import { isSignInRefusal, SignInRefusal } from '../refusals/sign-in-refusal.js'
 import { schemeName } from './guarded-operation.js'
 import type { RefreshModes } from './refresh-paths.js'
 import type { PathItem, Schema } from './types.js'
@@ -24,6 +25,15 @@ export interface OpenApiOptions {
   path?: string | false | undefined
   /** The `fields` option of `tokenRouter`. Default `{ email: 'email', password: 'password' }`. */
   fields?: Partial<FieldNames> | undefined
+  /**
+   * The further members of the request body, by name: the option `extraFields` of `tokenRouter`. A list of names, or their schemas like
+   * `{ code: { type: 'string' } }`. Default none.
+   */
+  extraFields?: readonly string[] | Record<string, Schema> | undefined
+  /** The schema of the request body, where `tokenRouter` has the option `credentials`. Default: the members of `fields` and `extraFields`. */
+  tokenRequest?: Schema | undefined
+  /** The refusals of `afterPassword`: their codes, or `SignInRefusal`s with another status than 403. Default none. */
+  refusals?: readonly (string | SignInRefusal)[] | undefined
   /**
    * The schema of the object that `respond` of `tokenRouter` returns, for example `{ type: 'object' }`. Default: `authenticationToken` and
    * `expiration`.
@@ -65,12 +75,29 @@ const refreshModes: Check<RefreshModes> = (value) => {
   throw new InvalidOption("'cookie', 'body', true or false")
 }
 
+const fieldSchemas: Check<Record<string, Schema>> = (value) => {
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) {
+    return Object.fromEntries(value.map((name) => [name, {}]))
+  }
+  if (isPlainObject(value) && Object.values(value).every(isPlainObject)) return value as Record<string, Schema>
+  throw new InvalidOption("a list of names, or an object of schemas like { code: { type: 'string' } }")
+}
+
+const refusalList: Check<readonly SignInRefusal[]> = (value) => {
+  const isList = Array.isArray(value) && value.every((one) => typeof one === 'string' || isSignInRefusal(one))
+  if (!isList) throw new InvalidOption("a list of codes, like ['code_required'], or of SignInRefusals")
+  return value.map((one) => (typeof one === 'string' ? new SignInRefusal(one) : one))
+}
+
 const schema = {
   title: optional(nonEmpty, 'Token endpoint'),
   version: optional(nonEmpty, 'v2013'),
   servers: optional((value): string[] => (Array.isArray(value) ? value : [value]).map(baseUrl), []),
   path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
   fields: fieldsOption,
+  extraFields: optional(fieldSchemas, {} as Record<string, Schema>),
+  tokenRequest: optional(checkThat<Schema>("a schema, like { type: 'object' }", isPlainObject)),
+  refusals: optional(refusalList, [] as readonly SignInRefusal[]),
   tokenResponse: optional(checkThat<Schema>("a schema, like { type: 'object' }", isPlainObject)),
   refresh: optional(refreshModes, [] as RefreshModes),
   jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
@@ -83,6 +110,9 @@ const aliases = aliasesOf({
   servers: 'issuer server url baseUrl',
   title: 'name',
   path: 'prefix tokenPath',
+  extraFields: 'additionalFields',
+  tokenRequest: 'credentials request body',
+  refusals: 'codes errors signInRefusals',
   tokenResponse: 'respond response',
   refresh: 'refreshTokens refreshToken',
   jwks: 'jwksPath keys',

@@ -9,15 +9,9 @@ import {
 import { type OpenApiOptions, readOpenApiOptions } from './document-options.js'
 import { guardComponents, guardedOperation } from './guarded-operation.js'
 import { headerOf } from './headers.js'
-import {
-  type RefreshModes,
-  RefreshRequest,
-  refreshPaths,
-  withRefreshMember,
-  withRememberMember,
-} from './refresh-paths.js'
+import { RefreshRequest, refreshPaths, withRefreshMember, withRememberMember } from './refresh-paths.js'
 import { messageOf, refusalResponses } from './responses.js'
-import { AuthProblem, credentialsSchema, SessionList, TokenKeySet, TokenResult } from './schemas.js'
+import { authProblem, credentialsSchema, SessionList, TokenKeySet, TokenResult } from './schemas.js'
 import type { OpenApiDocument, Operation, PathItem, Response } from './types.js'
 
 const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify them, and sessions.' }
@@ -29,10 +23,11 @@ const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
   const read = readOpenApiOptions(options)
-  const { title, version, servers, path, fields, tokenResponse, refresh, jwks, sessions } = read
+  const { title, version, servers, path, fields, extraFields, tokenRequest, tokenResponse, refresh, jwks, sessions } =
+    read
   const refreshes = path !== undefined && refresh.length > 0
   const tokenSchemas = {
-    TokenCredentials: withRememberMember(credentialsSchema(fields), refresh),
+    TokenCredentials: withRememberMember(tokenRequest ?? credentialsSchema(fields, extraFields), refresh),
     TokenResult: withRefreshMember(tokenResponse ?? TokenResult, refresh),
     ...(refresh.includes('body') && { RefreshRequest }),
   }
@@ -42,7 +37,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
     tags: path || jwks || sessions ? [TAG] : [],
     paths: {
-      ...(path && { [path]: { post: issueToken(tokenResponse === undefined, refresh) } }),
+      ...(path && { [path]: { post: issueToken(read) } }),
       ...(refreshes && refreshPaths(path, refresh, TAG.name)),
       ...(jwks && { [jwks]: { get: listKeys() } }),
       ...(sessions && sessionPaths(sessions, read.schemeName)),
@@ -53,7 +48,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
         ...(path && tokenSchemas),
         ...(jwks && { TokenKeySet }),
         ...(sessions && { SessionList }),
-        AuthProblem,
+        AuthProblem: authProblem(read.refusals),
       },
       responses: guardComponents(),
       securitySchemes: { [read.schemeName]: BEARER },
@@ -87,8 +82,9 @@ const BEARER = {
   description: 'The token from the response of the token endpoint (RFC 6750 section 2.1).',
 }
 
-/** @param isOwn whether the response is that of this package, which has an example */
-function issueToken(isOwn: boolean, refresh: RefreshModes): Operation {
+function issueToken({ tokenResponse, refresh, refusals }: ReturnType<typeof readOpenApiOptions>): Operation {
+  /** The response is that of this package, which has an example. */
+  const isOwn = tokenResponse === undefined
   const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
   const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
   const sample = jsonResponse(JSON.stringify(result))
@@ -105,7 +101,7 @@ function issueToken(isOwn: boolean, refresh: RefreshModes): Operation {
         description: isOwn ? 'The token and its expiration time.' : 'The token.',
         ...messageOf([sample], schema, isOwn ? { token: { value: result } } : {}),
       },
-      ...refusalResponses('token', refresh.includes('cookie') ? [] : ['cross_site_request']),
+      ...refusalResponses('token', { except: refresh.includes('cookie') ? [] : ['cross_site_request'], own: refusals }),
     },
   }
 }

@@ -1,6 +1,8 @@
 import { AuthError, type AuthErrorDetails } from '../refusals/auth-error.js'
-import { type AuthErrorCode, type Part, REFUSALS } from '../refusals/codes.js'
+import { type AuthErrorCode, type Part, REFUSALS, type Refusal } from '../refusals/codes.js'
+import { type CallRefusal, rowOf } from '../refusals/refusal.js'
 import { type HeaderName, type HttpResponse, refusalResponse } from '../refusals/responses.js'
+import type { SignInRefusal } from '../refusals/sign-in-refusal.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 
@@ -18,24 +20,32 @@ export function codesOf(part?: Part): AuthErrorCode[] {
   return codes.filter((code) => !REFUSALS[code].unseen && (part === undefined || REFUSALS[code].by.includes(part)))
 }
 
-/**
- * Returns a part's refusals by status. They are made from real responses.
- * @param except codes that this part does not give
- */
-export function refusalResponses(part: Part, except: readonly AuthErrorCode[] = []): Record<string, Response> {
-  const codes = codesOf(part).filter((code) => !except.includes(code))
-  const statuses = [...new Set(codes.map((code) => REFUSALS[code].status))]
-  const codesWith = (status: number) => codes.filter((code) => REFUSALS[code].status === status)
-  return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, codesWith(status))]))
+/** The refusals of a part that differ from the table. */
+interface PartRefusals {
+  /** Codes that this part does not give. */
+  except?: readonly AuthErrorCode[]
+  /** Refusals of the host. */
+  own?: readonly SignInRefusal[]
 }
 
-function responseOf(part: Part, status: number, codes: readonly AuthErrorCode[]): Response {
-  const samples = codes.flatMap((code) =>
-    Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => ({
-      name,
-      response: refusalResponse(part, new AuthError(code, details)),
-    })),
-  )
+/** Returns a part's refusals by status. They are made from real responses. */
+export function refusalResponses(part: Part, { except = [], own = [] }: PartRefusals = {}): Record<string, Response> {
+  const codes = codesOf(part).filter((code) => !except.includes(code))
+  const refusals = [...codes.flatMap(samplesOf), ...own.map((refusal) => [refusal.code, refusal] as const)]
+  const statuses = [...new Set(refusals.map(([, { status }]) => status))]
+  const withStatus = (status: number) => refusals.filter(([, refusal]) => refusal.status === status)
+  return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, withStatus(status))]))
+}
+
+/** A refusal and the name of its example. */
+type Sample = readonly [name: string, refusal: CallRefusal]
+
+const samplesOf = (code: AuthErrorCode): Sample[] =>
+  Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => [name, new AuthError(code, details)])
+
+function responseOf(part: Part, status: number, refusals: readonly Sample[]): Response {
+  const samples = refusals.map(([name, refusal]) => ({ name, response: refusalResponse(part, refusal) }))
+  const rows = new Map(refusals.map(([, refusal]) => [refusal.code, rowOf(refusal)]))
   const responses = samples.map(({ response }) => response)
   const examples = samples.flatMap(({ name, response: { body } }) =>
     body ? [[name, { value: JSON.parse(body) }]] : [],
@@ -44,14 +54,16 @@ function responseOf(part: Part, status: number, codes: readonly AuthErrorCode[])
     allOf: [{ $ref: '#/components/schemas/AuthProblem' }],
     type: 'object',
     required: ['status', 'code'],
-    properties: { status: { enum: [status] }, code: { enum: codes.filter((code) => !REFUSALS[code].empty) } },
+    properties: {
+      status: { enum: [status] },
+      code: { enum: [...rows].flatMap(([code, { empty }]) => (empty ? [] : [code])) },
+    },
   }
-  const description = codes.map(descriptionOf).join('\n\n')
+  const description = [...rows].map(descriptionOf).join('\n\n')
   return { description, ...messageOf(responses, schema, Object.fromEntries(examples)) }
 }
 
-function descriptionOf(code: AuthErrorCode): string {
-  const { message, empty } = REFUSALS[code]
+function descriptionOf([code, { message, empty }]: [code: string, row: Refusal]): string {
   // In Markdown, text in angle brackets is HTML.
   return `\`${code}\`: ${message.replaceAll('<', '\\<')}${empty ? ' The body is empty.' : ''}`
 }

@@ -1,17 +1,19 @@
 import type { FieldNames } from '../login/body/field-names.js'
 import { REFUSALS } from '../refusals/codes.js'
+import type { SignInRefusal } from '../refusals/sign-in-refusal.js'
 import { codesOf } from './responses.js'
 import type { Schema } from './types.js'
 
 const EMAIL = { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] }
 
 /** Returns the schema of the request body. It accepts every string as an address, because the account store decides which addresses exist. */
-export const credentialsSchema = ({ email, password }: FieldNames): Schema => ({
+export const credentialsSchema = ({ email, password }: FieldNames, further: Record<string, Schema>): Schema => ({
   type: 'object',
   required: [email, password],
   properties: {
     [email]: email === 'email' ? EMAIL : { type: 'string', description: 'Registered account.' },
     [password]: { type: 'string', format: 'password', description: 'Account password. Every byte counts.' },
+    ...further,
   },
 })
 
@@ -33,8 +35,11 @@ export const TokenResult: Schema = {
   additionalProperties: false,
 }
 
-/** Problem details (RFC 9457 section 3.1) with the code of the refusal. */
-export const AuthProblem: Schema = {
+/**
+ * Returns the schema of problem details (RFC 9457 section 3.1) with the code of the refusal.
+ * @param own refusals of the host
+ */
+export const authProblem = (own: readonly SignInRefusal[]): Schema => ({
   type: 'object',
   required: ['type', 'title', 'status', 'code', 'detail'],
   properties: {
@@ -43,7 +48,7 @@ export const AuthProblem: Schema = {
     status: { type: 'integer', description: 'The HTTP status of the response.' },
     code: {
       type: 'string',
-      enum: codesOf().filter((code) => !REFUSALS[code].empty),
+      enum: [...new Set([...codesOf().filter((code) => !REFUSALS[code].empty), ...own.map(({ code }) => code)])],
       description: 'The code of the refusal. Does not change between versions.',
     },
     detail: {
@@ -51,7 +56,7 @@ export const AuthProblem: Schema = {
       description: 'An explanation for people. May change between versions, so programs should read `code`.',
     },
   },
-}
+})
 
 /** A JWK set (RFC 7517 sections 4 and 5). RFC 7518 section 6 has the members of each kind of key. */
 export const TokenKeySet: Schema = {

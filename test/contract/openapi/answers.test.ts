@@ -30,7 +30,7 @@ function document() {
 describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, express) => {
   const { authOf, createPasswords, createThrottle, jwksRouter, requireBearer, tokenRouter, ...others } =
     await packageOn(express)
-  const { createSessions, memorySessions, sessionRouter, ...fixtures } = others
+  const { createSessions, memorySessions, sessionRouter, SignInRefusal, ...fixtures } = others
   const { countingHasher, fastPasswords, forge, goodParts, makeIssuer, makeStore, signingKey } = fixtures
   const { check, expectAllSeen } = documented(document())
 
@@ -111,6 +111,28 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     it('503: the account store is down', async () => {
       expect((await login(await start({ accounts: fail }), asJson(GOOD))).status).toBe(503)
     })
+  })
+
+  it('the token call with refusals of the host: each is the documented one', async () => {
+    const terms = new SignInRefusal('terms_changed', { status: 451 })
+    const own = openApiDocument({ extraFields: ['code'], refusals: ['code_required', 'wrong_code', terms] })
+    const port = await start({
+      extraFields: ['code'],
+      afterPassword: ({ fields }: { fields: Record<string, unknown> }) => {
+        if (fields['code'] === 'terms') throw terms
+        throw new SignInRefusal(fields['code'] ? 'wrong_code' : 'code_required')
+      },
+    })
+    for (const [code, status] of [
+      [undefined, 403],
+      ['1', 403],
+      ['terms', 451],
+    ] as const) {
+      const answer = await send(port, { method: 'POST', path: TOKEN_PATH, ...asJson({ ...GOOD, code }) })
+      expect(answer.status).toBe(status)
+      documented(own).check(TOKEN_PATH, 'post', answer)
+      if (code === 'terms') expect(() => documented(document()).check(TOKEN_PATH, 'post', answer)).toThrow()
+    }
   })
 
   it('the token call with own fields and an own response: what is documented is accepted and sent', async () => {

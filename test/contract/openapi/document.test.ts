@@ -1,6 +1,7 @@
 // Tests openapi/{document,document-options,guarded-operation,headers,refresh-paths,responses,schemas}.ts
 
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { SignInRefusal } from 'express-token-endpoint'
 import { guardedOperation, type OpenApiOptions, openApiDocument } from 'express-token-endpoint/openapi'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -36,11 +37,32 @@ describe('openApiDocument', () => {
     { refresh: 'body', tokenResponse: { type: 'object' } },
     { refresh: true, jwks: true, sessions: true },
     { path: '/login', fields: { email: 'username', password: 'pin' }, tokenResponse: { type: 'object' } },
+    { extraFields: ['code'], refusals: ['code_required', new SignInRefusal('terms', { status: 451 })] },
+    { tokenRequest: { type: 'object' }, refusals: [] },
     { title: 'A', version: '1', servers: ['https://a.example', 'https://b.example/v1'], path: '/t', jwks: '/keys' },
   ])('is a valid OpenAPI 3.1 document: %j', async (options) => {
     const document = openApiDocument(options)
     expect(document.openapi).toBe('3.1.0')
     await expectValid(document)
+  })
+
+  it('describes the further fields and the refusals of a step after the password', () => {
+    const terms = new SignInRefusal('terms_changed', { status: 451, detail: 'Accept our terms.' })
+    const { components, paths } = openApiDocument({ extraFields: ['code'], refusals: ['code_required', terms] })
+    const credentials = components.schemas['TokenCredentials'] as { properties: object; required: string[] }
+    expect(credentials).toMatchObject({ properties: { code: {} }, required: ['email', 'password'] })
+    const { responses } = (paths[TOKEN_PATH] as { post: unknown }).post as {
+      responses: Record<string, { content: object; description: string }>
+    }
+    expect(JSON.stringify(responses['403']?.content)).toContain('"enum":["code_required"]')
+    expect(responses['403']?.description).toContain('`code_required`: The sign-in was refused.')
+    expect(responses['451']?.description).toBe('`terms_changed`: Accept our terms.')
+    const { code } = (components.schemas['AuthProblem'] as { properties: { code: { enum: string[] } } }).properties
+    expect(code.enum.slice(-2)).toEqual(['code_required', 'terms_changed'])
+    const typed = openApiDocument({ extraFields: { code: { type: 'string' } }, tokenRequest: { type: 'array' } })
+    expect(typed.components.schemas['TokenCredentials']).toEqual({ type: 'array' })
+    const { TokenCredentials } = openApiDocument({ extraFields: { code: { type: 'string' } } }).components.schemas
+    expect(TokenCredentials).toMatchObject({ properties: { code: { type: 'string' } } })
   })
 
   it('is valid wherever the endpoints are, and whatever the scheme is called', async () => {
@@ -244,6 +266,9 @@ describe('openApiDocument', () => {
     ['an empty version', { version: '' }, /option "version" must be a non-empty string/],
     ['fields of one name', { fields: { email: 'password' } }, /option "fields" must be an object with the names/],
     ['a response that is no schema', { tokenResponse: () => ({}) }, /option "tokenResponse" must be a schema, like/],
+    ['extra fields that are a text', { extraFields: 'code' }, /option "extraFields" must be a list of names/],
+    ['refusals that are a text', { refusals: 'x' }, /option "refusals" must be a list of codes/],
+    ['a request that is no schema', { tokenRequest: 'x' }, /option "tokenRequest" must be a schema, like/],
     ['a list of paths', { paths: [] }, /option "paths" must be an object of path items, like/],
     ['a path without a slash', { paths: { own: {} } }, /option "paths" must be an object of path items, like/],
     ['no object', 'Statements', /^openApiDocument: expected an options object/],
@@ -255,6 +280,9 @@ describe('openApiDocument', () => {
     servers: 'issuer server url baseUrl',
     title: 'name',
     path: 'prefix tokenPath',
+    extraFields: 'additionalFields',
+    tokenRequest: 'credentials request body',
+    refusals: 'codes errors signInRefusals',
     tokenResponse: 'respond response',
     refresh: 'refreshTokens refreshToken',
     jwks: 'jwksPath keys',

@@ -29,6 +29,8 @@ const STATUS: Record<AuthErrorCode, number> = {
 const TITLE: Record<number, string | undefined> = { ...STATUS_CODES, 413: 'Payload Too Large' }
 const codes = Object.entries(STATUS) as [AuthErrorCode, number][]
 
+const OWN_CODE = 'To refuse a sign-in with your own code, throw a SignInRefusal. '
+
 describe('AuthError', () => {
   it.each(codes)(
     '%s has the status %i, a problem document, and a time to wait when the service is at fault',
@@ -54,7 +56,7 @@ describe('AuthError', () => {
     ['constructor', 'Known codes: '],
     [undefined, 'Known codes: '],
   ])('is not created with the unknown code %s', (code, fix) => {
-    expectMisuse(() => new AuthError(code as never), `AuthError: unknown code "${code}". ${fix}`)
+    expectMisuse(() => new AuthError(code as never), `AuthError: unknown code "${code}". ${OWN_CODE}${fix}`)
   })
 
   it('tells the client of expiry, and of no other reason', () => {
