@@ -1,7 +1,7 @@
-import { assertUsage, type ClientSettings, type Credentials } from '../client-options.js'
+import { assertUsage, type ClientSettings, type Credentials, type RefusedSignIn } from '../client-options.js'
 import { type Countdown, LONGEST_TIMER, startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
-import { bare } from '../read.js'
+import { bare, isText, readJson } from '../read.js'
 import type { TabLink } from '../tabs/tab-link.js'
 import { TokenClientError } from '../token-client-error.js'
 import { createCallQueue } from './call-queue.js'
@@ -12,8 +12,8 @@ import { within } from './waiting.js'
 export interface Refusals {
   /** Set when the server refused the credentials, here or in another tab. They are not sent again. */
   final?: TokenClientError
-  /** True after the server refused what a person typed first. */
-  isSecond?: boolean
+  /** The refusal of the password that a person typed first. */
+  wrong?: RefusedSignIn | undefined
   /** The account of a service, by its digest. A person may type another address. */
   account?: number
 }
@@ -31,6 +31,9 @@ type Pause = readonly [failure: TokenClientError, left: Countdown]
 
 /** The number of accounts that wait. After more of them, each may ask the server again. */
 const MOST_PAUSES = 16
+
+/** The number of times that one sign-in asks for credentials. */
+const MOST_QUESTIONS = 5
 
 /** The key of the pause after a 429 for a refresh. No account has it. */
 const REFRESH = -1
@@ -58,6 +61,12 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
   ): Promise<Grant | undefined> {
     /** Kept while the client waits, so that a person types once. */
     let given: Credentials | undefined
+    /** The last request body. A step after the password adds members to it. */
+    let sent = ''
+    let refused = refusals?.wrong
+    let questions = 1
+    /** True when the app returned the refused credentials again. */
+    let isSame = false
     let account = refusals ? refusals.account : REFRESH
     let waited = 0
     let isRepeated: boolean | undefined
@@ -75,7 +84,10 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
       }
       signal.throwIfAborted()
       if (refusals && !given) {
-        given = await ask(!!refusals.isSecond, signal)
+        given = await ask(refused, sent, signal)
+        const body = JSON.stringify(given)
+        isSame = body === sent
+        sent = body
         account = digest(given.email)
         if (!interactive) refusals.account = account
         // This account may have to wait.
@@ -96,8 +108,12 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
         if (signal.aborted || !(error instanceof TokenClientError)) throw error
         const { code, status } = error
         if (code === 'refused' && refusals) {
-          if (interactive && !refusals.isSecond) {
-            refusals.isSecond = true
+          refused = error.refused
+          const isWrong = refused?.code === 'invalid_credentials'
+          const isLast = isWrong ? refusals.wrong : isSame
+          if (interactive && !isLast && questions++ < MOST_QUESTIONS) {
+            refusals.wrong = isWrong ? refused : undefined
+            if (isWrong) sent = ''
             given = undefined
             continue
           }
@@ -122,9 +138,10 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
       wake = resolve
     })
 
-  async function ask(refused: boolean, signal: AbortSignal): Promise<Credentials> {
+  /** @param sent the request body to which the app may add members */
+  async function ask(refused: RefusedSignIn | undefined, sent: string, signal: AbortSignal): Promise<Credentials> {
     const late = new TokenClientError('unreachable', 'credentials')
-    const given = await within(interactive ? LONGEST_TIMER : timeout, signal, late, async (limited) => {
+    const returned = await within(interactive ? LONGEST_TIMER : timeout, signal, late, async (limited) => {
       attempts.isAsking = true
       try {
         return credentials({ refused, signal: limited })
@@ -132,9 +149,11 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
         attempts.isAsking = false
       }
     })
-    const { email, password, remember } = bare(given)
-    assertUsage(isText(email) && isText(password), '"credentials" must return { email, password }')
-    return { email, password, remember: typeof remember === 'boolean' ? remember : undefined }
+    const own: Record<string, unknown> = bare(returned)
+    const given = own['password'] ? own : Object.assign(readJson(sent), own)
+    assertUsage(isText(given['email']) && isText(given['password']), '"credentials" must return { email, password }')
+    if (typeof given['remember'] !== 'boolean') delete given['remember']
+    return given as Credentials
   }
 
   const attempts: SignInState & { run: typeof run; goOnline(): void } = {
@@ -152,5 +171,3 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
 /** Returns a number for an e-mail address, so that the client keeps no address. */
 const digest = (email: string): number =>
   [...email].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 2 ** 48, 0)
-
-const isText = (value: unknown) => typeof value === 'string' && value
