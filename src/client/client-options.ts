@@ -61,8 +61,8 @@ export interface TokenClientOptions {
    */
   credentials: (request: CredentialsRequest) => Credentials | StepFields | PromiseLike<Credentials | StepFields>
   /**
-   * True when a person types the credentials. The client then waits for them without a time limit, asks once more after a wrong password,
-   * and asks again after a refusal with another code: at most 5 times in one sign-in. Default false.
+   * True when a person types the credentials. The client then waits for them without a time limit. It asks once more after a wrong
+   * password, and again after a refusal with another code: at most 5 times in one sign-in. Default false.
    */
   interactive?: boolean | undefined
   /**
