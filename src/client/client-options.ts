@@ -32,8 +32,8 @@ export interface RefusedSignIn {
 
 /** Describes why the client asks for credentials. */
 export interface CredentialsRequest {
-  /** The refusal of the credentials that were just sent. Only with `interactive`. Undefined when nothing was refused. */
-  readonly refused: RefusedSignIn | undefined
+  /** The refusal of the credentials that were just sent. Only with `interactive`. False when nothing was refused. */
+  readonly refused: RefusedSignIn | false
   /** Aborts when the credentials are no longer needed. */
   readonly signal: AbortSignal
 }

@@ -144,7 +144,7 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
     const returned = await within(interactive ? LONGEST_TIMER : timeout, signal, late, async (limited) => {
       attempts.isAsking = true
       try {
-        return credentials({ refused, signal: limited })
+        return credentials({ refused: refused ?? false, signal: limited })
       } finally {
         attempts.isAsking = false
       }
