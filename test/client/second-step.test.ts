@@ -58,7 +58,7 @@ function open(answers: Answer[], returns: (Given | (() => Given))[], options: Pa
     ...options,
   })
   onTestFinished(api.close)
-  const codes = () => asked.map(({ refused }) => refused ? refused.code : false)
+  const codes = () => asked.map(({ refused }) => (refused ? refused.code : false))
   return { api, bodies, asked, codes }
 }
 
