@@ -2,6 +2,8 @@ export type {
   Credentials,
   CredentialsRequest,
   RefreshTokenStorage,
+  RefusedSignIn,
+  StepFields,
   TokenClientOptions,
 } from './client/client-options.js'
 export type {

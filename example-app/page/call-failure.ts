@@ -35,12 +35,12 @@ function secondsOf(retryAfter: string | null): number | undefined {
 export function failureOfError(error: unknown): CallFailure {
   if (error instanceof SessionOver) return { kind: 'token-refused' }
   if (!(error instanceof TokenClientError)) return { kind: 'unreachable', seconds: undefined }
-  const { code, status, retryAt } = error
+  const { code, status, retryAt, refused } = error
   // Rounds down, because the client waits for the rest of a second itself.
   const seconds = retryAt && Math.floor((retryAt.getTime() - Date.now()) / 1000)
   switch (code) {
     case 'refused':
-      return { kind: 'wrong-credentials' }
+      return refused?.code === 'invalid_credentials' ? { kind: 'wrong-credentials' } : { kind: 'unexpected', status }
     case 'try_later':
       return { kind: status === 429 ? 'throttled' : 'unavailable', seconds }
     case 'unexpected':

@@ -2,7 +2,7 @@ import { isExposed } from '../options/urls.js'
 import { bare } from './read.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
-/** The credentials of an account. */
+/** The credentials of an account, and further members of the request body: JSON values, which are sent as they are. */
 export interface Credentials {
   /** The e-mail address of the account. */
   readonly email: string
@@ -10,12 +10,30 @@ export interface Credentials {
   readonly password: string
   /** False for a session that ends with the browser. With `refresh: 'cookie'`. Default: the server decides. */
   readonly remember?: boolean | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: with `unknown`, an interface of an app without further members would not fit.
+  readonly [member: string]: any
+}
+
+/** The members for a step after the password, for example `{ code }`. They are added to the credentials that were sent before. */
+export interface StepFields {
+  readonly email?: undefined
+  readonly password?: undefined
+  // biome-ignore lint/suspicious/noExplicitAny: as for `Credentials`.
+  readonly [member: string]: any
+}
+
+/** The refusal of a sign-in by the token endpoint. */
+export interface RefusedSignIn {
+  /** The code of the server's problem details (RFC 9457), for example `code_required`. `invalid_credentials` for an empty 403. */
+  readonly code: string
+  /** The server's explanation for people. Undefined when it sent none. */
+  readonly detail: string | undefined
 }
 
 /** Describes why the client asks for credentials. */
 export interface CredentialsRequest {
-  /** True when the server has just refused the credentials. Only with `interactive`. */
-  readonly refused: boolean
+  /** The refusal of the credentials that were just sent. Only with `interactive`. False when nothing was refused. */
+  readonly refused: RefusedSignIn | false
   /** Aborts when the credentials are no longer needed. */
   readonly signal: AbortSignal
 }
@@ -37,11 +55,14 @@ export interface RefreshTokenStorage {
 export interface TokenClientOptions {
   /** The base URL of the API. `https:`, or `http:` on loopback. Paths that begin with `/` are appended to it. */
   url: string | URL
-  /** Returns the credentials for a sign-in. Called for each sign-in, so that the client does not keep the password. */
-  credentials: (request: CredentialsRequest) => Credentials | PromiseLike<Credentials>
   /**
-   * True when a person types the credentials. The client then waits for them without a time limit, and asks once more after a 403.
-   * Default false.
+   * Returns the credentials for a sign-in. Called for each sign-in, so that the client does not keep the password. After a refusal with a
+   * code other than `invalid_credentials`, it may return only the members to add.
+   */
+  credentials: (request: CredentialsRequest) => Credentials | StepFields | PromiseLike<Credentials | StepFields>
+  /**
+   * True when a person types the credentials. The client then waits for them without a time limit. It asks once more after a wrong
+   * password, and again after a refusal with another code: at most 5 times in one sign-in. Default false.
    */
   interactive?: boolean | undefined
   /**

@@ -4,6 +4,9 @@ const TIME = /^\d{4}-.+Z$/
 /** Returns the own members of a value, so that a polluted prototype adds none. */
 export const bare = <T>(value: T): T => Object.assign(Object.create(null), value)
 
+/** Returns whether a value is text with characters. */
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
 /** Returns the members of an object in JSON, and none for other text. */
 export function readJson(text: string | null): Record<string, unknown> {
   try {

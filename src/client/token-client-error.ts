@@ -1,3 +1,5 @@
+import type { RefusedSignIn } from './client-options.js'
+
 /** The reasons why a caller gets no token. */
 export type TokenClientErrorCode =
   | 'refused'
@@ -11,7 +13,7 @@ export type TokenClientErrorCode =
 /**
  * The error of the client. It holds no token, no password and no other error, because other errors can hold a request.
  *
- * - `refused`: the server refused the credentials with 403. Call `signOut()` before you use new credentials.
+ * - `refused`: the server refused the sign-in, and `refused` has its code. Call `signOut()` before you use new credentials.
  * - `try_later`: the server asked with 429 or 503 to wait longer than `maxWait`. After a 429, another e-mail address need not wait.
  * - `unreachable`: there was no complete response within `timeout`.
  * - `unexpected`: the response has another status, or no valid token.
@@ -28,16 +30,24 @@ export class TokenClientError extends Error {
   declare readonly status: number | undefined
   /** The time before which the client does not call the token endpoint again, after a 429 for this account. Undefined when there is none. */
   declare retryAt: Date | undefined
+  /** The server's refusal, with the code `refused`. Undefined when another tab was refused. */
+  declare readonly refused: RefusedSignIn | undefined
 
   /**
    * @param detail the status, or the code of a system error for the message
    * @param hint the end of the message
    * @internal
    */
-  constructor(code: TokenClientErrorCode, detail?: number | string, retryAt?: Date, hint = '') {
+  constructor(
+    code: TokenClientErrorCode,
+    detail?: number | string,
+    retryAt?: Date,
+    hint = '',
+    refused?: RefusedSignIn,
+  ) {
     super(`No token: ${code.replace('_', ' ')}${detail ? ` (${detail})` : ''}${hint}`)
     const name = /out$|^c/.test(code) ? 'AbortError' : 'TokenClientError'
     const status = typeof detail === 'number' ? detail : undefined
-    Object.assign(this, { name, code, status, retryAt })
+    Object.assign(this, { name, code, status, retryAt, refused })
   }
 }

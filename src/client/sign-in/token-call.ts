@@ -1,6 +1,6 @@
 import type { ClientSettings, RefreshTokenStorage } from '../client-options.js'
 import { type Grant, isToken } from '../grant.js'
-import { readJson, readTime } from '../read.js'
+import { isText, readJson, readTime } from '../read.js'
 import { discard } from '../send.js'
 import { TokenClientError } from '../token-client-error.js'
 import { retryAfter } from './retry-delay.js'
@@ -10,6 +10,12 @@ const UNKNOWN_LIFETIME = 86_400_000
 
 /** Credentials and a token are short. The rest of a longer response is not read. */
 const LONGEST_RESPONSE = 65_536
+
+/** A status of 400 to 499, and the media type of problem details (RFC 9457). */
+const PROBLEM = /^4..application\/problem\+json/i
+
+/** The code of a refusal. Other text is not shown in an error. */
+const REFUSAL_CODE = /^[\w.:/-]{1,64}$/
 
 /** The routes below the path of the token endpoint. */
 export type TokenRoute = '' | '/refresh' | typeof SIGN_OUT
@@ -32,6 +38,7 @@ export async function callTokenEndpoint(
 ): Promise<Issued> {
   let response: Response
   let text = ''
+  let isProblem: boolean
   try {
     response = await fetch(tokenUrl + route, {
       method: 'POST',
@@ -43,7 +50,9 @@ export async function callTokenEndpoint(
       keepalive: route === SIGN_OUT,
       signal,
     })
-    if (response.status === 200 || response.status === 403) text = await readText(response)
+    // A refresh is refused only without a body: after another failure, the user stays signed in.
+    isProblem = !route && PROBLEM.test(`${response.status}${response.headers.get('Content-Type')}`)
+    if (response.status === 200 || response.status === 403 || isProblem) text = await readText(response)
     else discard(response)
   } catch (error) {
     // For example ECONNREFUSED. The rest of the error may hold the request.
@@ -55,14 +64,18 @@ export async function callTokenEndpoint(
   const date = Date.parse(headers.get('Date') ?? '')
   // The header has whole seconds. Within its second, this machine's clock is more exact.
   const serverNow = date ? Math.min(Math.max(now, date), date + 999) : now
-  // The specification's refusal has no body. Another 403 comes from a proxy, and says nothing about the password.
-  if (status === 403 && !text) throw new TokenClientError('refused', status)
   if (status === 429 || status === 503) {
     const wait = retryAfter(headers.get('Retry-After'), serverNow)
     throw new TokenClientError('try_later', status, wait ? new Date(now + wait) : undefined)
   }
   if (route === SIGN_OUT && response.ok) return []
-  const { authenticationToken: token, expiration, refreshToken } = readJson(text)
+  const { authenticationToken: token, expiration, refreshToken, code, detail } = readJson(text)
+  // The specification's refusal has no body. Another 403 comes from a proxy, and says nothing about the password.
+  const refusal = status === 403 && !text ? 'invalid_credentials' : isProblem && code
+  if (isText(refusal) && REFUSAL_CODE.test(refusal)) {
+    const refused = { code: refusal, detail: isText(detail) ? detail : undefined }
+    throw new TokenClientError('refused', status, undefined, `: ${refusal}`, refused)
+  }
   const end = readTime(expiration)
   const isStored = (refresh as RefreshTokenStorage | undefined)?.save
   if (!isToken(token) || !end || end <= date || (isStored && typeof refreshToken !== 'string')) {

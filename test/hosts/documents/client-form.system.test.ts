@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { SignInRefusal } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { startApi } from '../../contract/documents/examples/start-api.js'
 import { transpile } from '../../support/documents/compiler.js'
@@ -22,9 +23,12 @@ const PAGE = `<!doctype html><title>form</title>
     showStatements()
   </script>`
 
+type Api = Parameters<typeof startApi>[0]
+
 describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with the import map', () => {
-  it('show the form after a wrong password, and a button after the second', async () => {
-    const { url } = await startApi()
+  /** Opens the page of an API. */
+  async function open(options?: Api) {
+    const { url } = await startApi(options)
     const page = await (await startBrowser()).newPage()
     await page.route(`${url}/`, (route) => route.fulfill({ contentType: 'text/html', body: PAGE }))
     await page.route(`${url}/token-client/**`, (route) => {
@@ -32,11 +36,21 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
       return route.fulfill({ contentType: 'text/javascript', body: readFileSync(root + file, 'utf8') })
     })
     await page.goto(`${url}/`)
+    const signIn = page.getByRole('button', { name: 'Sign in' })
     const submit = async (password: string) => {
       await page.getByLabel('E-mail').fill('alice@example.com')
       await page.getByLabel('Password').fill(password)
-      await page.getByRole('button', { name: 'Sign in' }).click()
+      await signIn.click()
     }
+    const submitCode = async (code: string) => {
+      await page.getByLabel('Code').fill(code)
+      await signIn.click()
+    }
+    return { page, submit, submitCode }
+  }
+
+  it('show the form after a wrong password, and a button after the second', async () => {
+    const { page, submit } = await open()
     await submit('wrong')
     await page.getByText('Wrong e-mail address or password.').waitFor()
     await submit('wrong too')
@@ -45,5 +59,38 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
     await page.getByText('{"account":"acc-1"}').waitFor()
     expect(await page.locator('form').isHidden()).toBe(true)
     expect(await page.locator('#sign-in-failed').isHidden()).toBe(true)
+  })
+
+  it('ask for a code after the password, and again after a wrong code', async () => {
+    const seen: unknown[] = []
+    const { page, submit, submitCode } = await open({
+      extraFields: ['code'],
+      afterPassword({ fields: { code } }) {
+        seen.push(code)
+        if (code === undefined) throw new SignInRefusal('code_required')
+        if (code !== '123456') throw new SignInRefusal('wrong_code', { countAsFailure: true })
+      },
+    })
+    await submit('secret')
+    await page.getByText('Enter the code of your authenticator app.').waitFor()
+    expect(await page.getByLabel('Password').isVisible()).toBe(false)
+    await submitCode('000000')
+    await page.getByText('Wrong code.').waitFor()
+    await submitCode('123456')
+    await page.getByText('{"account":"acc-1"}').waitFor()
+    expect(seen).toEqual([undefined, '000000', '123456'])
+    expect(await page.locator('form').isHidden()).toBe(true)
+  })
+
+  it("show the API's own explanation of another refusal, and the whole form", async () => {
+    const { page, submit } = await open({
+      afterPassword() {
+        throw new SignInRefusal('email_not_verified', { detail: 'Open the link in our message first.' })
+      },
+    })
+    await submit('secret')
+    await page.getByText('Open the link in our message first.').waitFor()
+    expect(await page.getByLabel('Password').inputValue()).toBe('')
+    expect(await page.getByLabel('Code').isVisible()).toBe(false)
   })
 })

@@ -9,7 +9,7 @@ import {
 const field = (name: string) => document.querySelector<HTMLInputElement>(`[name=${name}]`)?.value ?? ''
 
 async function ask({ refused, signal }: CredentialsRequest) {
-  document.body.classList.toggle('refused', refused)
+  document.body.classList.toggle('refused', !!refused)
   await new Promise((resolve) => document.forms[0]?.addEventListener('submit', resolve, { signal }))
   return { email: field('email'), password: field('password') }
 }
