@@ -81,8 +81,11 @@ export const ROOMS = {
   },
   refresh: {
     mutate: ['src/refresh/*.ts', 'src/sessions/refresh/*.ts'],
-    tests: ['test/unit/refresh/*.test.ts', 'test/attacks/{requests,logins}/refresh.test.ts'],
+    tests: ['test/unit/{refresh,sessions/refresh}/*.test.ts', 'test/attacks/{requests,logins}/refresh.test.ts'],
   },
-  stores: { mutate: ['src/stores/*.ts'], tests: ['test/unit/stores/*.test.ts'] },
+  stores: {
+    mutate: ['src/stores/*.ts'],
+    tests: ['test/unit/stores/*-sessions{,.system}.test.ts', 'test/unit/stores/sql-server.test.ts'],
+  },
   openapi: { mutate: ['src/openapi/**/*.ts'], tests: ['test/contract/openapi/*.test.ts'] },
 }
