@@ -2,8 +2,9 @@ import { assertUsage, type ClientSettings } from './client-options.js'
 import type { SignInError, TokenRequest } from './client-types.js'
 import { type Grant, isLive } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
+import type { Refusals } from './sign-in/attempts.js'
 import { backoff } from './sign-in/retry-delay.js'
-import type { Refusals, SignIn } from './sign-in/sign-in.js'
+import type { SignIn } from './sign-in/sign-in.js'
 import { until } from './sign-in/waiting.js'
 import type { TabLink } from './tabs/tab-link.js'
 import { TokenClientError } from './token-client-error.js'
@@ -139,7 +140,7 @@ export function openSession(
     isOver = false
     known = [grant.token, ...known].slice(0, MOST_KNOWN)
     session.held = held
-    session.error = signIn.unsaved
+    session.error = signIn.error
     refusals = {}
     changed()
     return held

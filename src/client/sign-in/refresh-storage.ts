@@ -1,20 +1,11 @@
 import type { ClientSettings, RefreshTokenStorage } from '../client-options.js'
+import { inTurn } from './call-queue.js'
 
 /** The part of `localStorage` that this file uses. */
 interface Store {
   getItem(name: string): string | null
   setItem(name: string, text: string): void
   removeItem(name: string): void
-}
-
-/** Returns a function that runs one call after the other. */
-export function inTurn(): <T>(call: () => T | PromiseLike<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (call) => {
-    const next = last.then(call, call)
-    last = next
-    return next
-  }
 }
 
 /**

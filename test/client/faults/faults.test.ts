@@ -1,4 +1,4 @@
-// Tests client/{grant,held-token,read,session}.ts client/sign-in/{retry-delay,sign-in,token-call}.ts
+// Tests client/{grant,held-token,read,session}.ts client/sign-in/{attempts,retry-delay,sign-in,token-call}.ts
 
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { readPage } from '../../support/documents/pages.js'

@@ -1,3 +1,4 @@
+// Tests client/sign-in/call-queue.ts
 import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { deferred } from '../../support/concurrency.js'

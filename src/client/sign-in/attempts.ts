@@ -1,0 +1,156 @@
+import { assertUsage, type ClientSettings, type Credentials } from '../client-options.js'
+import { type Countdown, LONGEST_TIMER, startCountdown } from '../countdown.js'
+import type { Grant } from '../grant.js'
+import { bare } from '../read.js'
+import type { TabLink } from '../tabs/tab-link.js'
+import { TokenClientError } from '../token-client-error.js'
+import { createCallQueue } from './call-queue.js'
+import { backoff } from './retry-delay.js'
+import { within } from './waiting.js'
+
+/** The refusals since a session got its last token. */
+export interface Refusals {
+  /** Set when the server refused the credentials, here or in another tab. They are not sent again. */
+  final?: TokenClientError
+  /** True after the server refused what a person typed first. */
+  isSecond?: boolean
+  /** The account of a service, by its digest. A person may type another address. */
+  account?: number
+}
+
+/** The state that the session of a client reads. */
+export interface SignInState {
+  /** True while `credentials` begins. A call of this client would wait for itself. */
+  isAsking?: boolean
+  /** The error of the app's storage, when it did not save the refresh token. */
+  error?: Error | undefined
+}
+
+/** A failure, and the time after it in which the client does not call the endpoint again. */
+type Pause = readonly [failure: TokenClientError, left: Countdown]
+
+/** The number of accounts that wait. After more of them, each may ask the server again. */
+const MOST_PAUSES = 16
+
+/** The key of the pause after a 429 for a refresh. No account has it. */
+const REFRESH = -1
+
+/** Creates the attempts of one client to call the token endpoint. They wait as long as the server asked, also after a sign-out. */
+export function createAttempts(settings: ClientSettings, link: TabLink) {
+  const { credentials, interactive, timeout, maxWait } = settings
+  const alone = createCallQueue(settings, link)
+  /** A 429 is about the account that it refused, by its digest. Other failures are about all: the key is undefined. */
+  const pauses = new Map<number | undefined, Pause>()
+  let failures = 0
+  let wake: (() => void) | undefined
+
+  /**
+   * Calls the token endpoint, again after a pause while a call waits.
+   * @param refusals undefined for a request without credentials
+   * @param isAwaited returns whether a call waits. Otherwise the endpoint is called once at most
+   * @throws TokenClientError, or the error of `credentials` or the storage
+   */
+  async function run(
+    refusals: Refusals | undefined,
+    signal: AbortSignal,
+    isAwaited: () => boolean,
+    request: (signal: AbortSignal, given: Credentials) => Promise<Grant | undefined>,
+  ): Promise<Grant | undefined> {
+    /** Kept while the client waits, so that a person types once. */
+    let given: Credentials | undefined
+    let account = refusals ? refusals.account : REFRESH
+    let waited = 0
+    let isRepeated: boolean | undefined
+    for (;;) {
+      if (refusals?.final) throw refusals.final
+      for (const key of [undefined, account]) {
+        const [failure, left] = pauses.get(key) ?? []
+        const wait = left?.() ?? 0
+        if (wait > 0) {
+          waited += wait
+          const mayWait = () => isAwaited() && waited <= maxWait
+          if (mayWait()) await within(wait, signal, failure, woken).catch(() => {})
+          if (!mayWait()) throw failure
+        }
+      }
+      signal.throwIfAborted()
+      if (refusals && !given) {
+        given = await ask(!!refusals.isSecond, signal)
+        account = digest(given.email)
+        if (!interactive) refusals.account = account
+        // This account may have to wait.
+        continue
+      }
+      const late = new TokenClientError('unreachable')
+      const call = (limited: AbortSignal) =>
+        alone(async () => {
+          // Another tab may have been refused while this tab waited for the lock.
+          if (refusals?.final) throw refusals.final
+          return request(limited, given as Credentials)
+        }, limited)
+      try {
+        const grant = await within(timeout, signal, late, call)
+        failures = 0
+        return grant
+      } catch (error) {
+        if (signal.aborted || !(error instanceof TokenClientError)) throw error
+        const { code, status } = error
+        if (code === 'refused' && refusals) {
+          if (interactive && !refusals.isSecond) {
+            refusals.isSecond = true
+            given = undefined
+            continue
+          }
+          link.tell('refused')
+          refusals.final = error
+          throw error
+        }
+        error.retryAt ??= new Date(Date.now() + backoff(failures++))
+        if (pauses.size > MOST_PAUSES) pauses.clear()
+        const left = startCountdown(Number(error.retryAt) - Date.now())
+        pauses.set(status === 429 ? account : undefined, [error, left])
+        // A server or a proxy that is just starting.
+        const isBrief = status === 502 || (code === 'unreachable' && error !== late)
+        if (code !== 'try_later' && (isRepeated || !isBrief)) throw error
+        isRepeated ||= isBrief
+      }
+    }
+  }
+
+  const woken = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve
+    })
+
+  async function ask(refused: boolean, signal: AbortSignal): Promise<Credentials> {
+    const late = new TokenClientError('unreachable', 'credentials')
+    const given = await within(interactive ? LONGEST_TIMER : timeout, signal, late, async (limited) => {
+      attempts.isAsking = true
+      try {
+        return credentials({ refused, signal: limited })
+      } finally {
+        attempts.isAsking = false
+      }
+    })
+    const { email, password, remember } = bare(given)
+    assertUsage(isText(email) && isText(password), '"credentials" must return { email, password }')
+    return { email, password, remember: typeof remember === 'boolean' ? remember : undefined }
+  }
+
+  const attempts: SignInState & { run: typeof run; goOnline(): void } = {
+    run,
+    /** Ends the wait after a failure of the network, because the machine is online again. */
+    goOnline(): void {
+      if (pauses.get(undefined)?.[0].code !== 'unreachable') return
+      pauses.delete(undefined)
+      wake?.()
+    },
+  }
+  return attempts
+}
+
+/** Returns a number for an e-mail address, so that the client keeps no address. */
+const digest = (email: string): number =>
+  [...email].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 2 ** 48, 0)
+
+const isText = (value: unknown) => typeof value === 'string' && value
