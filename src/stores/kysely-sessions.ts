@@ -11,7 +11,7 @@ export interface SessionTableOptions {
 }
 
 /** A row of the table. Times are in milliseconds, because databases differ in their types for times. */
-interface Row {
+interface SessionRow {
   id: string
   account_id: string
   /** Some drivers return 64-bit integers as text. */
@@ -23,7 +23,7 @@ interface Row {
   device: string
 }
 
-type Tables = Record<string, Row>
+type Tables = Record<string, SessionRow>
 
 const schema = { table: optional(text('the name of a table'), 'sessions') }
 const aliases = aliasesOf({ table: 'tableName' })
@@ -44,18 +44,18 @@ export function kyselySessions<DB>(db: Kysely<DB>, options?: SessionTableOptions
   const sessions = db as unknown as Kysely<Tables>
 
   /** Returns a row. Compares exactly, because a database may take other texts for equal: other letter cases, or spaces at the end. */
-  async function rowOf(id: string): Promise<Row | undefined> {
+  async function rowOf(id: string): Promise<SessionRow | undefined> {
     const row = await sessions.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirst()
     return row?.id === id ? row : undefined
   }
 
-  async function rowsOf(accountId: string): Promise<Row[]> {
+  async function rowsOf(accountId: string): Promise<SessionRow[]> {
     const rows = await sessions.selectFrom(table).selectAll().where('account_id', '=', accountId).execute()
     return rows.filter((row) => row.account_id === accountId)
   }
 
   /** Removes rows by the ids that the database returned. */
-  async function removeRows(rows: readonly Row[]): Promise<boolean> {
+  async function removeRows(rows: readonly SessionRow[]): Promise<boolean> {
     if (rows.length === 0) return false
     const ids = rows.map(({ id }) => id)
     const [result] = await sessions.deleteFrom(table).where('id', 'in', ids).execute()
@@ -119,7 +119,17 @@ export async function createSessionTable<DB>(db: Kysely<DB>, options?: SessionTa
   return true
 }
 
-function toRow({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label, refresh }: Session): Row {
+function toRow({
+  id,
+  accountId,
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+  address,
+  userAgent,
+  label,
+  refresh,
+}: Session): SessionRow {
   const device = JSON.stringify([address, userAgent, label]).replace(/[^\x20-\x7e]/g, escaped)
   const [created_at, expires_at, last_used_at] = [createdAt.getTime(), expiresAt.getTime(), lastUsedAt.getTime()]
   return { id, account_id: accountId, created_at, expires_at, last_used_at, refresh: refresh ?? null, device }
@@ -127,9 +137,9 @@ function toRow({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userA
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-const dateOf = (milliseconds: Row['created_at']) => new Date(Number(milliseconds))
+const dateOf = (milliseconds: SessionRow['created_at']) => new Date(Number(milliseconds))
 
-function toFound({ account_id: accountId, created_at, expires_at, last_used_at, refresh }: Row): FoundSession {
+function toFound({ account_id: accountId, created_at, expires_at, last_used_at, refresh }: SessionRow): FoundSession {
   return {
     accountId,
     createdAt: dateOf(created_at),
@@ -139,7 +149,7 @@ function toFound({ account_id: accountId, created_at, expires_at, last_used_at, 
   }
 }
 
-function toSession(row: Row): Session {
+function toSession(row: SessionRow): Session {
   const [address, userAgent, label] = JSON.parse(row.device) as (string | null)[]
   const device = { address: address ?? null, userAgent: userAgent ?? null, label: label ?? null }
   return { ...(toFound(row) as Session), id: row.id, ...device }
