@@ -56,8 +56,9 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
       return `${facts.sessionId}.${facts.generation}.${macOf(keys[0], facts, issuer).toString('base64url')}`
     },
     read(text, issuers) {
-      const [, sessionId, digits, mac] = (typeof text === 'string' && FORM.exec(text)) || []
-      if (sessionId === undefined || mac === undefined) return undefined
+      const match = typeof text === 'string' && FORM.exec(text)
+      if (!match) return undefined
+      const [, sessionId, digits, mac] = match as unknown as [text: string, id: string, digits: string, mac: string]
       const facts = { sessionId, generation: Number(digits) }
       const given = Buffer.from(mac, 'base64url')
       // Each text has one spelling, although base64url leaves two bits of the last character unused.
