@@ -77,7 +77,12 @@ export const ROOMS = {
   },
   sessions: {
     mutate: ['src/sessions/*.ts'],
-    tests: ['test/unit/sessions/*.test.ts', 'test/unit/testing/store-contract/session-store-contract.test.ts'],
+    tests: [
+      'test/unit/{sessions,sessions/refresh,refresh}/*.test.ts',
+      'test/unit/testing/{test-issuer-sessions,store-contract/session-store-contract}.test.ts',
+      'test/unit/routes/session-router.test.ts',
+      'test/unit/guard/require-bearer-options.test.ts',
+    ],
   },
   refresh: {
     mutate: ['src/refresh/*.ts', 'src/sessions/refresh/*.ts'],

@@ -336,6 +336,15 @@ describe('a refresh', () => {
     expectForbidden(await refresh(next.refreshToken))
   })
 
+  it('ends after a new password although its user has ended the other sessions before, which changed no password', async () => {
+    const { signIn, refresh, send, list, alice } = await start()
+    const { authenticationToken, refreshToken } = bodyOf(await signIn())
+    const kept = bodyOf(await refresh(refreshToken))
+    expect(await send({ ...bearer(authenticationToken, '/sessions'), method: 'DELETE' })).toMatchObject({ status: 204 })
+    list[0] = { ...alice, passwordHash: 'plain:new password' }
+    expectForbidden(await refresh(kept.refreshToken))
+  })
+
   it('keeps the other sessions when a sign-in replaces an outdated hash', async () => {
     const account = { ...ACCOUNTS.alice, passwordHash: `old:${PASSWORD}` }
     const accounts = memoryAccounts([account])

@@ -40,6 +40,10 @@ describe('the option refresh of createSessions', () => {
     expectMisuse(() => read(options), message)
   })
 
+  it('is meant by the names of other packages', () => {
+    expectMisuse(() => createSessions(memorySessions(), { refreshTokens: {} } as never), 'Did you mean "refresh"?')
+  })
+
   it('shows no secret in its errors', () => {
     expect(() => read({ secret: 'very secret' })).not.toThrow('very secret')
   })
