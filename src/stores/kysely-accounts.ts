@@ -127,7 +127,7 @@ const blanksAfter = (address: string) => address.length - address.trimEnd().leng
 const listOf = (value: unknown) => (typeof value === 'string' ? parseJson(value) : (value ?? [])) as Account['scopes']
 
 function timeOf(value: unknown): Account['tokensValidAfter'] {
-  if (value === null || value === undefined) return undefined
+  if (value == null) return undefined
   // Some drivers return 64-bit integers as text or as bigint.
   return new Date(/^\d+$/.test(String(value)) ? Number(value) : (value as Date | string))
 }

@@ -58,8 +58,8 @@ export function kyselySessions<DB>(db: Kysely<DB>, options?: SessionTableOptions
   async function removeRows(rows: readonly SessionRow[]): Promise<boolean> {
     if (rows.length === 0) return false
     const ids = rows.map(({ id }) => id)
-    const [result] = await sessions.deleteFrom(table).where('id', 'in', ids).execute()
-    return (result?.numDeletedRows ?? 0n) > 0n
+    const { numDeletedRows } = await sessions.deleteFrom(table).where('id', 'in', ids).executeTakeFirst()
+    return numDeletedRows > 0n
   }
 
   return {
