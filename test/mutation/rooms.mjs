@@ -54,9 +54,13 @@ export const ROOMS = {
   accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
   login: {
     mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
-    tests: ['test/unit/{login,passport}/**/*.test.ts', 'test/unit/refusals/{tracing,warnings}.test.ts'],
+    tests: [
+      'test/unit/{login,passport}/**/*.test.ts',
+      'test/unit/{refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
+      'test/unit/refusals/{tracing,warnings}.test.ts',
+    ],
   },
-  routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,login}/*.test.ts'] },
+  routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,login,refresh}/*.test.ts'] },
   refusals: {
     mutate: ['src/refusals/*.ts'],
     tests: [
