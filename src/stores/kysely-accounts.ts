@@ -49,7 +49,7 @@ const schema = {
   normalizeEmail: optional(func<(email: string) => string>('a function'), (email: string) => email),
 }
 
-const aliases = aliasesOf({ table: 'tableName', columns: 'fields mapping', read: 'map', normalizeEmail: 'email' })
+const aliases = aliasesOf({ columns: 'fields mapping', read: 'map' })
 
 /**
  * Creates an account store on the app's own table, in PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.

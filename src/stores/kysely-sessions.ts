@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { text } from '../options/checks.js'
-import { aliasesOf, optional, readOptions } from '../options/read-options.js'
+import { optional, readOptions } from '../options/read-options.js'
 import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
 import { kyselyOption } from './kysely-option.js'
 
@@ -26,11 +26,10 @@ interface SessionRow {
 type Tables = Record<string, SessionRow>
 
 const schema = { table: optional(text('the name of a table'), 'sessions') }
-const aliases = aliasesOf({ table: 'tableName' })
 
 function readTable(caller: 'kyselySessions' | 'createSessionTable', db: unknown, options?: SessionTableOptions) {
   kyselyOption(caller, db)
-  return readOptions<SessionTableOptions, typeof schema>(caller, options, schema, aliases).table
+  return readOptions<SessionTableOptions, typeof schema>(caller, options, schema).table
 }
 
 /**

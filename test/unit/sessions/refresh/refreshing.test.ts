@@ -1,4 +1,10 @@
-import { type AuthEvent, createSessions, memorySessions, type SessionStore } from 'express-token-endpoint'
+import {
+  type AuthEvent,
+  createSessions,
+  type Duration,
+  memorySessions,
+  type SessionStore,
+} from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { refreshingOf } from '../../../../src/sessions/refresh/refreshing.js'
 import { refusalOf } from '../../../support/failures.js'
@@ -7,15 +13,15 @@ import { hang } from '../../../support/values/invalid-results.js'
 const FACTS = { sessionId: 'a', generation: 0 }
 const [NOW, DAY] = [1_767_225_600_000, 86_400_000]
 
-async function open(change: Partial<SessionStore> = {}, longest = '90d') {
+async function open(change: Partial<SessionStore> = {}, more: { longest?: Duration; timeout?: Duration } = {}) {
   const store = { ...memorySessions(), ...change }
   const events: AuthEvent[] = []
   const time = { now: NOW }
   const sessions = createSessions(store, {
     clock: () => time.now,
     onEvent: (event) => void events.push(event),
-    refresh: { secret: 'r'.repeat(32), idle: '10d', longest },
-    timeout: '20ms',
+    refresh: { secret: 'r'.repeat(32), idle: '10d', longest: more.longest },
+    timeout: more.timeout,
   })
   const refreshing = refreshingOf(sessions) ?? expect.fail('no refresh')
   const { refresh, expiresAt } = refreshing.begin(true)
@@ -37,10 +43,10 @@ async function open(change: Partial<SessionStore> = {}, longest = '90d') {
 describe('the session of a refresh token', () => {
   it('is over at its longest time, which another process has shortened since the sign-in', async () => {
     const { store } = await open()
-    const { refreshing, time } = await open(store, '10d')
+    const { refreshing, time } = await open(store, { longest: '10d' })
     const shorter = await open(
       { ...store, find: async (id) => ({ ...(await store.find(id)), expiresAt: new Date(8e15) }) as never },
-      '10d',
+      { longest: '10d' },
     )
     expect(await refreshing.find(FACTS)).toBeDefined()
     for (const [at, isFound] of [
@@ -91,7 +97,7 @@ describe('a change of a session', () => {
   })
 
   it('is unavailable when the store does not respond in time', async () => {
-    const { refreshing, found } = await open({ replace: hang })
+    const { refreshing, found } = await open({ replace: hang }, { timeout: '1ms' })
     expect(await refusalOf(refreshing.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
       code: 'unavailable',
     })
