@@ -139,11 +139,12 @@ describe('a sign-in with refresh', () => {
   })
 
   it('issues tokens with sid and auth_time, which all guards know', async () => {
-    const { signIn, refresh, get, wait, sessions } = await start()
+    const { signIn, refresh, get, wait, sessions, events } = await start()
     const { authenticationToken, refreshToken } = bodyOf(await signIn())
     const [first, [session]] = [claimsOf(authenticationToken), await sessions.list(ACCOUNTS.alice.id)]
     expect(first).toMatchObject({ sid: session?.id, auth_time: first.iat })
     expect(first.jti).not.toBe(first.sid)
+    expect(events.find(({ type }) => type === 'session.started')).toMatchObject({ sessionId: first.sid })
     expect((await get('/recent', authenticationToken)).status).toBe(200)
     wait(6 * MINUTE)
     const next = bodyOf(await refresh(refreshToken)).authenticationToken
