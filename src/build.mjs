@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
-const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'redis', 'kysely', 'testing', 'cli']
+const { exports } = JSON.parse(readFileSync(here('../package.json'), 'utf8'))
+const ENTRIES = Object.values(exports)
+  .flatMap(({ default: file = [] }) => file)
+  .map((file) => basename(file, '.js'))
 const LATE = /[\\/]on-first-use\.cjs$/
 
 /** The modules of one entry, and the module that browsers need too. */
-const APART = /[\\/]src[\\/](client|cli|express|openapi|passport|redis|kysely|stores|testing)\b/
+const APART = /[\\/]src[\\/]((client|cli|openapi|passport|stores|testing)[\\/]|(?!index\b)\w+\.ts$)/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]urls\.ts$/
 
@@ -18,7 +21,7 @@ const IN_BROWSERS = /[\\/]urls\.ts$/
  */
 await build({
   logLevel: 'warn',
-  input: Object.fromEntries(ENTRIES.map((name) => [name, here(`${name}.ts`)])),
+  input: Object.fromEntries([...ENTRIES, 'cli'].map((name) => [name, here(`${name}.ts`)])),
   platform: 'node',
   tsconfig: here('tsconfig.json'),
   external: /^(?!\.|\/|[a-z]:\\)/i,

@@ -3,12 +3,12 @@ import type { ClientSettings } from './client-options.js'
 import type { HeldToken } from './held-token.js'
 import { bare } from './read.js'
 import { discard, send } from './send.js'
-import type { Session } from './session.js'
+import type { ClientSession } from './session.js'
 import { until, within } from './sign-in/waiting.js'
 import { TokenClientError } from './token-client-error.js'
 
 /** @param session returns the session in which a call begins */
-export function createApiFetch(settings: ClientSettings, session: () => Session) {
+export function createApiFetch(settings: ClientSettings, session: () => ClientSession) {
   const { base, origins, timeout, onStepUp } = settings
 
   /** @throws TypeError for a URL of an origin that must not get the token, and for a relative URL */
@@ -64,7 +64,7 @@ export function createApiFetch(settings: ClientSettings, session: () => Session)
   }
 
   /** Returns whether a 401 is a reason to get another token. For a valid token, the owner has to consent to a step-up. */
-  async function mayReplace(current: Session, token: HeldToken, response: Response): Promise<boolean> {
+  async function mayReplace(current: ClientSession, token: HeldToken, response: Response): Promise<boolean> {
     const challenge = response.headers.get('WWW-Authenticate')
     // The specification has no challenge, and a page cannot read the header unless the API exposes it.
     const error = challenge === null ? 'invalid_token' : bearerError(challenge)
@@ -89,7 +89,7 @@ export function createApiFetch(settings: ClientSettings, session: () => Session)
    * Returns whether the owner consents to a step-up. The owner gets a copy in memory, because the caller may read the response too, and
    * the `cancel()` of a clone waits for the caller.
    */
-  async function askOwner({ over, fail }: Session, response: Response): Promise<boolean> {
+  async function askOwner({ over, fail }: ClientSession, response: Response): Promise<boolean> {
     try {
       const late = new TokenClientError('unreachable')
       const body = await within(timeout, over, late, () => response.clone().arrayBuffer())

@@ -4,7 +4,7 @@ import { type Grant, isLive } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
 import type { Refusals } from './sign-in/attempts.js'
 import { backoff } from './sign-in/retry-delay.js'
-import type { SignIn } from './sign-in/sign-in.js'
+import type { ClientSignIn } from './sign-in/sign-in.js'
 import { until } from './sign-in/waiting.js'
 import type { TabLink } from './tabs/tab-link.js'
 import { TokenClientError } from './token-client-error.js'
@@ -25,7 +25,7 @@ interface Running {
   readonly stop: AbortController
 }
 
-export type Session = ReturnType<typeof openSession>
+export type ClientSession = ReturnType<typeof openSession>
 
 /**
  * Begins a session: the time from one sign-out to the next. A call belongs to the session in which it begins, so it never gets the
@@ -34,7 +34,7 @@ export type Session = ReturnType<typeof openSession>
  */
 export function openSession(
   { interactive, refresh }: ClientSettings,
-  signIn: SignIn,
+  signIn: ClientSignIn,
   link: TabLink,
   changed: () => void,
 ) {

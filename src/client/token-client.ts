@@ -3,7 +3,7 @@ import { assertUsage, readClientOptions, type TokenClientOptions } from './clien
 import type { HeadersRequest, IssuedToken, TokenClient, TokenClientState, TokenRequest } from './client-types.js'
 import { expiryOf, isToken } from './grant.js'
 import { bare, readTime } from './read.js'
-import { openSession, type Session } from './session.js'
+import { type ClientSession, openSession } from './session.js'
 import { createSignIn } from './sign-in/sign-in.js'
 import { TokenClientError } from './token-client-error.js'
 
@@ -42,7 +42,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   })
   assertUsage(!settings.refresh || !link.kept, 'option "refresh" needs no keepInTab()')
   const signIn = createSignIn(settings, link)
-  let session: Session
+  let session: ClientSession
   open()
   const { fetch, checkUrl } = createApiFetch(settings, () => session)
   changed()

@@ -102,12 +102,12 @@ export function createSignOutEndpoint(settings: Settings) {
     const mode = modeOf(req)
     const found = await present(req, origin, mode).catch((error) => {
       // Without a session there is nothing to end.
-      if (isAuthError(error) && error.code === 'invalid_refresh_token') return []
+      if (isAuthError(error) && error.code === 'invalid_refresh_token') return undefined
       throw error
     })
     // All of them, because another host of the domain may have set a cookie, too.
     const end = (presented: RefreshTokenFacts) => signOut({ refreshing, presented, address })
-    if (found.length > 0) await limitCalls(source, () => Promise.all(found.map(end)))
+    if (found) await limitCalls(source, () => Promise.all(found.map(end)))
     if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)
     return doneResponse()
   }

@@ -7,7 +7,7 @@ import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/ref
 import { callHost } from '../waiting/host-call.js'
 
 /** One refresh: its dependencies, what the refresh token names, and the client. */
-export interface RefreshTask<Issued> {
+export interface RefreshTask<Token> {
   refreshing: Refreshing
   findById: FindById
   /** The time limit for the look-up of the account, in milliseconds. */
@@ -15,22 +15,22 @@ export interface RefreshTask<Issued> {
   presented: RefreshTokenFacts
   address: string | undefined
   /** Issues the access token, before the session moves on: a failure must not use up a refresh token. */
-  issue(session: RefreshableSession, found: FoundAccount): Promise<Issued>
+  issue(session: RefreshableSession, found: FoundAccount): Promise<Token>
   /** Returns whether the client still waits. */
   isWanted(): boolean
 }
 
 /** A refreshed session, and what was issued for it. */
-export interface Refreshed<Issued> {
+export interface Refreshed<Token> {
   session: RefreshableSession
-  issued: Issued
+  issued: Token
 }
 
 /**
  * Refreshes a session: refresh token → access token.
  * @throws AuthError `invalid_refresh_token` with the reason, `unavailable`, `overloaded` or `client_closed_request`
  */
-export async function refresh<Issued>(task: RefreshTask<Issued>): Promise<Refreshed<Issued>> {
+export async function refresh<Token>(task: RefreshTask<Token>): Promise<Refreshed<Token>> {
   const found = await findSession(task)
   const account = await lookUpAccount(task, found)
   await assertAccount(task, found, account)

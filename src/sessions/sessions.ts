@@ -134,7 +134,7 @@ const schema = {
   clock: clockOption,
 }
 
-const aliases = aliasesOf({ maxPerAccount: 'limit maximum maxSessions', issuers: 'tokens', refresh: 'refreshTokens' })
+const aliases = aliasesOf({ maxPerAccount: 'limit maximum maxSessions', issuers: 'tokens' })
 
 /**
  * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session. Pass the

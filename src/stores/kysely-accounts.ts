@@ -27,7 +27,7 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string> {
 }
 
 type Columns = Partial<Record<AccountColumn, string>> & Record<'id' | 'email' | 'passwordHash', string>
-type Row = Record<string, unknown>
+type AccountRow = Record<string, unknown>
 
 const DEFAULTS = { id: 'id', email: 'email', passwordHash: 'password_hash' }
 const KNOWN: readonly string[] = ['id', 'email', 'passwordHash', 'disabled', 'scopes', 'tokensValidAfter', 'lifetime']
@@ -50,7 +50,7 @@ const schema = {
   normalizeEmail: optional(func<(email: string) => string>('a function'), (email: string) => email),
 }
 
-const aliases = aliasesOf({ table: 'tableName', columns: 'fields mapping', read: 'map', normalizeEmail: 'email' })
+const aliases = aliasesOf({ columns: 'fields mapping', read: 'map' })
 
 /**
  * Creates an account store on the app's own table, in PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.
@@ -69,21 +69,21 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
     schema,
     aliases,
   )
-  const accounts = db as unknown as Kysely<Record<string, Row>>
+  const accounts = db as unknown as Kysely<Record<string, AccountRow>>
 
-  async function find(column: string, value: string): Promise<Row | undefined> {
+  async function find(column: string, value: string): Promise<AccountRow | undefined> {
     // These make a query fail in PostgreSQL.
     if (!value.isWellFormed() || value.includes('\0')) return undefined
     return accounts.selectFrom(table).selectAll().where(column, '=', value).executeTakeFirst()
   }
 
   /** Compares exactly, because a database may take another text for the same id. */
-  async function rowById(id: string): Promise<Row | undefined> {
+  async function rowById(id: string): Promise<AccountRow | undefined> {
     const row = await find(columns.id, id)
     return row && String(row[columns.id]) === id ? row : undefined
   }
 
-  function accountOf(row: Row): Account {
+  function accountOf(row: AccountRow): Account {
     const missing = Object.values(columns).find((column) => !Object.hasOwn(row, column))
     if (missing !== undefined) {
       throw misuse(`kyselyAccounts: the table "${table}" has no column "${missing}". Name it in "columns"`)
@@ -134,7 +134,7 @@ const blanksAfter = (address: string) => address.length - address.trimEnd().leng
 const listOf = (value: unknown) => (typeof value === 'string' ? parseJson(value) : (value ?? [])) as Account['scopes']
 
 function timeOf(value: unknown): Account['tokensValidAfter'] {
-  if (value === null || value === undefined) return undefined
+  if (value == null) return undefined
   // Some drivers return 64-bit integers as text or as bigint.
   return new Date(/^\d+$/.test(String(value)) ? Number(value) : (value as Date | string))
 }

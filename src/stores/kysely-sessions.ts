@@ -1,7 +1,7 @@
 import type { CreateIndexBuilder, CreateTableBuilder, Kysely, Transaction } from 'kysely'
 import { text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
-import { aliasesOf, optional, readOptions } from '../options/read-options.js'
+import { optional, readOptions } from '../options/read-options.js'
 import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
 import { isError, withHints } from './kysely-errors.js'
 import { kyselyOption } from './kysely-option.js'
@@ -13,7 +13,7 @@ export interface SessionTableOptions {
 }
 
 /** A row of the table. Times are in milliseconds, because databases differ in their types for times. */
-interface Row {
+interface SessionRow {
   id: string
   account_id: string
   /** Some drivers return 64-bit integers as text. */
@@ -25,9 +25,9 @@ interface Row {
   device: string
 }
 
-type Tables = Record<string, Row>
+type Tables = Record<string, SessionRow>
 
-const COLUMNS: readonly (keyof Row)[] = [
+const COLUMNS: readonly (keyof SessionRow)[] = [
   'id',
   'account_id',
   'created_at',
@@ -38,11 +38,10 @@ const COLUMNS: readonly (keyof Row)[] = [
 ]
 
 const schema = { table: optional(text('the name of a table'), 'sessions') }
-const aliases = aliasesOf({ table: 'tableName' })
 
 function readTable(caller: 'kyselySessions' | 'createSessionTable', db: unknown, options?: SessionTableOptions) {
   kyselyOption(caller, db)
-  return readOptions<SessionTableOptions, typeof schema>(caller, options, schema, aliases).table
+  return readOptions<SessionTableOptions, typeof schema>(caller, options, schema).table
 }
 
 /**
@@ -61,33 +60,33 @@ export function kyselySessions<DB>(
   const noColumn = `kyselySessions: the table "${table}" lacks a column. It needs ${COLUMNS.join(', ')}` as const
 
   /** Returns a row with the names of the table, because the host's Kysely may have the plugin `CamelCasePlugin`. */
-  function toRead(row: Row): Row {
+  function toRead(row: SessionRow): SessionRow {
     if (COLUMNS.every((column) => Object.hasOwn(row, column))) return row
     const values = COLUMNS.map((column) => {
       const name = [column, camelCase(column)].find((one) => Object.hasOwn(row, one))
       if (name === undefined) throw misuse(noColumn)
-      return [column, row[name as keyof Row]]
+      return [column, row[name as keyof SessionRow]]
     })
     return Object.fromEntries(values)
   }
 
   /** Returns a row. Compares exactly, because a database may take other texts for equal: other letter cases, or spaces at the end. */
-  async function rowOf(id: string): Promise<Row | undefined> {
+  async function rowOf(id: string): Promise<SessionRow | undefined> {
     const row = await sessions.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirst()
     return row?.id === id ? toRead(row) : undefined
   }
 
-  async function rowsOf(accountId: string): Promise<Row[]> {
+  async function rowsOf(accountId: string): Promise<SessionRow[]> {
     const rows = await sessions.selectFrom(table).selectAll().where('account_id', '=', accountId).execute()
     return rows.map(toRead).filter((row) => row.account_id === accountId)
   }
 
   /** Removes rows by the ids that the database returned. */
-  async function removeRows(rows: readonly Row[]): Promise<boolean> {
+  async function removeRows(rows: readonly SessionRow[]): Promise<boolean> {
     if (rows.length === 0) return false
     const ids = rows.map(({ id }) => id)
-    const [result] = await sessions.deleteFrom(table).where('id', 'in', ids).execute()
-    return (result?.numDeletedRows ?? 0n) > 0n
+    const { numDeletedRows } = await sessions.deleteFrom(table).where('id', 'in', ids).executeTakeFirst()
+    return numDeletedRows > 0n
   }
 
   const store: Required<SessionStore> = {
@@ -163,7 +162,17 @@ export async function createSessionTable<DB>(
   await create(db.schema.createIndex(`${table}_by_end`).on(table).column('expires_at'))
 }
 
-function toRow({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label, refresh }: Session): Row {
+function toRow({
+  id,
+  accountId,
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+  address,
+  userAgent,
+  label,
+  refresh,
+}: Session): SessionRow {
   const device = JSON.stringify([address, userAgent, label]).replace(/[^\x20-\x7e]/g, escaped)
   const [created_at, expires_at, last_used_at] = [createdAt.getTime(), expiresAt.getTime(), lastUsedAt.getTime()]
   return { id, account_id: accountId, created_at, expires_at, last_used_at, refresh: refresh ?? null, device }
@@ -173,9 +182,9 @@ const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) =>
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-const dateOf = (milliseconds: Row['created_at']) => new Date(Number(milliseconds))
+const dateOf = (milliseconds: SessionRow['created_at']) => new Date(Number(milliseconds))
 
-function toFound({ account_id: accountId, created_at, expires_at, last_used_at, refresh }: Row): FoundSession {
+function toFound({ account_id: accountId, created_at, expires_at, last_used_at, refresh }: SessionRow): FoundSession {
   return {
     accountId,
     createdAt: dateOf(created_at),
@@ -185,7 +194,7 @@ function toFound({ account_id: accountId, created_at, expires_at, last_used_at, 
   }
 }
 
-function toSession(row: Row): Session {
+function toSession(row: SessionRow): Session {
   // Kysely's `ParseJSONResultsPlugin` has read it already.
   const values = typeof row.device === 'string' ? JSON.parse(row.device) : row.device
   const [address, userAgent, label] = values as (string | null)[]

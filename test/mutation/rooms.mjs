@@ -54,9 +54,13 @@ export const ROOMS = {
   accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
   login: {
     mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
-    tests: ['test/unit/{login,passport}/**/*.test.ts', 'test/unit/refusals/{tracing,warnings}.test.ts'],
+    tests: [
+      'test/unit/{login,passport}/**/*.test.ts',
+      'test/unit/{refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
+      'test/unit/refusals/{tracing,warnings}.test.ts',
+    ],
   },
-  routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,login}/*.test.ts'] },
+  routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,login,refresh}/*.test.ts'] },
   refusals: {
     mutate: ['src/refusals/*.ts'],
     tests: [
@@ -77,12 +81,20 @@ export const ROOMS = {
   },
   sessions: {
     mutate: ['src/sessions/*.ts'],
-    tests: ['test/unit/sessions/*.test.ts', 'test/unit/testing/store-contract/session-store-contract.test.ts'],
+    tests: [
+      'test/unit/{sessions,sessions/refresh,refresh}/*.test.ts',
+      'test/unit/testing/{test-issuer-sessions,store-contract/session-store-contract}.test.ts',
+      'test/unit/routes/session-router.test.ts',
+      'test/unit/guard/require-bearer-options.test.ts',
+    ],
   },
   refresh: {
     mutate: ['src/refresh/*.ts', 'src/sessions/refresh/*.ts'],
-    tests: ['test/unit/refresh/*.test.ts', 'test/attacks/{requests,logins}/refresh.test.ts'],
+    tests: ['test/unit/{refresh,sessions/refresh}/*.test.ts', 'test/attacks/{requests,logins}/refresh.test.ts'],
   },
-  stores: { mutate: ['src/stores/*.ts'], tests: ['test/unit/stores/*.test.ts'] },
+  stores: {
+    mutate: ['src/stores/*.ts'],
+    tests: ['test/unit/stores/*-sessions{,.system}.test.ts', 'test/unit/stores/sql-server.test.ts'],
+  },
   openapi: { mutate: ['src/openapi/**/*.ts'], tests: ['test/contract/openapi/*.test.ts'] },
 }

@@ -1,4 +1,4 @@
-import type { ClientSettings } from '../client-options.js'
+import { assertUsage, type ClientSettings } from '../client-options.js'
 import type { Grant } from '../grant.js'
 import type { TabLink } from '../tabs/tab-link.js'
 import type { TokenClientError } from '../token-client-error.js'
@@ -6,7 +6,7 @@ import { createAttempts, type Refusals } from './attempts.js'
 import { storageOf } from './refresh-storage.js'
 import { callTokenEndpoint, SIGN_OUT, type TokenRoute } from './token-call.js'
 
-export type SignIn = ReturnType<typeof createSignIn>
+export type ClientSignIn = ReturnType<typeof createSignIn>
 
 /** Creates the sign-in of one client: with credentials, with the refresh token of an earlier one, and its end. */
 export function createSignIn(settings: ClientSettings, link: TabLink) {

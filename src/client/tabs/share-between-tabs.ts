@@ -3,7 +3,7 @@ import { bare } from '../read.js'
 import { type Locks, type News, NO_TABS, shareable, type TabSharing } from './tab-link.js'
 
 /** A message between tabs. A question and its responses have the same number. A response may have a token. */
-type TabMessage = { readonly question: number } | Response | Told
+type TabMessage = { readonly question: number } | TabResponse | Told
 
 interface Told {
   readonly news: News
@@ -12,7 +12,7 @@ interface Told {
   readonly before: number
 }
 
-interface Response {
+interface TabResponse {
   readonly response: number
   readonly news: Grant | undefined
   readonly generation: number

@@ -67,13 +67,8 @@ const aliases = aliasesOf({
 /** @throws TypeError naming the option that is not valid */
 export function readRefreshOptions(options: RefreshOptions): RefreshSettings {
   const caller = 'createSessions: option "refresh"'
-  const {
-    secret: secrets,
-    idle,
-    longest,
-    grace,
-  } = readOptions<RefreshOptions, typeof schema>(caller, options, schema, aliases)
-  if (longest !== undefined && longest < idle)
-    throw misuse(`${caller}: option "longest" must not be shorter than "idle"`)
-  return { secrets, idle, longest: longest ?? Math.max(90 * DAY, idle), grace }
+  const read = readOptions<RefreshOptions, typeof schema>(caller, options, schema, aliases)
+  const { secret: secrets, idle, longest = Math.max(90 * DAY, idle), grace } = read
+  if (longest < idle) throw misuse(`${caller}: option "longest" must not be shorter than "idle"`)
+  return { secrets, idle, longest, grace }
 }

@@ -31,10 +31,9 @@ export function writeState({ generation, replacedAt, late, remember, passwordTag
  * @throws TypeError when the store returned another text than the one that it was given
  */
 export function readState(text: unknown): RefreshState {
-  const [, generation, late, remember, passwordTag, times] = (typeof text === 'string' && FORM.exec(text)) || []
-  if (passwordTag === undefined || times === undefined) {
-    throw misuse('sessions: "refresh" must be the text that the store was given, unchanged', PAGE.sessions)
-  }
+  const match = typeof text === 'string' && FORM.exec(text)
+  if (!match) throw misuse('sessions: "refresh" must be the text that the store was given, unchanged', PAGE.sessions)
+  const [generation, late, remember, passwordTag, times] = match.slice(1) as [string, string, string, string, string]
   return {
     generation: Number(generation),
     replacedAt: times.split('.').slice(1).map(Number),

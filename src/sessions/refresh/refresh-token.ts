@@ -59,8 +59,15 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
       return [sessionId, generation, ...(terms === undefined ? [] : [terms]), mac].join('.')
     },
     read(text, issuers) {
-      const [, sessionId, digits, terms, mac] = (typeof text === 'string' && FORM.exec(text)) || []
-      if (sessionId === undefined || mac === undefined) return undefined
+      const match = typeof text === 'string' && FORM.exec(text)
+      if (!match) return undefined
+      const [, sessionId, digits, terms, mac] = match as unknown as [
+        text: string,
+        id: string,
+        digits: string,
+        terms: string | undefined,
+        mac: string,
+      ]
       const facts: RefreshTokenFacts = { sessionId, generation: Number(digits), terms }
       const given = Buffer.from(mac, 'base64url')
       // Each text has one spelling, although base64url leaves two bits of the last character unused.

@@ -88,10 +88,10 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
 
   /** Changes a session until no other process has changed it meanwhile. Returns what `change` returns for a session that stays. */
   async function update<E extends string>(
-    found: RefreshableSession,
+    found: RefreshableSession | undefined,
     change: (session: RefreshableSession) => Partial<RefreshableSession> | undefined | E,
   ): Promise<RefreshableSession | 'ended' | E> {
-    let session: RefreshableSession | undefined = found
+    let session = found
     for (let races = 0; session && races < MOST_RACES; races++) {
       const changed = change(session)
       if (typeof changed === 'string') return changed
@@ -124,7 +124,6 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
   async function retag(id: string, isOld: (tag: string) => boolean, passwordTag: string): Promise<void> {
     // Also an expired one: the clock of another process may say that it has not expired.
     const session = await lookUp(id)
-    if (!session) return
     await update(session, ({ state }) => (isOld(state.passwordTag) ? { state: { ...state, passwordTag } } : undefined))
   }
 

@@ -153,10 +153,10 @@ describe('an app with refresh: { load, save, remove }', () => {
     const { save } = storage
     storage.save = () => Promise.reject(new Error('the disk is full'))
     const api = start()
-    await api.token()
+    await expect(api.token()).resolves.toBeTypeOf('string')
     for (let times = 0; times < 3; times++) {
       await pass(LIFETIME)
-      await api.token()
+      await expect(api.token()).resolves.toBeTypeOf('string')
       expect(api.state).toEqual({ expiresAt: Date.now() + LIFETIME, error: new Error('the disk is full') })
     }
     storage.save = save

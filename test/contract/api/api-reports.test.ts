@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
+import { ENTRIES } from '../../support/documents/repository.js'
 import { apiReports, DIST, REPORTS } from './api-reports.mjs'
 
 it('the reports are the public types', () => {
@@ -10,7 +11,6 @@ it('the reports are the public types', () => {
   expect(Object.fromEntries(accepted), how).toEqual(Object.fromEntries(apiReports()))
 })
 
-const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'redis', 'kysely', 'testing']
 const program = ts.createProgram(
   ENTRIES.map((entry) => `${DIST}${entry}.d.ts`),
   { module: ts.ModuleKind.NodeNext, noLib: true, types: [] },

@@ -1,4 +1,5 @@
-// Tests refresh/refresh.ts login/{refresh-cookie,refresh-mode}.ts sessions/refresh/refreshing.ts
+// Tests refresh/refresh.ts login/{refresh-cookie,refresh-mode}.ts
+import { once } from 'node:events'
 import express from 'express'
 import {
   type AuthEvent,
@@ -17,9 +18,12 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { refused } from '../../../src/refresh/refresh.js'
+import { deferred, until } from '../../support/concurrency.js'
 import { ACCOUNTS, fastPasswords, PASSWORD } from '../../support/fixtures.js'
-import { type Answer, asJson, expectForbidden, expectProblem, expectUnavailable } from '../../support/host.js'
+import { type Answer, asJson, expectForbidden, expectProblem, expectUnavailable, send } from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const ISSUER = 'https://api.example.com'
 const SECRET = 'r'.repeat(32)
@@ -58,9 +62,9 @@ async function start({ store = memorySessions(), options, issuer = ISSUER, accou
   app.get('/me', guard, (req, res) => void res.json(req.auth))
   app.get('/recent', requireBearer({ tokens, signedInWithin: '5m' }), (_req, res) => void res.json({}))
   const { port } = await listen(app)
-  const send = client(port)
+  const ask = client(port)
   const post = (path: string, body?: object, headers: Record<string, string> = {}) =>
-    send(
+    ask(
       body
         ? { method: 'POST', path: TOKEN_PATH + path, ...asJson(body), headers: { ...asJson(body).headers, ...headers } }
         : { method: 'POST', path: TOKEN_PATH + path, headers },
@@ -69,11 +73,27 @@ async function start({ store = memorySessions(), options, issuer = ISSUER, accou
   const refresh = (refreshToken: unknown) => post('/refresh', { refreshToken })
   const withCookie = (path: string, cookie: string, headers: Record<string, string> = OWN) =>
     post(path, undefined, { cookie, ...headers })
-  const get = (path: string, token: string) => send(bearer(token, path))
+  const get = (path: string, token: string) => ask(bearer(token, path))
   const wait = (ms: number) => {
     time.now += ms
   }
-  return { send, post, signIn, refresh, withCookie, get, wait, time, events, sessions, store, list, alice, accounts }
+  return {
+    port,
+    send: ask,
+    post,
+    signIn,
+    refresh,
+    withCookie,
+    get,
+    wait,
+    time,
+    events,
+    sessions,
+    store,
+    list,
+    alice,
+    accounts,
+  }
 }
 
 const bodyOf = (answer: Answer) => {
@@ -119,11 +139,12 @@ describe('a sign-in with refresh', () => {
   })
 
   it('issues tokens with sid and auth_time, which all guards know', async () => {
-    const { signIn, refresh, get, wait, sessions } = await start()
+    const { signIn, refresh, get, wait, sessions, events } = await start()
     const { authenticationToken, refreshToken } = bodyOf(await signIn())
     const [first, [session]] = [claimsOf(authenticationToken), await sessions.list(ACCOUNTS.alice.id)]
     expect(first).toMatchObject({ sid: session?.id, auth_time: first.iat })
     expect(first.jti).not.toBe(first.sid)
+    expect(events.find(({ type }) => type === 'session.started')).toMatchObject({ sessionId: first.sid })
     expect((await get('/recent', authenticationToken)).status).toBe(200)
     wait(6 * MINUTE)
     const next = bodyOf(await refresh(refreshToken)).authenticationToken
@@ -222,22 +243,70 @@ describe('a refresh', () => {
     expectForbidden(await refresh(last.refreshToken))
   })
 
-  it.each<[string, (account: MemoryAccount, now: number) => MemoryAccount | undefined]>([
-    ['is disabled', (account) => ({ ...account, disabled: true })],
-    ['is gone', () => undefined],
-    ['has ended its earlier tokens', (account, now) => ({ ...account, tokensValidAfter: new Date(now) })],
-    ['has another password', (account) => ({ ...account, passwordHash: 'plain:other' })],
-    ['has no password any more', (account) => ({ ...account, passwordHash: null })],
-  ])('ends the session of an account that %s', async (_, change) => {
+  it.each<[string, string, (account: MemoryAccount, now: number) => MemoryAccount | undefined]>([
+    ['is disabled', 'account_disabled', (account) => ({ ...account, disabled: true })],
+    ['is gone', 'unknown_account', () => undefined],
+    ['has ended its earlier tokens', 'superseded', (account, now) => ({ ...account, tokensValidAfter: new Date(now) })],
+    ['has another password', 'superseded', (account) => ({ ...account, passwordHash: 'plain:other' })],
+    ['has no password any more', 'superseded', (account) => ({ ...account, passwordHash: null })],
+  ])('ends the session of an account that %s', async (_, reason, change) => {
     const { signIn, refresh, wait, list, alice, time, events, sessions } = await start()
     const { refreshToken } = bodyOf(await signIn())
     wait(SECOND)
     list.splice(0, 1, ...[change(alice, time.now) ?? []].flat())
     expectForbidden(await refresh(refreshToken))
+    expect(events.at(-1)).toMatchObject({ code: 'invalid_refresh_token', reason, accountId: alice.id })
     expect(await sessions.list(alice.id)).toEqual([])
     expect(events.findLast(({ type }) => type === 'session.ended')).toMatchObject({ reason: 'account' })
     list.splice(0, 1, alice)
     expectForbidden(await refresh(refreshToken))
+  })
+
+  it('keeps the session of an account that ended its tokens of the time before the sign-in', async () => {
+    const { signIn, refresh, list, alice, time } = await start()
+    const { refreshToken } = bodyOf(await signIn())
+    list[0] = { ...alice, tokensValidAfter: new Date(time.now) }
+    bodyOf(await refresh(refreshToken))
+  })
+
+  it('uses up no refresh token for a client that disconnects, or a response that the host sent, before the token is issued', async () => {
+    let gate = deferred<object>()
+    let asked = deferred<express.Response>()
+    const { port, signIn, refresh, events } = await start({
+      respond: ({ req }) => {
+        if (!req.get('x-waits')) return { first: true }
+        asked.resolve(req.res as express.Response)
+        return gate.promise
+      },
+    })
+    const { refreshToken } = bodyOf(await signIn())
+    const body = asJson({ refreshToken })
+    const ask = (signal: AbortSignal) =>
+      send(port, {
+        method: 'POST',
+        path: `${TOKEN_PATH}/refresh`,
+        ...body,
+        headers: { ...body.headers, 'x-waits': '1' },
+        signal,
+      })
+    const client = new AbortController()
+    const left = ask(client.signal).catch(() => 'left')
+    const closed = once(await asked.promise, 'close')
+    client.abort()
+    expect(await left).toBe('left')
+    await closed
+    gate.resolve({ first: false })
+    await until(() => expect(events.at(-1)).toMatchObject({ code: 'client_closed_request' }))
+    gate = deferred()
+    asked = deferred()
+    const sent = ask(new AbortController().signal)
+    ;(await asked.promise).status(504).end()
+    gate.resolve({ first: false })
+    expect(await sent).toMatchObject({ status: 504 })
+    await until(() =>
+      expect(events.filter((event) => 'code' in event && event.code === 'client_closed_request')).toHaveLength(2),
+    )
+    expect(bodyOf(await refresh(refreshToken)).refreshToken).toContain('.1.')
   })
 
   it('does not bring back a session that ends during a refresh', async () => {
@@ -247,10 +316,11 @@ describe('a refresh', () => {
       await endAll()
       return store.replace(id, from, to)
     }
-    const { signIn, refresh, sessions } = await start({ store: { ...store, replace } })
+    const { signIn, refresh, sessions, events } = await start({ store: { ...store, replace } })
     const { refreshToken } = bodyOf(await signIn())
     endAll = () => sessions.endAll(ACCOUNTS.alice.id)
     expectForbidden(await refresh(refreshToken))
+    expect(events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'ended', accountId: ACCOUNTS.alice.id })
     endAll = async () => {}
     expectForbidden(await refresh(refreshToken))
     expect(await sessions.list(ACCOUNTS.alice.id)).toEqual([])
@@ -267,6 +337,15 @@ describe('a refresh', () => {
     bodyOf(await refresh(next.refreshToken))
     list[0] = { ...alice, passwordHash: 'plain:a third password' }
     expectForbidden(await refresh(next.refreshToken))
+  })
+
+  it('ends after a new password although its user has ended the other sessions before, which changed no password', async () => {
+    const { signIn, refresh, send, list, alice } = await start()
+    const { authenticationToken, refreshToken } = bodyOf(await signIn())
+    const kept = bodyOf(await refresh(refreshToken))
+    expect(await send({ ...bearer(authenticationToken, '/sessions'), method: 'DELETE' })).toMatchObject({ status: 204 })
+    list[0] = { ...alice, passwordHash: 'plain:new password' }
+    expectForbidden(await refresh(kept.refreshToken))
   })
 
   it('keeps the other sessions when a sign-in replaces an outdated hash', async () => {
@@ -299,9 +378,10 @@ describe('a refresh', () => {
       finds++
       return store.find(id)
     }
-    const { refresh } = await start({ store: { ...store, find } })
+    const { refresh, events } = await start({ store: { ...store, find } })
     expectForbidden(await refresh(text))
     expect(finds).toBe(0)
+    expect(events).toEqual([expect.objectContaining({ type: 'token.refused', reason: 'malformed' })])
   })
 
   it('refuses a refresh token of another environment, and one with another generation', async () => {
@@ -326,7 +406,9 @@ describe('a refresh', () => {
     ['null', { refreshToken: null }],
   ])('refuses a body with %s as malformed', async (_, body) => {
     const { post } = await start()
-    expectProblem(await post('/refresh', body), 400, 'invalid_body', 'Bad Request')
+    const answer = await post('/refresh', body)
+    expectProblem(answer, 400, 'invalid_body', 'Bad Request')
+    expect(answer.body).toContain('must hold \\"refreshToken\\", once and a string')
   })
 
   it('has one method, and needs a media type', async () => {
@@ -361,10 +443,11 @@ describe('a failing dependency', () => {
       get: (target, name, self) =>
         isDown && name === method ? () => Promise.reject(new Error('down')) : Reflect.get(target, name, self),
     })
-    const { signIn, refresh } = await start({ store: failing })
+    const { signIn, refresh, events } = await start({ store: failing })
     const { refreshToken } = bodyOf(await signIn())
     isDown = true
     expectUnavailable(await refresh(refreshToken))
+    expect(events.at(-1)).toMatchObject({ type: 'dependency.failed', dependency: 'sessions' })
     isDown = false
     bodyOf(await refresh(refreshToken))
   })
@@ -391,6 +474,15 @@ describe('a failing dependency', () => {
     fails = false
     expect(bodyOf(await refresh(refreshToken)).refreshToken).toContain('.1.')
     expect(await sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)
+  })
+
+  it('is 503 when the account store does not respond in time', async () => {
+    const accounts = memoryAccounts([ACCOUNTS.alice])
+    const store = memorySessions()
+    const { refreshToken } = bodyOf(await (await start({ store })).signIn())
+    const { refresh, events } = await start({ store, accounts: { ...accounts, findById: hang }, timeout: '1ms' })
+    expectUnavailable(await refresh(refreshToken))
+    expect(events.at(-1)).toMatchObject({ type: 'dependency.failed', dependency: 'accounts' })
   })
 
   it('uses up nothing while accounts or keys fail, also for days', async () => {
@@ -445,6 +537,50 @@ describe('the cookie', () => {
     const answer = await withCookie('/refresh', cookie)
     expectForbidden(answer)
     expect(setCookies(answer)).toEqual([expect.stringMatching(/^__Secure-refresh=; Path=\S+; Max-Age=0; /)])
+  })
+
+  it.each<[string, (account: MemoryAccount) => MemoryAccount | undefined]>([
+    ['is gone', () => undefined],
+    ['is disabled', (account) => ({ ...account, disabled: true })],
+    ['has another password', (account) => ({ ...account, passwordHash: 'plain:other' })],
+  ])('is deleted when its account %s', async (_, change) => {
+    const { cookie, withCookie, list, alice } = await startWithCookie()
+    await withCookie('/refresh', cookie)
+    const newer = cookieOf(await withCookie('/refresh', cookie))
+    list.splice(0, 1, ...[change(alice) ?? []].flat())
+    const answer = await withCookie('/refresh', newer)
+    expectForbidden(answer)
+    expect(setCookies(answer)).toEqual([expect.stringContaining('Max-Age=0')])
+  })
+
+  it('is deleted when it comes back after it was replaced twice, and is the newest of several', async () => {
+    const { cookie, withCookie, wait } = await startWithCookie()
+    const cookies = [cookie]
+    for (let i = 0; i < 4; i++) {
+      wait(MINUTE)
+      // Browsers send them in any order.
+      const sent = i % 2 ? cookies : cookies.toReversed()
+      cookies.push(cookieOf(await withCookie('/refresh', sent.join('; '))))
+    }
+    expect(cookies.map((one) => one.split('.')[1])).toEqual(['0', '1', '2', '3', '4'])
+    const answer = await withCookie('/refresh', cookie)
+    expectForbidden(answer)
+    expect(setCookies(answer)).toEqual([expect.stringContaining('Max-Age=0')])
+  })
+
+  it('is read also from a request with a body', async () => {
+    const { cookie, post } = await startWithCookie()
+    bodyOf(await post('/refresh', { any: 1 }, { cookie, ...OWN }))
+  })
+
+  it('is missing for a client without refresh, and in a request without cookies', async () => {
+    const { refresh, events } = await start({ refresh: () => undefined })
+    expectForbidden(await refresh('x'))
+    expect(events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'missing' })
+    expect(Object.keys(refused('missing'))).not.toContain('accountId')
+    const other = await startWithCookie()
+    expectForbidden(await other.withCookie('/refresh', 'theme=dark'))
+    expect(other.events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'missing' })
   })
 
   it('stays when it is lost in a race, when it is not ours, and while the store is down', async () => {
@@ -505,10 +641,11 @@ describe('the cookie', () => {
   })
 
   it('is refused when another host of the domain has added one, and not deleted', async () => {
-    const { cookie, withCookie, signIn } = await startWithCookie()
+    const { cookie, withCookie, signIn, events } = await startWithCookie()
     const other = cookieOf(await signIn())
     const answer = await withCookie('/refresh', `${other}; ${cookie}`)
     expectForbidden(answer)
+    expect(events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'several_cookies' })
     expect(setCookies(answer)).toEqual([])
     bodyOf(await withCookie('/refresh', `${COOKIE}=garbage; ${cookie}; other=1`))
     const newer = cookieOf(await withCookie('/refresh', cookie))
@@ -570,6 +707,9 @@ describe('a sign-out', () => {
     wait(DAY)
     expect(await post('/sign-out', { refreshToken: old.refreshToken })).toMatchObject({ status: 204, body: '' })
     expect(events.at(-1)).toMatchObject({ type: 'session.ended', reason: 'signed_out' })
+    const count = events.length
+    expect(await post('/sign-out', { refreshToken: old.refreshToken })).toMatchObject({ status: 204 })
+    expect(events).toHaveLength(count)
     expectForbidden(await refresh(current.refreshToken))
     expect((await get('/me', current.authenticationToken)).status).toBe(401)
   })

@@ -399,8 +399,9 @@ describe('a store that fails', () => {
     }
   })
 
-  it('and lists null or undefined instead of a session, has no such session', async () => {
-    const { idsOf } = setUp({}, { list: () => [null, undefined] as never })
+  it('and finds or lists null or undefined instead of a session, has no such session', async () => {
+    const { idsOf, sessions } = setUp({}, { list: () => [null, undefined] as never, find: () => null })
+    expect(await sessions.end({ accountId: 'acc-1' }, 'a')).toBe(false)
     expect(await idsOf()).toEqual([])
   })
 

@@ -1,12 +1,13 @@
 // Tests stores/{kysely-accounts,kysely-option}.ts
+import { inspect } from 'node:util'
 import { createPasswords } from 'express-token-endpoint'
 import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
-import { CamelCasePlugin, Kysely, ParseJSONResultsPlugin, SqliteDialect, sql } from 'kysely'
+import { CamelCasePlugin, Kysely, ParseJSONResultsPlugin, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
-import { expectMisuse } from '../../support/failures.js'
+import { expectMisuse, rejectionOf } from '../../support/failures.js'
 
 interface Users {
   users: { user_id: number; mail: string; pw_hash: string | null; locked: number; roles: string; since: string | null }
@@ -18,7 +19,32 @@ function openDatabase<DB>(): Kysely<DB> {
   return db
 }
 
+/** Opens a PostgreSQL that finds the same rows for every query, as one does that takes other texts for equal. */
+function openInexact(...rows: object[]) {
+  const statements: string[] = []
+  const query = async (text: string) => {
+    statements.push(text.split(' ')[0] as string)
+    return { command: 'SELECT', rows }
+  }
+  const pool = { connect: async () => ({ query, release() {} }) as never, end: async () => {} }
+  // biome-ignore lint/suspicious/noExplicitAny: no table has types
+  return { db: new Kysely<any>({ dialect: new PostgresDialect({ pool }) }), statements }
+}
+
 describe('kyselySessions', () => {
+  it('compares ids, accounts and refresh tokens exactly, also where the database does not', async () => {
+    const times = { created_at: 0, expires_at: 0, last_used_at: 0 }
+    const { db, statements } = openInexact({ id: 'A', account_id: 'ACC-1', refresh: 'R1', device: '[]', ...times })
+    const store = kyselySessions(db)
+    const change = { refresh: 'r2', expiresAt: new Date(), lastUsedAt: new Date() }
+    expect(await store.find('a')).toBeUndefined()
+    expect(await store.list('acc-1')).toEqual([])
+    expect(await store.remove('A', 'acc-1')).toBe(false)
+    expect(await store.removeAll('acc-1')).toBe(false)
+    expect(await store.replace('A', 'r1', change)).toBe(false)
+    expect(new Set(statements)).toEqual(new Set(['select']))
+  })
+
   it('fulfils the contract of a session store', async () => {
     const db = openDatabase()
     await createSessionTable(db)
@@ -36,7 +62,12 @@ describe('kyselySessions', () => {
 
   it('has its own table, and drops expired sessions at the next sign-in', async () => {
     const db = openDatabase()
+    await createSessionTable(db)
     await createSessionTable(db, { table: 'devices' })
+    const { rows } = await sql<{
+      name: string
+    }>`select name from sqlite_master where type = 'index' and sql is not null`.execute(db)
+    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['devices_of_account', 'devices_by_end']))
     const store = kyselySessions(db, { table: 'devices' })
     await store.add(newSession({ id: 'old', accountId: 'acc-1', expiresAt: new Date(1000) }, 0))
     const expiresAt = new Date(Date.now() + 60_000)
@@ -55,9 +86,19 @@ describe('kyselySessions', () => {
     expect(await kyselySessions(db).list('acc-1')).toHaveLength(1)
   })
 
-  it('refuses another object than a Kysely, and an unknown option', () => {
-    expectMisuse(() => kyselySessions({} as never), 'the database must be a Kysely')
-    expectMisuse(() => kyselySessions(openDatabase(), { tabel: 'x' } as never), 'Did you mean "table"?')
+  it('rejects with the error of the database for a table that cannot be created', async () => {
+    expect(String(await rejectionOf(createSessionTable(openDatabase(), { table: 'sqlite_sessions' })))).toContain(
+      'reserved',
+    )
+  })
+
+  it('refuses another object than a Kysely, and an invalid option', async () => {
+    expectMisuse(() => kyselySessions({} as never), 'kyselySessions: the database must be a Kysely')
+    expect(String(await rejectionOf(createSessionTable({} as never)))).toContain(
+      'createSessionTable: the database must',
+    )
+    expectMisuse(() => kyselySessions(openDatabase(), { table: '' }), '"table" must be the name of a table')
+    expectMisuse(() => kyselySessions(openDatabase(), { tableName: 'x' } as never), 'Did you mean "table"?')
   })
 })
 
@@ -116,7 +157,7 @@ describe('kyselyAccounts', () => {
     const { id, email, passwordHash } = columns
     const few = { id, email, passwordHash }
     const plain = kyselyAccounts(db, { table: 'users', columns: few })
-    expect(await plain.findById('8')).toEqual({ id: '8', passwordHash: null })
+    expect(await plain.findById('8')).toStrictEqual({ id: '8', passwordHash: null })
     const withRead = kyselyAccounts(db, {
       table: 'users',
       columns: few,
@@ -147,6 +188,55 @@ describe('kyselyAccounts', () => {
     const store = kyselyAccounts(db, { table: 'users', columns })
     await db.updateTable('users').set({ since: '1772366400000' }).execute()
     expect(await store.findById('7')).toMatchObject({ tokensValidAfter: new Date(1_772_366_400_000) })
+    await db.updateTable('users').set({ since: '2026-03-01' }).execute()
+    expect(await store.findById('7')).toMatchObject({ tokensValidAfter: new Date('2026-03-01') })
+  })
+
+  it('reads a lifetime, and no time from null', async () => {
+    const { db } = openInexact({ id: 'acc-1', email: 'a@example.com', password_hash: 'hash', seconds: 60, since: null })
+    const store = kyselyAccounts(db, { table: 'users', columns: { lifetime: 'seconds', tokensValidAfter: 'since' } })
+    expect(await store.findById('acc-1')).toStrictEqual({
+      id: 'acc-1',
+      passwordHash: 'hash',
+      lifetime: 60,
+      tokensValidAfter: undefined,
+    })
+  })
+
+  it('finds the addresses that the database takes for equal, except with other blanks at the end', async () => {
+    const { db } = openInexact({ id: 'acc-1', email: 'strasse@example.com', password_hash: 'hash' })
+    const store = kyselyAccounts(db, { table: 'users' })
+    for (const address of ['strasse@example.com', 'STRASSE@example.com', 'straße@example.com'])
+      expect(await store.findByEmail(address)).toMatchObject({ id: 'acc-1' })
+    for (const address of ['strasse@example.com ', 'strasse@example.com  '])
+      expect(await store.findByEmail(address)).toBeUndefined()
+  })
+
+  it('sends no text that PostgreSQL refuses', async () => {
+    const { db, statements } = openInexact()
+    const store = kyselyAccounts(db, { table: 'users' })
+    for (const text of ['a\0', 'a\ud800']) {
+      expect([await store.findById(text), await store.findByEmail(text)]).toEqual([undefined, undefined])
+    }
+    expect(statements).toEqual([])
+  })
+
+  it('rejects without the hashes that a driver adds to its errors', async () => {
+    const failure = Object.assign(new Error('down'), { sql: "update … 'hash-1'", detail: 'Failing row: hash-1' })
+    const rows = [{ id: 'acc-1', password_hash: 'hash-1' }]
+    function broken(reason: unknown) {
+      const query = async (text: string) =>
+        text.startsWith('select') ? { command: 'SELECT', rows } : Promise.reject(reason)
+      const pool = { connect: async () => ({ query, release() {} }) as never, end: async () => {} }
+      // biome-ignore lint/suspicious/noExplicitAny: no table has types
+      return new Kysely<any>({ dialect: new PostgresDialect({ pool }) })
+    }
+    const store = kyselyAccounts(broken(failure), { table: 'users' })
+    const error = await rejectionOf(store.replacePasswordHash('acc-1', 'hash-1', 'hash-2') as Promise<boolean>)
+    expect(error).toBe(failure)
+    expect(inspect(error)).not.toContain('hash-')
+    const text = kyselyAccounts(broken('down'), { table: 'users' })
+    expect(await rejectionOf(text.replacePasswordHash('acc-1', 'hash-1', 'hash-2') as Promise<boolean>)).toBe('down')
   })
 
   it('finds no account for ids that a database may take for another one', async () => {
@@ -158,8 +248,19 @@ describe('kyselyAccounts', () => {
 
   it.each<[string, object, string]>([
     ['no table', {}, '"table" must be the name of a table'],
-    ['an unknown member', { table: 'users', columns: { name: 'x' } }, 'the names of columns'],
-    ['an unknown option', { table: 'users', map: () => ({}) }, 'Did you mean "read"?'],
+    [
+      'an unknown member',
+      { table: 'users', columns: { name: 'x' } },
+      "names of columns: id, email, passwordHash, disabled, scopes, tokensValidAfter, lifetime, but is an object. Pass claims with the option 'read'",
+    ],
+    ['a column that is not text', { table: 'users', columns: { email: 5 } }, 'the names of columns'],
+    ['a column without a name', { table: 'users', columns: { email: '' } }, 'the names of columns'],
+    ['another reader', { table: 'users', read: 5 }, '"read" must be a function, but'],
+    ['another change of addresses', { table: 'users', normalizeEmail: 5 }, '"normalizeEmail" must be a function, but'],
+    ['tableName, a name of others', { tableName: 'users' }, 'Did you mean "table"?'],
+    ['fields, a name of others', { table: 'users', fields: {} }, 'Did you mean "columns"?'],
+    ['map, a name of others', { table: 'users', map: () => ({}) }, 'Did you mean "read"?'],
+    ['email, a name of others', { table: 'users', email: String }, 'Did you mean "normalizeEmail"?'],
   ])('refuses %s', async (_, options, message) => {
     const { db } = await openUsers()
     expectMisuse(() => kyselyAccounts(db, options as never), message)

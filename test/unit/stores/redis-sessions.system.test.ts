@@ -107,6 +107,28 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     )
   })
 
+  it('lists a session that was added while the account’s sessions ended', async () => {
+    const { redis, otherStore } = await open()
+    let adds = 0
+    const store = redisSessions({
+      async sendCommand(...command) {
+        if (command[0] === 'EVAL' && ++adds === 2) await otherStore?.removeAll('acc-1')
+        return redis?.call(...command)
+      },
+    })
+    await store.add(session('a'))
+    expect(await store.list('acc-1')).toMatchObject([{ id: 'a' }])
+    expect(await store.remove('a', 'acc-1')).toBe(true)
+    expect(await redis?.keys('*')).toEqual([])
+  })
+
+  it('stores nothing when a session is refreshed that has ended', async () => {
+    const { redis, store } = await open()
+    const change = { refresh: 'r2', expiresAt: new Date(Date.now() + 60_000), lastUsedAt: new Date() }
+    expect(await store.replace('a', 'r1', change)).toBe(false)
+    expect(await redis?.keys('*')).toEqual([])
+  })
+
   it('finds no session by an id that a client made from a key', async () => {
     const { store } = await open()
     await store.add(session('a'))
@@ -126,6 +148,9 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     expect(String(await rejectionOf(added))).toContain('reply of Redis unchanged')
     expectMisuse(() => redisSessions({} as never), '"sendCommand" must be a function that sends a command')
     expectMisuse(() => redisSessions({ client: {} } as never), 'Did you mean "sendCommand"?')
+    const sendCommand = async () => null
+    expectMisuse(() => redisSessions({ sendCommand, prefix: '' }), '"prefix" must be a non-empty text')
+    expectMisuse(() => redisSessions({ sendCommand, namespace: 'a' } as never), 'Did you mean "prefix"?')
   })
 
   it('rejects while Redis refuses to write, and loses nothing', async () => {

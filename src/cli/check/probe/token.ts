@@ -51,14 +51,17 @@ export async function signIn({ token: url, credentials }: Environment, send: Sen
   }
 }
 
-type Credentials = Environment['credentials']
-
-async function withMapping(url: URL, { email: user, password }: Credentials, send: Send, wire: Wire): Promise<string> {
+async function withMapping(
+  url: URL,
+  { email: user, password }: Environment['credentials'],
+  send: Send,
+  wire: Wire,
+): Promise<string> {
   return tokenIn(await send(url, loginRequest(wire, { user, password })), wire)
 }
 
 /** Signs in with this package's own client. */
-function withOwnClient(url: URL, credentials: Credentials, send: Send): Promise<string> {
+function withOwnClient(url: URL, credentials: Environment['credentials'], send: Send): Promise<string> {
   return createTokenClient({
     // A placeholder, because the client refuses URLs that --plain-http allows.
     url: 'https://other.invalid',

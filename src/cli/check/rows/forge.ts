@@ -3,19 +3,20 @@ import { parseJson } from '../../../options/values.js'
 import { swapCase } from '../probe/probe.js'
 import type { ReadToken } from '../probe/token.js'
 
-type Members = Readonly<Record<string, unknown>>
+type JsonObject = Readonly<Record<string, unknown>>
 
-const encode = (members: Members) => Buffer.from(JSON.stringify(members)).toString('base64url')
+const encode = (members: JsonObject) => Buffer.from(JSON.stringify(members)).toString('base64url')
 const headText = ({ text }: ReadToken) => text.slice(0, text.indexOf('.'))
 
-export const headerOf = (token: ReadToken) => parseJson(Buffer.from(headText(token), 'base64url').toString()) as Members
+export const headerOf = (token: ReadToken) =>
+  parseJson(Buffer.from(headText(token), 'base64url').toString()) as JsonObject
 
 /** Returns the signed part of a token with other members in its header and its claims. */
-export const changed = (token: ReadToken, header: Members, claims: Members = {}): string =>
+export const changed = (token: ReadToken, header: JsonObject, claims: JsonObject = {}): string =>
   `${encode({ ...headerOf(token), ...header })}.${encode({ ...token.claims, ...claims })}`
 
 /** Returns a token of HS256 with other members in its header. */
-export function withSecret(token: ReadToken, secret: string | Buffer, header: Members = {}): string {
+export function withSecret(token: ReadToken, secret: string | Buffer, header: JsonObject = {}): string {
   const input = changed(token, { alg: 'HS256', ...header })
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
 }
@@ -26,7 +27,7 @@ export const zeros = (bytes: number): string => Buffer.alloc(bytes).toString('ba
 /** Returns the token with another payload, and with other bits in its signature. */
 export function tampered(token: ReadToken): Record<string, string> {
   const { claims, signed, signature, signatureText } = token
-  const withClaims = (other: Members) => `${headText(token)}.${encode({ ...claims, ...other })}.${signatureText}`
+  const withClaims = (other: JsonObject) => `${headText(token)}.${encode({ ...claims, ...other })}.${signatureText}`
   const flipped = (at: number) => {
     const bits = Buffer.from(signature)
     bits.writeUInt8(bits.readUInt8(at) ^ 1, at)

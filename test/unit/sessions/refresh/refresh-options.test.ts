@@ -13,6 +13,7 @@ describe('the option refresh of createSessions', () => {
   it('has 14 days, 90 days and 10 s as defaults', () => {
     expect(readRefreshOptions({ secret: SECRET })).toMatchObject({ idle: 14 * DAY, longest: 90 * DAY, grace: 10_000 })
     expect(readRefreshOptions({ secret: SECRET, idle: '100d' })).toMatchObject({ longest: 100 * DAY })
+    expect(readRefreshOptions({ secret: SECRET, idle: '2d', longest: '2d' })).toMatchObject({ longest: 2 * DAY })
   })
 
   it.each<[string, unknown, string]>([
@@ -25,9 +26,22 @@ describe('the option refresh of createSessions', () => {
     ['a number of milliseconds', { secret: SECRET, idle: 1_209_600_000 }, 'Did you pass milliseconds?'],
     ['a longest time below idle', { secret: SECRET, idle: '2d', longest: '1d' }, '"longest" must not be shorter'],
     ['a long grace', { secret: SECRET, grace: '2m' }, '"grace" must be'],
-    ['an unknown option', { secret: SECRET, reuseInterval: 5 }, 'Did you mean "grace"?'],
+    ...[
+      ['password', 'secret'],
+      ['ttl', 'idle'],
+      ['maxAge', 'longest'],
+      ['reuseInterval', 'grace'],
+    ].map(([name = '', option]): [string, unknown, string] => [
+      `${name}, the name of another package`,
+      { secret: SECRET, [name]: 5 },
+      `Did you mean "${option}"?`,
+    ]),
   ])('refuses %s', (_, options, message) => {
     expectMisuse(() => read(options), message)
+  })
+
+  it('is meant by the names of other packages', () => {
+    expectMisuse(() => createSessions(memorySessions(), { refreshTokens: {} } as never), 'Did you mean "refresh"?')
   })
 
   it('shows no secret in its errors', () => {

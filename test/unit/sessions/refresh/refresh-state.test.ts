@@ -41,6 +41,12 @@ describe('a session moves on', () => {
       9,
       { generation: 10, replacedAt: [NOW, NOW, NOW, ...ago(60)], late: false },
     ],
+    [
+      'from the one before when the clock that replaced it is more than a minute ahead',
+      state({ replacedAt: ago(-60.001) }),
+      6,
+      { generation: 8, replacedAt: [NOW, NOW], late: true },
+    ],
     ['past one that is far later', state({}), 1e9, { generation: 1e9 + 1, replacedAt: Array(8).fill(NOW) }],
   ]
   it.each(moves)('%s', (_, from, generation, change) => {
@@ -58,7 +64,7 @@ describe('a session stays as it is', () => {
       6,
       NOW - 25_000,
     ],
-    ['when the clock that replaced it is ahead', state({ replacedAt: ago(-30) }), 6],
+    ['when the clock that replaced it is a minute ahead', state({ replacedAt: ago(-60) }), 6],
     ['for the current one after eight in the grace', state({ replacedAt: ago(1, 2, 3, 4, 5, 6, 7, 8) }), 7],
     [
       'for the one before within the grace, although the last one was late',

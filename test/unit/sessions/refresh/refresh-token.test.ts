@@ -15,6 +15,13 @@ describe('a refresh token', () => {
     expect(read(token)).toEqual(FACTS)
   })
 
+  it('stays valid when this package is updated, and so does a password tag', () => {
+    expect([token, signer.tagOf('hash')]).toEqual([
+      'Session-1_~.12.pCgq3E7FyzgJ-stPQck2d5RQSsUxsygq1TRJna6UYvI',
+      'QoO5mO-EHTWCyjQa',
+    ])
+  })
+
   it('is the same text in each process', () => {
     expect(createRefreshSigner([FIRST, SECOND]).write(FACTS, ISSUER)).toBe(token)
   })
@@ -49,6 +56,7 @@ describe('a refresh token', () => {
     ['that has no signature', 'Session-1_~.12.'],
     ['that is huge', 'a'.repeat(1_000_000)],
     ['that ends with a line', `${token}\n`],
+    ['that begins with a space', ` ${token}`],
     ['that is no text', { toString: () => token }],
     ['that is missing', undefined],
   ]

@@ -1,0 +1,129 @@
+import {
+  type AuthEvent,
+  createSessions,
+  type Duration,
+  memorySessions,
+  type SessionStore,
+} from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { refreshingOf } from '../../../../src/sessions/refresh/refreshing.js'
+import { refusalOf } from '../../../support/failures.js'
+import { hang } from '../../../support/values/invalid-results.js'
+
+const FACTS = { sessionId: 'a', generation: 0 }
+const [NOW, DAY] = [1_767_225_600_000, 86_400_000]
+
+async function open(change: Partial<SessionStore> = {}, more: { longest?: Duration; timeout?: Duration } = {}) {
+  const store = { ...memorySessions(), ...change }
+  const events: AuthEvent[] = []
+  const time = { now: NOW }
+  const sessions = createSessions(store, {
+    clock: () => time.now,
+    onEvent: (event) => void events.push(event),
+    refresh: { secret: 'r'.repeat(32), idle: '10d', longest: more.longest },
+    timeout: more.timeout,
+  })
+  const refreshing = refreshingOf(sessions) ?? expect.fail('no refresh')
+  const { refresh, expiresAt } = refreshing.begin(true)
+  await store.add({
+    id: 'a',
+    accountId: 'acc-1',
+    createdAt: new Date(NOW),
+    lastUsedAt: new Date(NOW),
+    expiresAt,
+    address: null,
+    userAgent: null,
+    label: null,
+    refresh,
+  })
+  const found = async () => (await refreshing.find(FACTS)) ?? expect.fail('no session')
+  return { store, refreshing, events, time, found }
+}
+
+describe('the session of a refresh token', () => {
+  it('is over at its longest time, which another process has shortened since the sign-in', async () => {
+    const { store } = await open()
+    const { refreshing, time } = await open(store, { longest: '10d' })
+    const shorter = await open(
+      { ...store, find: async (id) => ({ ...(await store.find(id)), expiresAt: new Date(8e15) }) as never },
+      { longest: '10d' },
+    )
+    expect(await refreshing.find(FACTS)).toBeDefined()
+    for (const [at, isFound] of [
+      [10 * DAY - 1, true],
+      [10 * DAY, false],
+    ] as const) {
+      time.now = shorter.time.now = NOW + at
+      expect((await shorter.refreshing.find(FACTS)) !== undefined).toBe(isFound)
+    }
+  })
+
+  it('has none when it began without refresh', async () => {
+    const { refreshing, store } = await open()
+    await store.add({ ...((await store.find('a')) as never as object), id: 'old', refresh: null } as never)
+    expect(await refreshing.find({ sessionId: 'old', generation: 0 })).toBeUndefined()
+  })
+
+  it('is unavailable when the store returns another session than it was given', async () => {
+    const { refreshing } = await open({
+      find: () => ({ accountId: 'acc-1', lastUsedAt: new Date(), refresh: 'x' }) as never,
+    })
+    const refusal = await refusalOf(refreshing.find(FACTS))
+    expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+    expect(String(refusal.cause)).toContain('sessions: find: "createdAt" must be a valid Date')
+  })
+})
+
+describe('a change of a session', () => {
+  it('is overloaded after 16 changes of others at the same moment', async () => {
+    let calls = 0
+    const { refreshing, found } = await open({
+      replace() {
+        calls++
+        return false
+      },
+    })
+    expect(await refusalOf(refreshing.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
+      code: 'overloaded',
+    })
+    expect(calls).toBe(16)
+  })
+
+  it('is unavailable when the store does not say whether it changed the session', async () => {
+    const { refreshing, found } = await open({ replace: () => undefined as never })
+    const refusal = await refusalOf(refreshing.rotate(await found(), 0, null) as Promise<unknown>)
+    expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+    expect(String(refusal.cause)).toContain('sessions: replace must return true or false')
+  })
+
+  it('is unavailable when the store does not respond in time', async () => {
+    const { refreshing, found } = await open({ replace: hang }, { timeout: '1ms' })
+    expect(await refusalOf(refreshing.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
+      code: 'unavailable',
+    })
+  })
+
+  it('of a session that has ended changes nothing', async () => {
+    const { refreshing, store } = await open()
+    store.remove('a', 'acc-1')
+    await refreshing.keepAfterChange('a')
+    expect(await store.find('a')).toBeUndefined()
+  })
+})
+
+describe('the end of a session', () => {
+  it('has one event, with the address, of two calls at once', async () => {
+    const { refreshing, events, found } = await open()
+    const session = await found()
+    await Promise.all([1, 2].map(() => refreshing.end(session, 'reused', '192.0.2.1')))
+    expect(events).toEqual([
+      expect.objectContaining({
+        type: 'session.ended',
+        reason: 'reused',
+        sessionId: 'a',
+        accountId: 'acc-1',
+        address: '192.0.2.1',
+      }),
+    ])
+  })
+})
