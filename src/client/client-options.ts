@@ -16,7 +16,9 @@ export interface Credentials {
 
 /** The members for a step after the password, for example `{ code }`. They are added to the credentials that were sent before. */
 export interface StepFields {
+  /** Absent: the address that was sent before. */
   readonly email?: undefined
+  /** Absent: the password that was sent before. */
   readonly password?: undefined
   // biome-ignore lint/suspicious/noExplicitAny: as for `Credentials`.
   readonly [member: string]: any

@@ -80,7 +80,7 @@ export async function callTokenEndpoint(
   const isStored = (refresh as RefreshTokenStorage | undefined)?.save
   if (!isToken(token) || !end || end <= date || (isStored && typeof refreshToken !== 'string')) {
     const hint =
-      status === 404
+      status === 404 && !route
         ? '. Set "path"'
         : refresh && status < 500
           ? '. Check "refresh" and "allowedOrigins" of tokenRouter'
