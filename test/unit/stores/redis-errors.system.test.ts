@@ -1,4 +1,4 @@
-// Tests stores/redis-sessions.ts
+// Tests stores/{redis-sessions,redis-commands,redis-errors}.ts
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

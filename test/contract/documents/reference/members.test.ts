@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as library from 'express-token-endpoint'
 import * as stores from 'express-token-endpoint/kysely'
 import * as openapi from 'express-token-endpoint/openapi'
-import { redisSessions } from 'express-token-endpoint/redis'
+import * as redis from 'express-token-endpoint/redis'
 import * as testing from 'express-token-endpoint/testing'
 import { Kysely, PostgresDialect } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +22,9 @@ const BEFORE: Record<string, unknown[]> = {
   remoteKeys: [ISSUER],
   createSessions: [library.memorySessions()],
   guardedOperation: [{ responses: {} }],
+  createCodes: [library.memoryCodes()],
   kyselyAccounts: [db],
+  kyselyCodes: [db],
   kyselySessions: [db],
 }
 
@@ -36,9 +38,9 @@ function knownOptions(name: string, make: (...args: unknown[]) => unknown): stri
   return []
 }
 
-/** Functions with the options of `remoteKeys`, `createPasswords` and `kyselySessions`. */
-const LIKE_OTHERS = ['discoverKeys', 'fastPasswords', 'createSessionTable']
-const FUNCTIONS = Object.entries({ ...library, ...openapi, ...testing, ...stores, redisSessions }).flatMap(
+/** Functions with the options of `remoteKeys`, `createPasswords`, `kyselySessions` and `kyselyCodes`. */
+const LIKE_OTHERS = ['discoverKeys', 'fastPasswords', 'createSessionTable', 'createCodeTable']
+const FUNCTIONS = Object.entries({ ...library, ...openapi, ...testing, ...stores, ...redis }).flatMap(
   ([name, value]) => {
     const options = /^[a-z]/.test(name) && !LIKE_OTHERS.includes(name) ? knownOptions(name, value as never) : []
     return options.length > 0 ? [[name, options] as const] : []
@@ -98,7 +100,7 @@ const optionsOf = (name: string) =>
 const eventSections = pages.events.headings.filter(({ level }) => level === 2).map(({ text }) => `## ${text}`)
 
 describe('the pages name each of these, and no other:', () => {
-  it('functions with options', () => expect(FUNCTIONS).toHaveLength(26))
+  it('functions with options', () => expect(FUNCTIONS).toHaveLength(30))
 
   it.each<[what: string, named: Iterable<string>, members: Iterable<string | undefined>]>([
     [
