@@ -83,6 +83,8 @@ export const ROOMS = {
     mutate: ['src/refresh/*.ts', 'src/sessions/refresh/*.ts'],
     tests: ['test/unit/refresh/*.test.ts', 'test/attacks/{requests,logins}/refresh.test.ts'],
   },
+  auth: { mutate: ['src/auth/*.ts'], tests: ['test/unit/auth/*.test.ts'] },
+  codes: { mutate: ['src/codes/*.ts'], tests: ['test/unit/codes/*.test.ts'] },
   stores: { mutate: ['src/stores/*.ts'], tests: ['test/unit/stores/*.test.ts'] },
   openapi: { mutate: ['src/openapi/**/*.ts'], tests: ['test/contract/openapi/*.test.ts'] },
 }
