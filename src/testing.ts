@@ -5,6 +5,10 @@ export {
   accountStoreContract,
   type ExistingAccount,
 } from './testing/store-contract/account-store-contract.js'
+export {
+  type CodeStoreContractOptions,
+  codeStoreContract,
+} from './testing/store-contract/code-store-contract.js'
 export type { ContractCheck } from './testing/store-contract/contract-check.js'
 export {
   type SessionStoreContractOptions,

@@ -89,11 +89,10 @@ const LONGEST_DATA = 4096
 /** The text of a code. */
 const CODE = /^[\w-]{43}$/
 
-const store = withMethods<CodeStore>('memoryCodes(), or an object with "add", "take" and "removeAll"', [
-  'add',
-  'take',
-  'removeAll',
-])
+export const codeStoreObject = withMethods<CodeStore>(
+  'memoryCodes(), or an object with "add", "take" and "removeAll"',
+  ['add', 'take', 'removeAll'],
+)
 
 const schema = {
   maxPerAccount: optional(integer(1, 100, 'a number of codes'), 5),
@@ -118,7 +117,7 @@ const digestOf = (purpose: string, code: string) => hash('sha256', JSON.stringif
  * @throws TypeError naming the option that is not valid
  */
 export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
-  const codes = named('createCodes: the store', store, given)
+  const codes = named('createCodes: the store', codeStoreObject, given)
   const { maxPerAccount, timeout, clock } = readOptions<CodesOptions, typeof schema>('createCodes', options, schema, {
     limit: 'maxPerAccount',
   })

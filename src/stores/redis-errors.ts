@@ -1,6 +1,9 @@
 import { misuse } from '../options/misuse.js'
 
-/** The commands that a session store sends, with those of its scripts. */
+/** The names of the stores, for messages. */
+export type RedisStore = 'redisSessions' | 'redisCodes'
+
+/** The commands that the stores send, with those of their scripts. */
 export const COMMANDS = 'DEL EVAL HGET HMGET HSET PEXPIREAT PTTL ZADD ZRANGE ZREM ZREMRANGEBYSCORE ZSCORE'
 
 /** Hints that say how to repair a known error of Redis. An error inside a script may have more words before its code. */
@@ -18,11 +21,11 @@ const HINTS: [error: RegExp, hint: string][] = [
   [/\bWRONGTYPE\b/, 'another app uses the same keys. Pass another "prefix"'],
 ]
 
-/** Returns the error of a command with a hint if it is known. Without the arguments, which clients and Redis add: they have the hash of a refresh token. */
-export function explained(error: unknown): unknown {
+/** Returns the error of a command with a hint if it is known. Without the arguments, which clients and Redis add: they have hashes of refresh tokens and of codes. */
+export function explained(caller: RedisStore, error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const hint = HINTS.find(([known]) => known.test(error.message))?.[1]
-  if (hint !== undefined) return misuse(`redisSessions: ${hint}`)
+  if (hint !== undefined) return misuse(`${caller}: ${hint}`)
   Reflect.deleteProperty(error, 'command')
   return error
 }

@@ -10,6 +10,7 @@ import {
   createPasswords,
   createThrottle,
   memoryAccounts,
+  memoryCodes,
   memorySessions,
   requireBearer,
   tokenRouter,
@@ -206,6 +207,7 @@ describe('the page on security promises', () => {
     for (const call of later) await expect(async () => call()).rejects.toThrow(/NODE_ENV/)
     const calls: Record<string, () => unknown> = {
       accountStoreContract: () => entry.accountStoreContract({ store, existing: { email: 'a@example.com' } }),
+      codeStoreContract: () => entry.codeStoreContract({ store: memoryCodes() }),
       createTestIssuer: () => entry.createTestIssuer(),
       fastPasswords: () => entry.fastPasswords(),
       sessionStoreContract: () => entry.sessionStoreContract({ store: memorySessions() }),

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { LONGEST_TEXTS, type Session } from '../../sessions/session.js'
 import { fail } from './contract-check.js'
+import type { ContractAccounts } from './contract-options.js'
 import { otherIds, swapCase } from './odd-text.js'
 import { clear, readAll, whileTouched } from './session-calls.js'
 import { expectGone, expectListed, expectSame, expectThere } from './session-expectations.js'
 import { LONGEST, newSession } from './session-samples.js'
 import type { SessionProbe } from './session-store-probe.js'
 import { shown } from './store-probe.js'
-
-/** The accounts of the sessions that the checks add. */
-export interface ContractAccounts {
-  readonly accountId: string
-  readonly otherAccountId: string
-}
 
 /** More sessions than `createSessions` allows by default. A method that reads or removes them in pages must read all pages. */
 const MANY = 101

@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { text } from '../../options/checks.js'
-import { type Check, optional, readOptions } from '../../options/read-options.js'
 import { storeObject } from '../../sessions/checked-store.js'
 import type { SessionStore } from '../../sessions/session.js'
-import { testsOnly } from '../tests-only.js'
 import { type ContractCheck, contractChecks, opened } from './contract-check.js'
+import { contractOptions } from './contract-options.js'
 import { refreshChecks } from './refresh-checks.js'
 import { sessionChecks } from './session-checks.js'
 import { probeSessions } from './session-store-probe.js'
@@ -25,10 +22,6 @@ export interface SessionStoreContractOptions {
 }
 
 const caller = 'sessionStoreContract'
-const id = text('a non-empty string')
-const store: Check<SessionStoreContractOptions['store']> = (value) =>
-  typeof value === 'function' ? (value as () => SessionStore) : storeObject(value)
-const schema = { store, otherStore: optional(store), accountId: optional(id), otherAccountId: optional(id) }
 
 /**
  * Returns the requirements for a session store as checks for any test runner:
@@ -36,11 +29,9 @@ const schema = { store, otherStore: optional(store), accountId: optional(id), ot
  * @throws TypeError that names an invalid option, and TypeError when `NODE_ENV` is `production`
  */
 export function sessionStoreContract(options: SessionStoreContractOptions): ContractCheck[] {
-  testsOnly(caller)
-  const read = readOptions<SessionStoreContractOptions, typeof schema>(caller, options, schema, { sessions: 'store' })
-  const { accountId = `acc-${randomUUID()}`, otherAccountId = `acc-${randomUUID()}` } = read
-  const checks = { ...sessionChecks({ accountId, otherAccountId }), ...refreshChecks(accountId) }
+  const { store, otherStore, ...accounts } = contractOptions(caller, options, storeObject, 'sessions')
+  const checks = { ...sessionChecks(accounts), ...refreshChecks(accounts.accountId) }
   return contractChecks(caller, checks, async () =>
-    probeSessions(caller, await opened(read.store), await opened(read.otherStore)),
+    probeSessions(caller, await opened(store), await opened(otherStore)),
   )
 }

@@ -6,6 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
 import { NO_HOSTS } from '../kit.js'
 
+const ALICE = { id: 'acc-1', email: 'alice@example.com', password_hash: 'hash-1' }
+
 /** Each returns the pool of the library, as docs/guides/accounts.md says. */
 const LIBRARIES = {
   async Drizzle(connectionString) {
@@ -17,15 +19,31 @@ const LIBRARIES = {
     const dataSource = await new DataSource({ type: 'postgres', url }).initialize()
     return dataSource.driver.master
   },
+  /** Knex has its own pool, and creates the table. */
+  async Knex(connectionString) {
+    const { default: createKnex } = await import('knex')
+    const knex = createKnex({ client: 'pg', connection: connectionString })
+    await knex.schema.createTable('users', (table) => {
+      table.string('id').primary()
+      for (const column of ['email', 'password_hash']) table.string(column)
+    })
+    await knex('users').insert(ALICE)
+    await knex.destroy()
+    return new pg.Pool({ connectionString })
+  },
 }
 
 describe.skipIf(NO_HOSTS || NO_POSTGRES)('the page on accounts', () => {
-  it.each(Object.keys(LIBRARIES))('kyselyAccounts is a store with the pool of %s', async (name) => {
+  it.each(Object.keys(LIBRARIES))('kyselyAccounts is a store next to %s', async (name) => {
     const pool = await LIBRARIES[name](await (await startPostgres()).createDatabase())
     const db = new Kysely({ dialect: new PostgresDialect({ pool }) })
     onTestFinished(() => db.destroy())
-    await sql`create table users (id text primary key, email text, password_hash text)`.execute(db)
-    await sql`insert into users values ('acc-1', 'alice@example.com', 'hash-1')`.execute(db)
+    await sql`create table if not exists users (id text primary key, email text, password_hash text)`.execute(db)
+    await db
+      .insertInto('users')
+      .values(ALICE)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: 'hash-1' }
     for (const { run } of accountStoreContract({ store: kyselyAccounts(db, { table: 'users' }), existing }))
       await run({ skip: (reason) => expect.fail(reason) })

@@ -238,6 +238,14 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     export const store = memorySessions()`,
   'session-contract': `import { memorySessions } from 'express-token-endpoint'
     const store = memorySessions()`,
+  'code-contract': `import { memoryCodes } from 'express-token-endpoint'
+    const store = memoryCodes()`,
+  'codes-stores': `import { Redis } from 'ioredis'
+    import { Kysely, PostgresDialect } from 'kysely'
+    import pg from 'pg'
+    export const redis = new Redis(process.env.REDIS_URL ?? '')
+    const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '' })
+    export const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
   'stores-read': `import { Kysely, PostgresDialect } from 'kysely'
     const rows = [{ id: 7, email: 'alice@example.com', password_hash: null, role: 'admin' }]
     const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }

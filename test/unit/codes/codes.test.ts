@@ -2,6 +2,7 @@
 
 import { type CodeStore, createCodes, memoryCodes } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { expectCodeStore } from '../../support/code-store.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
 
@@ -109,6 +110,8 @@ describe('the codes of an account', () => {
 })
 
 describe('a store of codes', () => {
+  it('in memory fulfils the contract', () => expectCodeStore(memoryCodes()))
+
   const failing = (changes: Partial<CodeStore>) => createCodes({ ...memoryCodes(), ...changes })
   const code = 'x'.repeat(43)
 

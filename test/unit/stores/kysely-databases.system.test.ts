@@ -1,11 +1,18 @@
 import { inspect } from 'node:util'
 import { createPasswords } from 'express-token-endpoint'
-import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
+import {
+  createCodeTable,
+  createSessionTable,
+  kyselyAccounts,
+  kyselyCodes,
+  kyselySessions,
+} from 'express-token-endpoint/kysely'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
 import { Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { expectCodeStore } from '../../support/code-store.js'
 import { rejectionOf } from '../../support/failures.js'
 import { mariadb, NO_MARIADB } from '../../support/services/mariadb.js'
 import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
@@ -53,6 +60,15 @@ describe.each(DATABASES)('stores in %s', (name, isMissing, open) => {
       await dropIndex()
       const stores = { store: kyselySessions(db), otherStore: kyselySessions(db) }
       for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
+    },
+  )
+
+  it.skipIf(isMissing)(
+    'fulfil the contract of a store of codes, in the table that two processes create at once',
+    async () => {
+      const db = await opened()
+      await Promise.all([createCodeTable(db), createCodeTable(db)])
+      await expectCodeStore(kyselyCodes(db), kyselyCodes(db))
     },
   )
 

@@ -1,6 +1,6 @@
-// Tests stores/{kysely-sessions,kysely-accounts}.ts
+// Tests stores/{kysely-sessions,kysely-codes,kysely-accounts}.ts
 import { inspect } from 'node:util'
-import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
+import { createSessionTable, kyselyAccounts, kyselyCodes, kyselySessions } from 'express-token-endpoint/kysely'
 import { Kysely, MssqlAdapter, MssqlQueryCompiler, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -41,6 +41,7 @@ describe('an error of a store in SQL', () => {
       sessions.touch('a', new Date()),
     ])
       expect(await messageOf(result)).toContain('no table "devices". Call createSessionTable, or add a migration')
+    expect(await messageOf(kyselyCodes(db).take('a'))).toContain('no table "codes". Call createCodeTable, or add')
     const accounts = kyselyAccounts(db, { table: 'users' })
     expect(await messageOf(accounts.findByEmail('a@b.c'))).toContain('no table "users". Name yours in "table"')
   })

@@ -1,12 +1,19 @@
-// Tests stores/{kysely-accounts,kysely-option}.ts
+// Tests stores/{kysely-accounts,kysely-codes,kysely-table,kysely-option}.ts
 import { inspect } from 'node:util'
-import { createPasswords } from 'express-token-endpoint'
-import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
+import { type CodeStore, createPasswords } from 'express-token-endpoint'
+import {
+  createCodeTable,
+  createSessionTable,
+  kyselyAccounts,
+  kyselyCodes,
+  kyselySessions,
+} from 'express-token-endpoint/kysely'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
 import { CamelCasePlugin, Kysely, ParseJSONResultsPlugin, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
+import { expectCodeStore } from '../../support/code-store.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 
 interface Users {
@@ -99,6 +106,56 @@ describe('kyselySessions', () => {
     )
     expectMisuse(() => kyselySessions(openDatabase(), { table: '' }), '"table" must be the name of a table')
     expectMisuse(() => kyselySessions(openDatabase(), { tableName: 'x' } as never), 'Did you mean "table"?')
+  })
+})
+
+describe('kyselyCodes', () => {
+  it.each([
+    ['its own table', 'links', (db: Kysely<unknown>) => db],
+    [
+      'the plugins of a host',
+      undefined,
+      (db: Kysely<unknown>) => db.withPlugin(new CamelCasePlugin()).withPlugin(new ParseJSONResultsPlugin()),
+    ],
+  ])('fulfils the contract of a store of codes, with %s', async (_, table, withPlugins) => {
+    const plain = openDatabase()
+    const db = withPlugins(plain)
+    await createCodeTable(db, { table })
+    await expectCodeStore(kyselyCodes(db, { table }), kyselyCodes(plain, { table }))
+  })
+
+  it('deletes expired codes when it stores one', async () => {
+    const db = openDatabase<{ codes: { digest: string } }>()
+    await createCodeTable(db)
+    const [digests, store] = [db.selectFrom('codes').select('digest'), kyselyCodes(db)]
+    const code = { purpose: 'verify', accountId: 'acc-1', data: null }
+    await store.add({ ...code, digest: 'a', expiresAt: new Date(1000) }, 1, new Date(0))
+    await store.add({ ...code, digest: 'b', expiresAt: new Date(2000) }, 1, new Date(1000))
+    expect(await digests.execute()).toEqual([{ digest: 'b' }])
+  })
+
+  it('stores none of the codes that several processes add beyond the limit', async () => {
+    const db = openDatabase<{ codes: { digest: string } }>()
+    await createCodeTable(db)
+    const add = (store: CodeStore, digest: string) =>
+      store.add({ digest, purpose: 'verify', accountId: 'acc-1', expiresAt: new Date(4e12), data: null }, 1, new Date())
+    // Another process adds its code between the count and the insertion.
+    const { executeQuery } = db.getExecutor()
+    vi.spyOn(db.getExecutor(), 'executeQuery').mockImplementation(async (query, ...rest) => {
+      if (query.sql.startsWith('insert')) {
+        vi.restoreAllMocks()
+        expect(await add(kyselyCodes(db), 'other')).toBe(true)
+      }
+      return executeQuery.call(db.getExecutor(), query, ...rest) as never
+    })
+    expect(await add(kyselyCodes(db), 'own')).toBe(false)
+    expect(await db.selectFrom('codes').select('digest').execute()).toEqual([{ digest: 'other' }])
+  })
+
+  it('refuses another object than a Kysely, and an unknown option', async () => {
+    expectMisuse(() => kyselyCodes({} as never), 'kyselyCodes: the database must be a Kysely')
+    expectMisuse(() => kyselyCodes(openDatabase(), { tableName: 'x' } as never), 'Did you mean "table"?')
+    await expect(createCodeTable({} as never)).rejects.toThrow('createCodeTable: the database must be a Kysely')
   })
 })
 

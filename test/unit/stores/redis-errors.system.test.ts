@@ -1,15 +1,16 @@
-// Tests stores/{redis-errors,redis-sessions}.ts
+// Tests stores/{redis-sessions,redis-commands,redis-errors}.ts
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { redisSessions } from 'express-token-endpoint/redis'
+import { redisCodes, redisSessions } from 'express-token-endpoint/redis'
 import { sessionStoreContract } from 'express-token-endpoint/testing'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
 import { COMMANDS } from '../../../src/stores/redis-errors.js'
+import { expectCodeStore } from '../../support/code-store.js'
 import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
@@ -62,7 +63,7 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     const admin = new Redis(url)
     onTestFinished(() => admin.disconnect())
     const user = { username: 'app', password: 'p' }
-    await admin.acl('SETUSER', 'app', 'on', '>p', '~session:*', '+eval', '+info')
+    await admin.acl('SETUSER', 'app', 'on', '>p', '~session:*', '~code:*', '+eval', '+info')
     const expected = `the user of Redis lacks permissions. Allow the keys of "prefix", and ${COMMANDS}`
     expect(await messageOf(storeOf(url, user).find('id-1'))).toContain(expected)
     expect(await messageOf(storeOf(url, user).add(session))).toContain(expected)
@@ -70,6 +71,9 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     expect(readPage('docs/reference/stores.md').text).toContain(`\`${COMMANDS}\``)
     for (const { run } of sessionStoreContract({ store: storeOf(url, user) }))
       await run({ skip: (reason) => expect.fail(reason) })
+    const redis = new Redis(url, user)
+    onTestFinished(() => redis.disconnect())
+    await expectCodeStore(redisCodes({ sendCommand: (...command) => redis.call(...command) }))
   })
 
   it('says that Redis is a replica', async () => {

@@ -1,10 +1,11 @@
 // Tests stores/redis-sessions.ts
-import { redisSessions } from 'express-token-endpoint/redis'
+import { redisCodes, redisSessions } from 'express-token-endpoint/redis'
 import { sessionStoreContract } from 'express-token-endpoint/testing'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
+import { expectCodeStore } from '../../support/code-store.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { startCluster } from '../../support/services/redis-cluster.js'
@@ -44,19 +45,20 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     for (const { run } of sessionStoreContract({ store })) await run({ skip: (reason) => expect.fail(reason) })
   })
 
-  it('fulfils the contract on a cluster of three nodes, with ioredis and node-redis', async () => {
+  it('and redisCodes fulfil their contracts on a cluster of three nodes, with ioredis and node-redis', async () => {
     const ports = await startCluster()
     const cluster = new Cluster(ports.map((port) => ({ host: '127.0.0.1', port })))
     onTestFinished(() => cluster.disconnect())
     const other = createCluster({ rootNodes: ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
     await other.connect()
     onTestFinished(() => other.destroy())
-    const store = redisSessions({ sendCommand: (...command) => cluster.call(...command) })
-    const otherStore = redisSessions({
-      sendCommand: (...command) => other.sendCommand(command[0] === 'EVAL' ? command[3] : command[1], false, command),
-    })
+    const withCluster: SendCommand = (...command) => cluster.call(...command)
+    const withOther: SendCommand = (...command) =>
+      other.sendCommand(command[0] === 'EVAL' ? command[3] : command[1], false, command)
+    const [store, otherStore] = [redisSessions({ sendCommand: withCluster }), redisSessions({ sendCommand: withOther })]
     for (const { run } of sessionStoreContract({ store, otherStore }))
       await run({ skip: (reason) => expect.fail(reason) })
+    await expectCodeStore(redisCodes({ sendCommand: withCluster }), redisCodes({ sendCommand: withOther }))
   })
 
   it('lets its keys expire with the last session of an account, also after a refresh', async () => {

@@ -1,4 +1,10 @@
-import { createSessionTable, kyselyAccounts, kyselySessions } from 'express-token-endpoint/kysely'
+import {
+  createCodeTable,
+  createSessionTable,
+  kyselyAccounts,
+  kyselyCodes,
+  kyselySessions,
+} from 'express-token-endpoint/kysely'
 import { type CompiledQuery, DummyDriver, Kysely, MssqlAdapter, MssqlIntrospector, MssqlQueryCompiler } from 'kysely'
 import { expect, it } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
@@ -27,6 +33,15 @@ it('compiles to statements of SQL Server, whose values are all parameters', asyn
   await sessions.find(secret)
   await sessions.list(secret)
   await sessions.touch(secret, new Date(0))
+  await createCodeTable(db)
+  const codes = kyselyCodes(db)
+  await codes.add(
+    { digest: secret, purpose: secret, accountId: secret, expiresAt: new Date(), data: secret },
+    1,
+    new Date(),
+  )
+  await codes.take(secret)
+  await codes.removeAll(secret, secret)
   const accounts = kyselyAccounts(db, { table: 'users' })
   await accounts.findByEmail(secret)
   await accounts.findById(secret)
@@ -34,5 +49,6 @@ it('compiles to statements of SQL Server, whose values are all parameters', asyn
   expect(texts.filter((text) => text.includes(secret) || / limit |returning|`/i.test(text))).toEqual([])
   expect(texts).toContain('select * from "sessions" where "id" = @1')
   expect(texts.find((text) => text.startsWith('insert'))).toMatch(/^insert into "sessions" \(.+\) values \(@1, .+@7\)$/)
-  expect(texts.filter((text) => text.startsWith('create'))).toHaveLength(3)
+  expect(texts).toContain('select * from "codes" where "account_id" = @1')
+  expect(texts.filter((text) => text.startsWith('create'))).toHaveLength(6)
 })

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Codes } from 'express-token-endpoint'
 import { accountStoreContract } from 'express-token-endpoint/testing'
 import { sql } from 'kysely'
 import request from 'supertest'
@@ -77,6 +78,23 @@ describe.skipIf(NO_POSTGRES)('the pages on stores, with PostgreSQL', () => {
     await sessions.start({ id: 'a', accountId: 'acc-1', expiresAt: new Date(Date.now() + 60_000) })
     expect(await sessions.list('acc-1')).toMatchObject([{ id: 'a' }])
     expect(await sessions.end({ accountId: 'acc-1' }, 'a')).toBe(true)
+  })
+})
+
+describe.skipIf(NO_REDIS || NO_POSTGRES)('the page on codes, with Redis and PostgreSQL', () => {
+  const { run } = startExamples(import.meta.url)
+
+  it('codes-stores: keeps codes in the databases', async () => {
+    process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
+    process.env['REDIS_URL'] = (await startRedis()).url
+    const { db, redis, inRedis, inSql } = await run<Record<'inRedis' | 'inSql', Codes>>('codes-stores')
+    onTestFinished(() => db.destroy())
+    onTestFinished(() => redis.disconnect())
+    for (const codes of [inRedis, inSql]) {
+      const code = await codes.create({ purpose: 'verify', accountId: 'acc-1' })
+      expect(await codes.take('verify', code)).toEqual({ accountId: 'acc-1', data: undefined })
+      expect(await codes.take('verify', code)).toBeUndefined()
+    }
   })
 })
 

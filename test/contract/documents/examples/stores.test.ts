@@ -1,5 +1,5 @@
 import { isBuiltin } from 'node:module'
-import { createSessionTable, kyselySessions } from 'express-token-endpoint/kysely'
+import { createCodeTable, createSessionTable, kyselySessions } from 'express-token-endpoint/kysely'
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -39,13 +39,16 @@ describe('the page on stores', () => {
     await expectSessionStore(store)
   })
 
-  it('has the statements of createSessionTable', async () => {
+  it.each([
+    ['sessions', createSessionTable],
+    ['codes', createCodeTable],
+  ])('has the statements of the table %s', async (table, create) => {
     const [created, printed] = [new Database(':memory:'), new Database(':memory:')]
     const db = new Kysely({ dialect: new SqliteDialect({ database: created as never }) })
     onTestFinished(() => db.destroy())
-    await createSessionTable(db)
+    await create(db)
     const { blocks } = readPage('docs/guides/stores.md')
-    printed.exec(blocks.find(({ language }) => language === 'sql')?.code ?? '')
+    printed.exec(blocks.find(({ code }) => code.startsWith(`create table ${table} `))?.code ?? '')
     expect(statementsOf(printed)).toHaveLength(3)
     expect(statementsOf(printed)).toEqual(statementsOf(created))
   })

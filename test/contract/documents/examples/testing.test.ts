@@ -8,10 +8,16 @@ import { root } from '../../../support/documents/repository.js'
 const { fileOf, folder } = startExamples(import.meta.url)
 
 /** The number of tests in each block that runs in vitest. */
-const TESTS = { 'store-contract': 13, 'session-contract': 21, 'testing-vitest': 13, 'testing-sessions': 12 }
+const TESTS = {
+  'store-contract': 13,
+  'session-contract': 21,
+  'code-contract': 6,
+  'testing-vitest': 13,
+  'testing-sessions': 12,
+}
 
 describe('the page on testing', () => {
-  it('store-contract, session-contract, testing-vitest and testing-sessions pass in vitest', async () => {
+  it('store-contract, session-contract, code-contract, testing-vitest and testing-sessions pass in vitest', async () => {
     const alias = ['testing', 'index'].map((entry) => ({
       find: `express-token-endpoint${entry === 'index' ? '' : `/${entry}`}`,
       replacement: `${root}src/${entry}.ts`,

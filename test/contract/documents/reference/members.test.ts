@@ -18,7 +18,9 @@ const BEFORE: Record<string, unknown[]> = {
   remoteKeys: [ISSUER],
   createSessions: [library.memorySessions()],
   guardedOperation: [{ responses: {} }],
+  createCodes: [library.memoryCodes()],
   kyselyAccounts: [db],
+  kyselyCodes: [db],
   kyselySessions: [db],
 }
 
@@ -32,8 +34,8 @@ function knownOptions(name: string, make: (...args: unknown[]) => unknown): stri
   return []
 }
 
-/** Functions with the options of `remoteKeys`, `createPasswords` and `kyselySessions`. */
-const LIKE_OTHERS = ['discoverKeys', 'fastPasswords', 'createSessionTable']
+/** Functions with the options of `remoteKeys`, `createPasswords`, `kyselySessions` and `kyselyCodes`. */
+const LIKE_OTHERS = ['discoverKeys', 'fastPasswords', 'createSessionTable', 'createCodeTable']
 const entries = await Promise.all(ENTRIES.map((name) => import(/* @vite-ignore */ `${root}src/${name}.js`)))
 const FUNCTIONS = Object.entries(Object.assign({}, ...entries)).flatMap(([name, value]) => {
   const options = /^[a-z]/.test(name) && !LIKE_OTHERS.includes(name) ? knownOptions(name, value as never) : []

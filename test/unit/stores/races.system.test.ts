@@ -1,6 +1,13 @@
-import { createSessions, type SessionStore } from 'express-token-endpoint'
-import { createSessionTable, kyselySessions } from 'express-token-endpoint/kysely'
-import { redisSessions } from 'express-token-endpoint/redis'
+import {
+  type AuthError,
+  type CodeStore,
+  type Codes,
+  createCodes,
+  createSessions,
+  type SessionStore,
+} from 'express-token-endpoint'
+import { createCodeTable, createSessionTable, kyselyCodes, kyselySessions } from 'express-token-endpoint/kysely'
+import { type RedisCodesOptions, redisCodes, redisSessions } from 'express-token-endpoint/redis'
 import { Redis } from 'ioredis'
 import { Kysely, MysqlDialect, PostgresDialect } from 'kysely'
 import { createPool } from 'mysql2'
@@ -14,26 +21,38 @@ import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 const PROCESSES = 3
 const ROUNDS = 20
 
-async function sqlStores(open: () => Kysely<unknown>): Promise<SessionStore[]> {
+/** The stores of each process. */
+interface Stores {
+  sessions: SessionStore[]
+  codes: CodeStore[]
+}
+
+async function sqlStores(open: () => Kysely<unknown>): Promise<Stores> {
   const connections = Array.from({ length: PROCESSES }, open)
   onTestFinished(async () => {
     for (const db of connections) await db.destroy()
   })
   await createSessionTable(connections[0] as Kysely<unknown>)
-  return connections.map((db) => kyselySessions(db))
+  await createCodeTable(connections[0] as Kysely<unknown>)
+  return {
+    sessions: connections.map((db) => kyselySessions(db)),
+    codes: connections.map((db) => kyselyCodes(db)),
+  }
 }
 
-const STORES: [name: string, isMissing: boolean, open: () => Promise<SessionStore[]>][] = [
+const STORES: [name: string, isMissing: boolean, open: () => Promise<Stores>][] = [
   [
     'Redis',
     NO_REDIS,
     async () => {
       const { url } = await startRedis()
-      return Array.from({ length: PROCESSES }, () => {
+      const options = Array.from({ length: PROCESSES }, () => {
         const redis = new Redis(url)
         onTestFinished(() => redis.disconnect())
-        return redisSessions({ sendCommand: (...command) => redis.call(...command) })
+        const sendCommand: RedisCodesOptions['sendCommand'] = (...command) => redis.call(...command)
+        return { sendCommand }
       })
+      return { sessions: options.map(redisSessions), codes: options.map(redisCodes) }
     },
   ],
   [
@@ -61,7 +80,7 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
     async () => {
       let time = Date.now()
       const options = { clock: () => time, refresh: { secret: 'r'.repeat(32) } }
-      const all = (await open()).map((store) => createSessions(store, options))
+      const all = (await open()).sessions.map((store) => createSessions(store, options))
       const [sessions] = all
       const refreshing = all.map((one) => refreshingOf(one) as Refreshing)
       const facts = { sessionId: 'session-1', generation: 0 }
@@ -82,6 +101,30 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
       }
       await sessions?.endAll('acc-1')
       for (const one of refreshing) expect(await one.find(facts)).toBeUndefined()
+    },
+  )
+
+  it.skipIf(isMissing)(
+    'that take a code at once get it once, and create no more codes than an account may have',
+    async () => {
+      const all = (await open()).codes.map((store) => createCodes(store, { maxPerAccount: 2 }))
+      const each = <T>(call: (codes: Codes) => Promise<T>) =>
+        // Each process has two requests under way.
+        Promise.all([...all, ...all].map((codes) => call(codes).catch((error: AuthError) => error.code)))
+      for (let round = 1; round <= ROUNDS; round++) {
+        const code = await (all[round % PROCESSES] as Codes).create({
+          purpose: 'reset',
+          accountId: 'acc-1',
+          data: round,
+        })
+        const taken = await each((codes) => codes.take('reset', code))
+        expect(taken.filter((one) => one !== undefined)).toEqual([{ accountId: 'acc-1', data: round }])
+        const created = await each((codes) => codes.create({ purpose: 'reset', accountId: 'acc-1' }))
+        const refused = created.filter((one) => one === 'too_many_attempts').length
+        expect(refused).toBeGreaterThanOrEqual(created.length - 2)
+        await all[0]?.removeAll('acc-1', 'reset')
+        for (const one of created) expect(await all[1]?.take('reset', one)).toBeUndefined()
+      }
     },
   )
 })

@@ -1,0 +1,72 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { CodeStore } from '../codes/codes.js'
+import { withHints } from './kysely-errors.js'
+import { asciiJson, createTable, dateOf, openTable, type Table } from './kysely-table.js'
+
+/** The options of `kyselyCodes` and `createCodeTable`. */
+export interface CodeTableOptions {
+  /** The name of the table. Default `'codes'`. */
+  table?: string | undefined
+}
+
+/** A row of the table. */
+interface CodeRow {
+  digest: string
+  account_id: string
+  purpose: string
+  expires_at: number | string | bigint
+  /** The data as a text of JSON, or null: Kysely's `ParseJSONResultsPlugin` reads objects and arrays, but no texts. */
+  data: string
+}
+
+const TABLE: Table<CodeRow> = {
+  store: 'kyselyCodes',
+  create: 'createCodeTable',
+  defaultName: 'codes',
+  columns: { digest: 'key', account_id: 'name', purpose: 'name', expires_at: 'time', data: 'json' },
+}
+
+/**
+ * Creates a store of codes in a table of PostgreSQL, MySQL, MariaDB, SQLite or SQL Server. Each new code deletes the codes that have
+ * expired. `createCodeTable` makes the table.
+ * @throws TypeError naming the option that is not valid
+ */
+export function kyselyCodes<DB>(db: Kysely<DB> | Transaction<DB>, options?: CodeTableOptions): CodeStore {
+  const table = openTable(db, options, TABLE)
+
+  const rowsFor = async (accountId: string, purpose?: string) =>
+    (await table.rowsOf(accountId)).filter((row) => purpose === undefined || row.purpose === purpose)
+
+  const store: CodeStore = {
+    async add({ digest, accountId, purpose, expiresAt, data }, most, now) {
+      const count = async () =>
+        (await rowsFor(accountId, purpose)).filter(({ expires_at }) => dateOf(expires_at) > now).length
+      if ((await count()) >= most) return false
+      const row = { digest, account_id: accountId, purpose, expires_at: expiresAt.getTime(), data: asciiJson(data) }
+      await table.add(row, now.getTime())
+      // Other processes may have added codes since the first count. The last of them counts them all.
+      if ((await count()) <= most) return true
+      await table.removeRows([row])
+      return false
+    },
+    async take(digest) {
+      const row = await table.rowOf(digest)
+      // MySQL has no "delete … returning", so the number of deleted rows says which call gets the code.
+      if (!row || !(await table.removeRows([row]))) return undefined
+      const { account_id: accountId, purpose, expires_at, data } = row
+      return { digest, accountId, purpose, expiresAt: dateOf(expires_at), data: JSON.parse(data) }
+    },
+    async removeAll(accountId, purpose) {
+      await table.removeRows(await rowsFor(accountId, purpose))
+    },
+  }
+  return withHints(store, table.hints)
+}
+
+/**
+ * Creates the table of `kyselyCodes` and its indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
+ * @throws TypeError naming the option that is not valid; every error of the database
+ */
+export async function createCodeTable<DB>(db: Kysely<DB> | Transaction<DB>, options?: CodeTableOptions): Promise<void> {
+  await createTable(db, options, TABLE)
+}

@@ -1,0 +1,74 @@
+import type { CodeStore } from '../codes/codes.js'
+import { ADD, INDEX, type RedisSessionsOptions, redisCommands } from './redis-commands.js'
+
+/** The options of `redisCodes`. */
+export interface RedisCodesOptions extends Pick<RedisSessionsOptions, 'sendCommand'> {
+  /** The beginning of all keys. Apps on one Redis need different ones. Default `'code:'`. */
+  prefix?: string | undefined
+}
+
+const SCRIPTS = {
+  /** Adds a code to the index of its account, unless the account has too many of its purpose. An entry is the digest, a space and the purpose. */
+  index: `${INDEX}local count = 0
+local entries = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+for i = 1, #entries, 2 do
+  local isSame = entries[i]:match(' .*') == ARGV[2]:match(' .*')
+  if isSame and tonumber(entries[i + 1]) > tonumber(ARGV[1]) then count = count + 1 end
+end
+if count >= tonumber(ARGV[4]) then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2])
+extend(KEYS[1], tonumber(ARGV[3]))
+return 1`,
+  add: ADD,
+  take: `local found = redis.call('HGET', KEYS[1], 'found')
+redis.call('DEL', KEYS[1])
+return found`,
+} as const
+
+/**
+ * Creates a store of codes in Redis 5 or newer, also on a cluster, with any client. Expired codes leave it by themselves. Pass the result to
+ * `createCodes`. Redis must keep what it has written, see docs/guides/stores.md.
+ * @throws TypeError naming the option that is not valid
+ */
+export function redisCodes(options: RedisCodesOptions): CodeStore {
+  const redis = redisCommands('redisCodes', options, 'code:', SCRIPTS)
+  const { send, run, keyOf, indexOf } = redis
+
+  return {
+    async add({ digest, purpose, accountId, expiresAt, data }, most, now) {
+      const end = String(expiresAt.getTime())
+      // The index comes last: removeAll reads it, and a code in no index is not known to anyone, because its call has failed.
+      await run('add', keyOf(digest), +now, end, 'found', JSON.stringify([purpose, accountId, +expiresAt, data]))
+      const isAdded = await run('index', indexOf(accountId), +now, `${digest} ${purpose}`, end, String(most))
+      if (!isAdded) await send('DEL', keyOf(digest))
+      return isAdded
+    },
+    async take(digest) {
+      const code = redis.itemOf(
+        await redis.evaluate('take', keyOf(digest), Date.now()),
+        ([purpose, accountId, expiresAt, data]) => ({
+          digest,
+          purpose,
+          accountId,
+          expiresAt: new Date(expiresAt),
+          data,
+        }),
+      )
+      // The code is used up, so a failure must not lose it. Its entry then counts until the code would have expired.
+      if (code) await send('ZREM', indexOf(code.accountId), `${digest} ${code.purpose}`).catch(() => {})
+      return code
+    },
+    async removeAll(accountId, purpose) {
+      const members = await redis.membersOf(accountId)
+      const ended = members.filter(
+        (member) => purpose === undefined || member.slice(member.indexOf(' ') + 1) === purpose,
+      )
+      await Promise.all(
+        ended.map(async (member) => {
+          await send('DEL', keyOf(member.slice(0, member.indexOf(' '))))
+          await send('ZREM', indexOf(accountId), member)
+        }),
+      )
+    },
+  }
+}

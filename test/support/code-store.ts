@@ -1,0 +1,7 @@
+import type { CodeStore } from 'express-token-endpoint'
+import { codeStoreContract } from 'express-token-endpoint/testing'
+
+/** Runs the contract with a store of codes. */
+export async function expectCodeStore(store: CodeStore, otherStore?: CodeStore): Promise<void> {
+  for (const { run } of codeStoreContract({ store, otherStore })) await run()
+}
