@@ -31,6 +31,7 @@ export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/
 export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-options.js'
 export type { AuthSignIn, AuthSignInDetails, SignedIn } from './auth/auth-sign-in.js'
 export { type Auth, createAuth } from './auth/create-auth.js'
+export type { TicketOptions } from './auth/tickets.js'
 export {
   type CodeStore,
   type Codes,
@@ -41,7 +42,7 @@ export {
   type TakenCode,
 } from './codes/codes.js'
 export { memoryCodes } from './codes/memory-codes.js'
-export type { RevocationCheck } from './guard/ask-host.js'
+export type { Allow, RevocationCheck } from './guard/ask-host.js'
 export { authInfoOf, type McpAuthInfo } from './guard/auth-info.js'
 export {
   type AuthenticatedRequest,
@@ -52,11 +53,12 @@ export {
 } from './guard/require-bearer.js'
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
+export type { TokenFrom } from './guard/token-source.js'
 export type { AfterPassword, CheckedPassword, ExtraFields } from './login/after-password.js'
 export type { FieldNames } from './login/body/field-names.js'
 export { createLogin, type Login, type LoginResult } from './login/create-login.js'
 export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/create-sign-in.js'
-export type { Credentials } from './login/login.js'
+export type { Credentials, LimitKey } from './login/login.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
 export type { RefreshChoice } from './login/refresh-mode.js'
@@ -91,6 +93,7 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './refusals/events.js'
+export type { RefusalBody, Refuse } from './refusals/own-response.js'
 export type { RefreshMode } from './refusals/responses.js'
 export { SignInRefusal, type SignInRefusalOptions } from './refusals/sign-in-refusal.js'
 export { type AuthErrorsOptions, authErrors } from './routes/auth-errors.js'
@@ -132,3 +135,4 @@ export {
   type TokenVerifier,
 } from './tokens/tokens.js'
 export { type ClaimsCheck, claimsOf, type PrivateClaims, type VerifiedToken } from './tokens/verified-token.js'
+export type { HostOptions } from './waiting/host-options.js'

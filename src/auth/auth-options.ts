@@ -31,6 +31,7 @@ type FromRouter =
   | 'extraFields'
   | 'credentials'
   | 'afterPassword'
+  | 'limitKey'
   | 'passwords'
   | 'throttle'
   | 'emailInEvents'
@@ -40,7 +41,7 @@ export interface AuthOptions<A extends Account = Account>
   extends TokenIssuerOptions,
     Omit<HostOptions, 'timeout'>,
     Pick<TokenRouterOptions<A>, FromRouter>,
-    Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'resourceMetadata'> {
+    Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'resourceMetadata' | 'scheme' | 'tokenFrom'> {
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /** The paths of the router. Default: those of the parts. */
@@ -52,10 +53,24 @@ export interface AuthOptions<A extends Account = Account>
   mountPath?: string | undefined
 }
 
-/** The options of `auth.guard`: those of `requireBearer` that a route chooses. */
-export type AuthGuardOptions = Pick<
+/** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
+export interface AuthGuardOptions extends RouteOptions {
+  /** Also admits a ticket of `auth.ticket` in the query member `ticket`. Its `req.auth.claims` are only `path` and `method`. Default false. */
+  ticket?: boolean | undefined
+}
+
+/** @inline */
+type RouteOptions = Pick<
   RequireBearerOptions,
-  'scope' | 'anyScope' | 'signedInWithin' | 'optional' | 'realm' | 'resourceMetadata' | 'forwardErrors'
+  | 'scope'
+  | 'anyScope'
+  | 'signedInWithin'
+  | 'optional'
+  | 'allow'
+  | 'realm'
+  | 'resourceMetadata'
+  | 'forwardErrors'
+  | 'refuse'
 >
 
 const pathSchema = {
@@ -76,7 +91,15 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 const asGiven: Check<unknown> = (value) => value
 
 /** The options of each part. */
-const LOGIN = ['accounts', 'passwords', 'throttle', 'extraFields', 'afterPassword', 'emailInEvents'] as const
+const LOGIN = [
+  'accounts',
+  'passwords',
+  'throttle',
+  'extraFields',
+  'limitKey',
+  'afterPassword',
+  'emailInEvents',
+] as const
 const ROUTER = [
   ...([
     'respond',
@@ -89,9 +112,19 @@ const ROUTER = [
     'credentials',
   ] as const),
   'forwardErrors',
+  'refuse',
 ] as const
 const ISSUER = ['issuer', 'audience', 'keys', 'clockTolerance', 'cache', 'clientId', 'lifetime'] as const
-const GUARD = ['sessions', 'isRevoked', 'realm', 'resourceMetadata', 'forwardErrors'] as const
+const GUARD = [
+  'sessions',
+  'isRevoked',
+  'realm',
+  'resourceMetadata',
+  'scheme',
+  'tokenFrom',
+  'forwardErrors',
+  'refuse',
+] as const
 const ALL = ['clock', 'timeout', 'onEvent'] as const
 
 type Name = (typeof LOGIN | typeof ROUTER | typeof ISSUER | typeof GUARD | typeof ALL)[number]
@@ -128,5 +161,6 @@ export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
     paths: read.paths,
     mountPath: read.mountPath,
     onEvent: pick(['onEvent']).onEvent,
+    refuse: pick(['refuse']).refuse,
   }
 }

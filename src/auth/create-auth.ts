@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, Router } from 'express'
 import type { Account } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
@@ -5,12 +6,20 @@ import type { CustomPasswords } from '../accounts/passwords/host-passwords.js'
 import { createPasswords, type Passwords } from '../accounts/passwords/passwords.js'
 import type { CustomThrottle } from '../accounts/throttle/host-throttle.js'
 import type { Throttle } from '../accounts/throttle/throttle.js'
-import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearer } from '../guard/require-bearer.js'
+import {
+  type AuthenticatedRequest,
+  authOf,
+  type BearerGuard,
+  type GuardedRequest,
+  requireBearer,
+} from '../guard/require-bearer.js'
 import { createLogin, type Login } from '../login/create-login.js'
 import { defaultThrottle } from '../login/default-throttle.js'
 import type { LoginOptions } from '../login/login-options.js'
 import { readTokenRouterOptions } from '../login/token-router-options.js'
+import { bool } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
+import { named, optional } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { authErrors } from '../routes/auth-errors.js'
@@ -22,6 +31,7 @@ import { createTokenIssuer, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
+import { createTickets, hasTicket, type TicketOptions, ticketFrom } from './tickets.js'
 
 /** The authentication of an app. Returned by `createAuth`. */
 export interface Auth<A extends Account = Account> {
@@ -44,6 +54,12 @@ export interface Auth<A extends Account = Account> {
   userOf(req: AuthenticatedRequest & { user?: unknown }): Omit<A, 'passwordHash'>
   /** Signs an account in that you have authenticated yourself. */
   readonly signIn: AuthSignIn
+  /**
+   * Creates a ticket for one path and one method, for links that send no header: `<img>`, a download, `EventSource`, a browser's WebSocket.
+   * Add it to the URL as the query member `ticket`, and guard the route with `auth.guard({ ticket: true })`. With `sessions`, it works once.
+   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `unavailable`
+   */
+  ticket(req: AuthenticatedRequest & IncomingMessage, options: TicketOptions): Promise<string>
   /** Sends the refusals of custom routes: `app.use(auth.errors)` after them. The result of `authErrors`. */
   readonly errors: ErrorRequestHandler
   /** Issues and verifies the tokens. */
@@ -86,9 +102,31 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const router = express().Router({ caseSensitive: true, strict: true })
   router.use(tokenRouter(routerOptions))
 
+  const tickets = createTickets(given.issuer, sessions)
   const ownGuard = { ...given.guard, tokens, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
-  function guard(chosen: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
-    return requireBearer({ ...ownGuard, ...chosen })
+  function guard({ ticket, ...chosen }: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
+    const byToken = requireBearer({ ...ownGuard, ...chosen })
+    if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
+    const { isRevoked } = ownGuard
+    const byTicket = requireBearer({
+      ...ownGuard,
+      ...chosen,
+      tokens: tickets.tokens,
+      scheme: undefined,
+      tokenFrom: ticketFrom,
+      async isRevoked(auth) {
+        const isRevokedByHost = isRevoked ? await isRevoked(auth) : false
+        // Another value than a boolean causes a 503.
+        return isRevokedByHost === false ? tickets.isUsed(auth) : isRevokedByHost
+      },
+    })
+    const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
+    return Object.assign(
+      function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
+        guardOf(req)(req, res, next)
+      },
+      { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
+    )
   }
   if (sessions) router.use(paths.sessions, sessionRouter({ guard: guard(), sessions, onEvent }))
   if (tokens.jwks().keys.length > 0) router.use(jwksRouter({ tokens, path: paths.keys }))
@@ -103,7 +141,8 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       throw misuse('createAuth: userOf() needs "accounts" with "findById"')
     },
     signIn: createAuthSignIn({ ...settings, findById, mountPath }),
-    errors: authErrors({ onEvent }),
+    ticket: tickets.create,
+    errors: authErrors({ onEvent, refuse: given.refuse }),
     tokens,
     logIn,
     passwords,
@@ -111,6 +150,8 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     sessions,
   })
 }
+
+const ticketOption = optional(bool, false)
 
 /** A guard finds accounts by their id only. */
 const NO_EMAIL = { findByEmail: () => undefined }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FoundAccount } from '../accounts/account.js'
 import { type FindById, findAccount } from '../accounts/find-account.js'
 import { misuse, PAGE } from '../options/misuse.js'
@@ -17,18 +18,45 @@ export interface HostSettings {
   readonly isRevoked: RevocationCheck | undefined
   readonly sessions: Pick<Sessions, 'isEnded' | 'useFor'> | undefined
   readonly accounts: FindById | undefined
+  readonly allow: Allow | undefined
   readonly timeout: number
 }
 
+/** Returns whether an account may use a route. A value that is not a boolean, and a failure, cause a `503`. */
+export type Allow<A = object, R = IncomingMessage> = (
+  req: R,
+  account: A,
+  auth: VerifiedToken,
+) => boolean | Promise<boolean>
+
 /**
  * Asks the host whether a verified token may still be used.
+ * @param req the request. Undefined for a socket, whose request was allowed when it began
  * @returns the account, where the host looks accounts up
- * @throws AuthError `invalid_token`, or `unavailable` when a function of the host fails
+ * @throws AuthError `invalid_token`, `forbidden`, or `unavailable` when a function of the host fails
  */
-export async function askHost(settings: HostSettings, auth: VerifiedToken): Promise<FoundAccount | undefined> {
+export async function askHost(
+  settings: Omit<HostSettings, 'allow'> & Partial<Pick<HostSettings, 'allow'>>,
+  auth: VerifiedToken,
+  req?: IncomingMessage,
+): Promise<FoundAccount | undefined> {
   if (settings.isRevoked) await requireUnrevoked(settings.isRevoked, auth, settings.timeout)
   if (settings.sessions) await requireSession(settings.sessions, auth, settings.timeout)
-  return settings.accounts && requireAccount(settings.accounts, auth, settings.timeout)
+  const found = settings.accounts && (await requireAccount(settings.accounts, auth, settings.timeout))
+  if (found && settings.allow && req) await requireAllowed(settings.allow, req, found, auth, settings.timeout)
+  return found
+}
+
+/** Refuses an account that the host does not allow here. */
+async function requireAllowed(
+  allow: Allow,
+  req: IncomingMessage,
+  { original }: FoundAccount,
+  auth: VerifiedToken,
+  timeout: number,
+): Promise<void> {
+  const ask = async () => readBoolean('allow', await allow(req, original, auth))
+  if (!(await callHost('internal', ask, { timeout }))) throw new AuthError('forbidden', factsOf(auth))
 }
 
 /** Refuses a token that the host has revoked. */

@@ -8,9 +8,24 @@ import { headerOf, isCut, isRepeated } from '../requests/header-lines.js'
  *   b64token    = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="
  */
 const AUTH_SCHEME = /^[!#$%&'*+.^_`|~\w-]+/
-const BEARER = /^bearer +/i
-const USUAL = 'Bearer '
 const B64TOKEN = /^[\w.~+/-]+=*$/
+
+/** The authentication scheme of a guard. */
+export interface BearerScheme {
+  /** The name, as the challenge has it. */
+  readonly name: string
+  /** The form that most clients send. It needs no regular expression. */
+  readonly usual: string
+  readonly credentials: RegExp
+}
+
+/** @param name a `token` of RFC 9110 section 5.6.2, which is compared without regard to letter case */
+export function schemeOf(name: string): BearerScheme {
+  const escaped = name.replace(/\W/g, '\\$&')
+  return { name, usual: `${name} `, credentials: new RegExp(`^${escaped} +`, 'i') }
+}
+
+const BEARER = schemeOf('Bearer')
 
 /**
  * The parameter `access_token` in the text of a query. Each letter may be percent-encoded. Not URLSearchParams, which takes up to a
@@ -30,17 +45,17 @@ function eitherForm(letter: string): string {
  * @throws AuthError `invalid_request` when the header is malformed or repeated, when the query holds a token too, and when Node may
  * have dropped header lines
  */
-export function readBearer(req: IncomingMessage): string | undefined {
+export function readBearer(req: IncomingMessage, scheme = BEARER): string | undefined {
   if (isCut(req)) throw new AuthError('invalid_request')
   const header = headerOf(req, 'authorization')
   if (header === undefined) return undefined
   // Node provides a string, but a middleware may have put anything there.
   if (typeof header !== 'string' || isRepeated(req, 'authorization')) throw new AuthError('invalid_request')
-  // The form that most clients send needs no regular expression.
-  const isUsual = header.startsWith(USUAL) && header[USUAL.length] !== ' '
-  const start = isUsual ? USUAL.length : BEARER.exec(header)?.[0].length
+  const { usual, credentials, name } = scheme
+  const isUsual = header.startsWith(usual) && header[usual.length] !== ' '
+  const start = isUsual ? usual.length : credentials.exec(header)?.[0].length
   if (start === undefined) {
-    if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() === 'bearer') throw new AuthError('invalid_request')
+    if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() === name.toLowerCase()) throw new AuthError('invalid_request')
     return undefined
   }
   const { url } = req

@@ -1,20 +1,20 @@
 import { type Account, toRequestUser } from '../accounts/account.js'
 import { hasBrand } from '../options/brand.js'
 import { isThenable, own } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
+import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import { type Emit, emitter } from '../refusals/events.js'
 import { type LazyOrigin, sourceIn } from '../requests/origin.js'
 import { factsOf, mayBeRefreshed, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { askHost, type HostSettings } from './ask-host.js'
-import { readBearer } from './bearer-header.js'
-import type { RefusalSettings } from './refuse.js'
+import { type RefusalSettings, refusalOf } from './refuse.js'
+import { readToken, type SourceSettings } from './token-source.js'
 import { assertNotExpired, limitHostCalls, type VerifySettings, verifyBearer } from './verify-bearer.js'
 
 /** The options that the steps of this file read. */
 interface AuthorizeSettings {
   readonly tokens: Verifiers
-  readonly optional: boolean
+  readonly optional: boolean | 'lenient'
   readonly scope: readonly string[]
   readonly anyScope: readonly string[] | undefined
   readonly signedInWithin: number | undefined
@@ -24,7 +24,12 @@ interface AuthorizeSettings {
  * The options of a guard, each named by the step that reads it. The table of options must have exactly these, so an option without a step
  * does not compile.
  */
-export interface GuardSettings extends VerifySettings, AuthorizeSettings, HostSettings, RefusalSettings {}
+export interface GuardSettings
+  extends SourceSettings,
+    VerifySettings,
+    AuthorizeSettings,
+    HostSettings,
+    RefusalSettings {}
 
 /** A guard: of the middleware, or of the Passport strategy. */
 export interface Guard {
@@ -60,8 +65,24 @@ export function contextOf(guard: Guard, req: LazyOrigin['req']): GuardContext {
  * @throws AuthError for a refusal, also as a rejection
  */
 export function checkBearer(context: GuardContext): Promise<void> | undefined {
+  if (context.guard.settings.optional !== 'lenient') return checkToken(context)
+  try {
+    return checkToken(context)?.catch((thrown) => forgive(context, thrown))
+  } catch (thrown) {
+    forgive(context, thrown)
+    return undefined
+  }
+}
+
+/** Admits a request with an invalid token as one without a token, and reports the refusal. */
+function forgive(context: GuardContext, thrown: unknown): void {
+  if (!isAuthError(thrown) || thrown.code !== 'invalid_token') throw thrown
+  refusalOf(context.guard.emit, context, thrown)
+}
+
+function checkToken(context: GuardContext): Promise<void> | undefined {
   const { settings } = context.guard
-  const text = readBearer(context.req)
+  const text = readToken(settings, context.req)
   if (text === undefined) {
     assertOptional(settings)
     return undefined
@@ -87,7 +108,7 @@ function checkVerified(context: GuardContext, auth: VerifiedToken): Promise<void
 
 async function checkByHost(context: GuardContext, auth: VerifiedToken): Promise<void> {
   const { settings } = context.guard
-  const found = await limitHostCalls(sourceIn(context), () => askHost(settings, auth))
+  const found = await limitHostCalls(sourceIn(context), () => askHost(settings, auth, context.req))
   assertNotExpired(settings.tokens, auth)
   if (found) requireScopes(settings, auth, scopesNow(auth, found.account))
   context.auth = auth
@@ -98,8 +119,10 @@ async function checkByHost(context: GuardContext, auth: VerifiedToken): Promise<
 const MOST_AHEAD = 60_000
 
 /** Refuses a request without a token, unless the guard is optional. */
-function assertOptional({ optional }: AuthorizeSettings): void {
-  if (!optional) throw new AuthError('missing_token')
+function assertOptional({ optional, scheme, tokenFrom }: AuthorizeSettings & SourceSettings): void {
+  if (optional) return
+  const place = tokenFrom ? '' : ` Send it as Authorization: ${scheme.name} <token>.`
+  throw new AuthError('missing_token', { message: `This resource needs a token.${place}` })
 }
 
 function requireVerified(auth: VerifiedToken): void {

@@ -3,10 +3,12 @@ import { type AuthObserver, type Emit, refusalEvent, reportedCopy } from '../ref
 import { allHeaders, type HttpResponse, refusalResponse } from '../refusals/responses.js'
 import { hasToClose } from '../refusals/send-response.js'
 import { addressIn, type LazyOrigin } from '../requests/origin.js'
+import type { BearerScheme } from './bearer-header.js'
 
 /** The options that these steps read. */
 export interface RefusalSettings {
   readonly realm: string
+  readonly scheme: BearerScheme
   readonly resourceMetadata: string | undefined
   readonly onEvent: AuthObserver | undefined
 }

@@ -1,11 +1,12 @@
 import type { AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
-import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
+import { type Duration, func, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
   aliasesOf,
   type Check,
   type Checked,
+  checkThat,
   InvalidOption,
   named,
   optional,
@@ -21,8 +22,10 @@ import type { TokenVerifier } from '../tokens/tokens.js'
 import { hostVerifier, type Verifier, verifierOf } from '../tokens/verifier.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
-import type { RevocationCheck } from './ask-host.js'
+import type { Allow, RevocationCheck } from './ask-host.js'
+import { type BearerScheme, schemeOf } from './bearer-header.js'
 import type { GuardSettings } from './bearer-steps.js'
+import type { TokenFrom } from './token-source.js'
 
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions extends HostOptions {
@@ -65,8 +68,25 @@ export interface RequireBearerOptions extends HostOptions {
    * all. Default: tokens need no session.
    */
   sessions?: Sessions | undefined
-  /** Admits a request without credentials, without `req.auth`. Invalid credentials are still refused. Default false. */
-  optional?: boolean | undefined
+  /**
+   * Admits a request without credentials, without `req.auth`. With `true`, invalid credentials are still refused. With `'lenient'`, an invalid
+   * or expired token counts as none, and the event `bearer.refused` reports it. Default false.
+   */
+  optional?: boolean | 'lenient' | undefined
+  /**
+   * Returns whether the account may use the route, for example as the owner of what the request names. `(req, account, auth) => boolean`, or a
+   * promise. Needs `accounts`. False causes a `403`. Default: each account may.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests and accounts.
+  allow?: Allow<any, any> | undefined
+  /** The authentication scheme of the header and of the challenge, for clients that cannot be changed, such as `'Token'`. Default `'Bearer'`. */
+  scheme?: string | undefined
+  /**
+   * Returns the token of a request whose token is not in the header, or undefined. Browsers send cookies with requests of other sites, so a
+   * token in a cookie needs a defence against them (CSRF), such as `SameSite`. Excludes `scheme`. Default: the header `Authorization`.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
+  tokenFrom?: TokenFrom<any> | undefined
   /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer, the first of a list. */
   realm?: string | undefined
   /**
@@ -108,6 +128,12 @@ const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 /** The options that a step of the guard reads. An option that no step names does not compile. */
 type Table = { readonly [name in keyof GuardSettings]: Check<GuardSettings[name] | undefined> }
 
+const optionalOption: Check<boolean | 'lenient'> = (value) => (value === 'lenient' ? value : lenientOrBool(value))
+const lenientOrBool = checkThat<boolean>("true, false or 'lenient'", (value) => typeof value === 'boolean')
+
+const schemeText = text("the name of a scheme, like 'Token'", /^[!#$%&'*+.^_`|~\w-]+$/)
+const schemeOption: Check<BearerScheme> = (value) => schemeOf(schemeText(value))
+
 const guardSchema = {
   tokens: tokenVerifiers,
   scope: optional(scopeList, [] as readonly string[]),
@@ -116,7 +142,10 @@ const guardSchema = {
   accounts: optional(storeWithIds),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   sessions: optional(sessionsOption),
-  optional: optional(bool, false),
+  optional: optional(optionalOption, false),
+  allow: optional(func<Allow>('a function (req, account, auth) => boolean')),
+  scheme: optional(schemeOption, schemeOf('Bearer')),
+  tokenFrom: optional(func<TokenFrom>('a function (req) => token')),
   realm: optional(realmText),
   resourceMetadata: optional((value) => metadataUrl(value).href),
   timeout: hostSchema.timeout,
@@ -124,19 +153,21 @@ const guardSchema = {
 } satisfies Table
 
 /** The options of the middleware that the strategy does not have. */
-const middlewareSchema = { forwardErrors: hostSchema.forwardErrors }
+const middlewareSchema = { forwardErrors: hostSchema.forwardErrors, refuse: hostSchema.refuse }
 
 const aliases = aliasesOf({
-  tokens: 'issuer verifier secret secretOrKey algorithms audience jwtFromRequest',
+  tokens: 'issuer verifier secret secretOrKey algorithms audience',
   scope: 'scopes requiredScopes role roles permissions',
   anyScope: 'scopeIncludesAny anyScopes',
   signedInWithin: 'maxAge max_age',
   accounts: 'account store',
+  tokenFrom: 'getToken jwtFromRequest fromRequest',
+  allow: 'authorize can permission',
   optional: 'credentialsRequired required authRequired',
 })
 
-/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */
-export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
+/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors` and `refuse`, because Passport has its own error handling. */
+export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors' | 'refuse'>
 
 export function readBearerOptions(caller: Subject, options: BearerStrategyOptions): GuardSettings {
   const read = readOptions<BearerStrategyOptions, typeof guardSchema>(caller, options, guardSchema, aliases)
@@ -146,8 +177,13 @@ export function readBearerOptions(caller: Subject, options: BearerStrategyOption
 export function readRequireBearerOptions(options: RequireBearerOptions) {
   const caller = 'requireBearer'
   const schema = { ...guardSchema, ...middlewareSchema }
-  const { forwardErrors, ...read } = readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases)
-  return { settings: withRealm(caller, options, read), forwardErrors }
+  const { forwardErrors, refuse, ...read } = readOptions<RequireBearerOptions, typeof schema>(
+    caller,
+    options,
+    schema,
+    aliases,
+  )
+  return { settings: withRealm(caller, options, read), forwardErrors, ownForm: refuse }
 }
 
 function withRealm(caller: Subject, options: object, read: Checked<typeof guardSchema>): GuardSettings {
@@ -160,6 +196,9 @@ function withRealm(caller: Subject, options: object, read: Checked<typeof guardS
     }
   }
   noteMistakes(options as BearerStrategyOptions, read)
+  if (read.allow && !read.accounts) throw misuse(`${caller}: option "allow" needs "accounts"`, PAGE.guard)
+  if (read.tokenFrom && memberOf(options, 'scheme') !== undefined)
+    throw misuse(`${caller}: option "scheme" has no effect next to "tokenFrom"`, PAGE.guard)
   const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
   return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuers[0]) }
 }

@@ -3,6 +3,7 @@ import { brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { memberOf } from '../options/values.js'
 import type { AuthError } from '../refusals/auth-error.js'
+import { inOwnForm } from '../refusals/own-response.js'
 import { hasToClose, sendResponse } from '../refusals/send-response.js'
 import { assertHeaderLines } from '../requests/header-lines.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
@@ -54,14 +55,14 @@ type RequestContext = GuardContext & { readonly req: GuardedRequest }
 export function requireBearer(options: RequireBearerOptions & { optional?: false | undefined }): BearerGuard
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined>
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
-  const { settings, forwardErrors } = readRequireBearerOptions(options)
+  const { settings, forwardErrors, ownForm } = readRequireBearerOptions(options)
   const guard = createGuard('requireBearer', settings)
 
   function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
     const error = refusalAt(context, thrown)
     const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
     if (forwards) next(errorForHost(settings, context, error))
-    else sendResponse(res, responseTo(settings, error), hasToClose(context.req))
+    else sendResponse(res, inOwnForm(ownForm, error, context.req, responseTo(settings, error)), hasToClose(context.req))
   }
 
   async function finishLater(

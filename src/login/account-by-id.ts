@@ -1,7 +1,8 @@
-import { toRequestUser } from '../accounts/account.js'
+import { type Account, toRequestUser } from '../accounts/account.js'
 import { type FindById, findAccount } from '../accounts/find-account.js'
 import { isValidDate } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
+import type { LoginRefusal } from '../refusals/codes.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { callHost } from '../waiting/host-call.js'
 import { createConfirmation, withLookUp } from './confirmation.js'
@@ -14,21 +15,29 @@ interface Finder {
   timeout: number
 }
 
+function reasonAgainst(account: Account | undefined, since: Date): LoginRefusal | undefined {
+  if (!account) return 'unknown_account'
+  const { disabled, tokensValidAfter } = account
+  if (disabled) return 'account_disabled'
+  // Not `<`: a time that is not a number must not pass.
+  return tokensValidAfter && !(since >= tokensValidAfter) ? 'superseded' : undefined
+}
+
 /**
  * Looks up an account that the host has authenticated without its password. Its hash shows whether the password was changed since.
- * @param since the time just before the host authenticated the account. Default: now
+ * @param since the time just before the host authenticated the account, which becomes the time of the sign-in. Default: now
  * @throws AuthError `invalid_credentials` for an account that is gone or disabled, `unavailable`
  */
 export async function loginById({ tokens, findById, timeout }: Finder, id: string, since?: Date): Promise<LoginResult> {
   const now = Number(tokens.now())
-  const asOf = new Date(isValidDate(since) ? Math.min(since.getTime(), now) : now)
+  const asOf = new Date(now)
   const lookUp = () => callHost('accounts', () => findAccount(findById, id), { timeout })
   const found = await lookUp()
-  const reason = !found ? 'unknown_account' : found.account.disabled ? 'account_disabled' : undefined
+  const reason = reasonAgainst(found?.account, isValidDate(since) ? since : asOf)
   if (!found || reason) throw new AuthError('invalid_credentials', { ...(reason && { reason }), accountId: id })
   const { passwordHash } = found.account
   const confirm = createConfirmation({ id, asOf, lookUp, isKnown: (hash) => hash === passwordHash })
-  const subject = subjectOf(found.account, asOf)
+  const subject = { ...subjectOf(found.account, asOf), ...(isValidDate(since) && { signedInAt: since }) }
   return {
     account: toRequestUser(found),
     subject: { ...subject, issuedAt: withLookUp(asOf, { confirm, subject: () => subject }) },

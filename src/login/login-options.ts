@@ -11,6 +11,7 @@ import { isPlainObject, own } from '../options/values.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import type { AfterPassword, AfterPasswordTask } from './after-password.js'
 import { defaultThrottle } from './default-throttle.js'
+import type { LimitKey } from './login.js'
 
 /** The options of `createLogin`. */
 export interface LoginOptions<A extends Account = Account, R = IncomingMessage | undefined>
@@ -22,6 +23,13 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
    * sent them. No other member of the body is passed on. Default none.
    */
   extraFields?: readonly string[] | undefined
+  /**
+   * Returns the name of the account for the failed-login limits: `({ email, req, fields }) => text`. Return the tenant too where several tenants
+   * have accounts with one address, and pass the same text to `throttle.reset`. At most 320 characters count. A failure causes a `503`.
+   * Default: the e-mail address.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
+  limitKey?: LimitKey<any> | undefined
   /** Decides about a sign-in after its password was right: a second factor, an address that must be verified. Default: none. */
   afterPassword?: AfterPassword<A, R> | undefined
   /** Checks passwords. Default: `createPasswords()`. */
@@ -74,6 +82,7 @@ export const loginSchema = {
   passwords: optional(passwordsOption),
   throttle: optional(throttleOption),
   extraFields: optional(extraFieldsOption, [] as readonly string[]),
+  limitKey: optional(func<LimitKey>('a function ({ email, req, fields }) => text')),
   afterPassword: optional(
     func<NonNullable<AskedStep>>('a function ({ account, fields, req, signal }) => …'),
   ) as Check<AskedStep>,
@@ -87,6 +96,7 @@ export const loginAliases = {
   accounts: 'account findAccount findByEmail store users',
   passwords: 'hashers',
   throttle: 'limiter rateLimit',
+  limitKey: 'keyGenerator throttleKey',
   extraFields: 'additionalFields extra moreFields',
   afterPassword: 'onLogin onSignIn validate verify authorize',
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { type Account, type AccountStore, type FoundAccount, readAccount } from '../accounts/account.js'
 import { noteLookUp } from '../accounts/mistakes.js'
 import type { PasswordsPort } from '../accounts/passwords/host-passwords.js'
@@ -5,13 +6,15 @@ import type { PasswordsSlot } from '../accounts/passwords/passwords.js'
 import { LONGEST_EMAIL } from '../accounts/throttle/account-key.js'
 import type { Attempt, AttemptOutcome } from '../accounts/throttle/attempt.js'
 import type { ThrottlePort } from '../accounts/throttle/host-throttle.js'
+import { misuse } from '../options/misuse.js'
+import { describe } from '../options/read-options.js'
 import { ignoringErrors, isThenable } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
 import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
-import { type AfterPasswordTask, askAfterPassword } from './after-password.js'
+import { type AfterPasswordTask, askAfterPassword, type ExtraFields } from './after-password.js'
 import { type Confirm, createConfirmation } from './confirmation.js'
 import type { SignInTerms } from './sign-in-terms.js'
 
@@ -23,11 +26,19 @@ export interface Credentials {
   password: string
 }
 
+/** The option `limitKey`: returns the name of an account for the failed-login limits, for example with its tenant. */
+export type LimitKey<R = IncomingMessage | undefined> = (signIn: {
+  email: string
+  req: R
+  fields: ExtraFields
+}) => string
+
 /** The dependencies of all logins. */
 export interface LoginDependencies {
   accounts: AccountStore
   passwords: PasswordsPort
   throttle: ThrottlePort
+  limitKey: LimitKey | undefined
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
   clock: () => number | Date
@@ -106,15 +117,24 @@ function assertConnected({ signal }: Origin): void {
 }
 
 /** Creates the attempt, which has not begun, and refuses a login whose limit is known to be reached. */
-function createAttempt({ throttle, email, address, password, timeout, dependencyFailed }: LoginTask): Promise<Attempt> {
+function createAttempt(task: LoginTask): Promise<Attempt> {
+  const { throttle, address, password, timeout, dependencyFailed } = task
   const storeFailed = (error: unknown) => dependencyFailed('throttle', error)
   async function create(): Promise<Attempt> {
     const digest = await throttle.digestPassword?.(password)
-    const attempt = throttle.attempt(email, address, storeFailed, digest)
+    const attempt = throttle.attempt(keyOf(task), address, storeFailed, digest)
     await attempt.check()
     return attempt
   }
   return callHost('throttle', create, { timeout, passThrough: NOT_CHECKED })
+}
+
+/** Returns the name of the account for the failed-login limits. */
+function keyOf({ limitKey, email, req, fields }: LoginTask): string {
+  if (!limitKey) return email
+  const key: unknown = limitKey({ email, req, fields })
+  if (typeof key === 'string' && key !== '') return key
+  throw misuse(`logIn: limitKey must return a non-empty text, but returned ${describe(key)}`)
 }
 
 /** Waits for a queue slot and for room in the limits: in one act, because a login without room must not keep a slot from others. */

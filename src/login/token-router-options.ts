@@ -153,6 +153,7 @@ const choiceSchema = {
   passwords: loginSchema.passwords,
   throttle: loginSchema.throttle,
   extraFields: loginSchema.extraFields,
+  limitKey: loginSchema.limitKey,
   afterPassword: loginSchema.afterPassword,
   emailInEvents: loginSchema.emailInEvents,
   logIn: optional(func<Login>('a function, as createLogin() returns')),
@@ -232,7 +233,7 @@ function loginIn(caller: Subject, read: Checked<typeof strategySchema>, clock: (
   const { logIn } = read
   if (read.credentials && read.fields !== FIELDS)
     throw misuse(`${caller}: option "fields" has no effect next to "credentials"`)
-  const names = ['accounts', 'passwords', 'throttle', 'afterPassword'] as const
+  const names = ['accounts', 'passwords', 'throttle', 'limitKey', 'afterPassword'] as const
   const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)

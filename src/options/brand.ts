@@ -16,7 +16,7 @@ const MARKS = {
   Login: Symbol.for('express-token-endpoint.Login.2'),
   TokenVerifier: Symbol.for('express-token-endpoint.TokenVerifier.1'),
   TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
-  Sessions: Symbol.for('express-token-endpoint.Sessions.1'),
+  Sessions: Symbol.for('express-token-endpoint.Sessions.2'),
   OtherDevices: Symbol.for('express-token-endpoint.OtherDevices.1'),
   LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.3'),
 } as const

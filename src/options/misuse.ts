@@ -35,6 +35,8 @@ const PAGES = {
   createSignIn: PAGE.login,
   signIn: PAGE.login,
   createAuth: PAGE.auth,
+  'auth.ticket': PAGE.auth,
+  'auth.guard': PAGE.auth,
   createCodes: PAGE.codes,
   codes: PAGE.codes,
   'codes.create': PAGE.codes,

@@ -165,6 +165,11 @@ const ROWS = {
     challenge: 'insufficient_scope',
     message: 'The access token does not carry the scope that this resource needs.',
   },
+  forbidden: {
+    status: 403,
+    by: ['guard'],
+    message: 'This account may not use this resource.',
+  },
   unknown_session: { status: 404, by: ['session'], message: 'This account has no such session.' },
   unavailable: {
     status: 503,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthError } from './auth-error.js'
 import type { Part } from './codes.js'
 import { type AuthObserver, type EventSubject, type refusalReporter, reportedCopy } from './events.js'
+import { inOwnForm, type Refuse } from './own-response.js'
 import { asCallRefusal } from './refusal.js'
 import { allHeaders, NO_STORE, refusalResponse } from './responses.js'
 import { hasUnreadBody, sendResponse, setHeaders } from './send-response.js'
@@ -11,12 +12,14 @@ interface RefusingSettings {
   reportRefusal: ReturnType<typeof refusalReporter>
   observer: AuthObserver | undefined
   forwardErrors: boolean | 'all'
+  refuse: Refuse | undefined
   /** The longest body that is read, in bytes. */
   bodyLimit: number
 }
 
 /** Creates the function that reports the refusal of a token call, and sends it or passes it to the host's error handler. */
-export function createCallRefuser({ reportRefusal, observer, forwardErrors, bodyLimit }: RefusingSettings, part: Part) {
+export function createCallRefuser(settings: RefusingSettings, part: Part) {
+  const { reportRefusal, observer, forwardErrors, bodyLimit, refuse } = settings
   return function refuseCall(
     thrown: unknown,
     subject: EventSubject,
@@ -34,6 +37,6 @@ export function createCallRefuser({ reportRefusal, observer, forwardErrors, body
       next(hostError)
     } else if (forwardErrors === 'all') forward(allHeaders(part, error, closes))
     else if (forwardErrors && error.code === 'unavailable') forward(error.headers)
-    else sendResponse(res, refusalResponse(part, error), closes)
+    else sendResponse(res, inOwnForm(refuse, error, req, refusalResponse(part, error)), closes)
   }
 }

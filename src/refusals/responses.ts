@@ -80,6 +80,8 @@ export function resourceResponse(body: string): HttpResponse {
 
 export interface ChallengeFacts {
   realm: string
+  /** The authentication scheme. Default `Bearer`. */
+  scheme?: { readonly name: string } | undefined
   resourceMetadata?: string | undefined
 }
 
@@ -126,7 +128,7 @@ function allowed(part: Part, code: string): HttpResponse['headers'] {
 }
 
 /** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3, RFC 9728 section 5.1). */
-function challenge(refusal: CallRefusal, { realm, resourceMetadata }: ChallengeFacts): HttpResponse['headers'] {
+function challenge(refusal: CallRefusal, { realm, resourceMetadata, scheme }: ChallengeFacts): HttpResponse['headers'] {
   const { code, message } = refusal
   const error = rowOf(refusal).challenge
   if (error === undefined) return {}
@@ -141,7 +143,7 @@ function challenge(refusal: CallRefusal, { realm, resourceMetadata }: ChallengeF
     ...(resourceMetadata !== undefined && { resource_metadata: resourceMetadata }),
   }
   const list = Object.entries(parameters).map(([name, value]) => `${name}=${quoted(value)}`)
-  return { 'WWW-Authenticate': `Bearer ${list.join(', ')}` }
+  return { 'WWW-Authenticate': `${scheme?.name ?? 'Bearer'} ${list.join(', ')}` }
 }
 
 /**

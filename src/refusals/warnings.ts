@@ -27,6 +27,10 @@ const WARNINGS = {
     PAGE.guard,
     "A scope has a comma, so it counts as one scope. If you mean several scopes, pass them as a list like ['a', 'b']",
   ],
+  refuse: [
+    PAGE.guard,
+    'The function "refuse" threw, or returned no { status, body } with a status from 400 to 599. Responses to refusals keep their own form',
+  ],
   dotInField: [
     PAGE.login,
     'A name in the option "fields" has a dot. It is the name of one member of the body, not a path to a nested one. For a nested body, pass "credentials". If your forms have fields with such a name, nothing is wrong',

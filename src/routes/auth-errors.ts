@@ -4,12 +4,13 @@ import { text } from '../options/checks.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { isAuthError } from '../refusals/auth-error.js'
 import { type AuthObserver, emitter, refusalReporter } from '../refusals/events.js'
+import { inOwnForm } from '../refusals/own-response.js'
 import { rowOf } from '../refusals/refusal.js'
 import { type HeaderName, headerIn, refusalResponse } from '../refusals/responses.js'
 import { hasToClose, sendResponse } from '../refusals/send-response.js'
 import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import { addressOf } from '../requests/origin.js'
-import { hostSchema } from '../waiting/host-options.js'
+import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 
 /** The options of `authErrors`. */
 export interface AuthErrorsOptions {
@@ -20,9 +21,15 @@ export interface AuthErrorsOptions {
    * error handler emits a process warning for the first failure of each dependency.
    */
   onEvent?: AuthObserver | undefined
+  /** The option `refuse` of `tokenRouter` and `requireBearer`. Default: problem details. */
+  refuse?: HostOptions['refuse']
 }
 
-const schema = { realm: optional(text('a non-empty string'), ''), onEvent: hostSchema.onEvent }
+const schema = {
+  realm: optional(text('a non-empty string'), ''),
+  onEvent: hostSchema.onEvent,
+  refuse: hostSchema.refuse,
+}
 
 /** The headers that a guard or a router knows better: a guard has its realm. */
 const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
@@ -35,7 +42,7 @@ const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
  * @throws TypeError naming the option that is not valid
  */
 export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
-  const { realm, onEvent } = readOptions<AuthErrorsOptions, typeof schema>('authErrors', options, schema)
+  const { realm, onEvent, refuse } = readOptions<AuthErrorsOptions, typeof schema>('authErrors', options, schema)
   const report = refusalReporter(emitter(onEvent), onEvent)
   return function sendAuthError(thrown, req, res, next) {
     const error = isAuthError(thrown) || isSignInRefusal(thrown) ? thrown : parserRefusal(thrown)
@@ -49,6 +56,6 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
     const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
     const ofError = Object.fromEntries(known.filter(([, value]) => value !== undefined))
     const closes = hasToClose(req) || headerIn(error, 'Connection') === 'close'
-    sendResponse(res, { ...response, headers: { ...headers, ...ofError } }, closes)
+    sendResponse(res, inOwnForm(refuse, error, req, { ...response, headers: { ...headers, ...ofError } }), closes)
   }
 }

@@ -13,6 +13,7 @@ import { type RefreshOptions, type RefreshSettings, readRefreshOptions } from '.
 import { createRefreshing } from './refresh/refreshing.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
 import { noteStart } from './session-parts.js'
+import { createTicketUses } from './ticket-uses.js'
 
 /** The options of `createSessions`. */
 export interface SessionsOptions {
@@ -223,5 +224,6 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       await endSeveral('all', address, accountId)
     },
   }
-  return Object.freeze(refreshing ? brandWith('Sessions', sessions, refreshing) : sessions)
+  const tickets = createTicketUses(store, now, timeout)
+  return Object.freeze(brandWith('Sessions', sessions, { refreshing, tickets }))
 }

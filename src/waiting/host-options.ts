@@ -1,6 +1,7 @@
 import { type Duration, func } from '../options/checks.js'
 import { InvalidOption, optional } from '../options/read-options.js'
 import type { AuthObserver } from '../refusals/events.js'
+import type { Refuse } from '../refusals/own-response.js'
 import { timeoutOption } from './host-call.js'
 
 /** The options that the router and the guard have in common. */
@@ -20,6 +21,13 @@ export interface HostOptions {
    * `'all'`, every refusal: an `AuthError` with all headers of the response. Default false.
    */
   forwardErrors?: boolean | 'all' | undefined
+  /**
+   * Returns the status and the body of a refusal, for clients that expect another form: `(error, req) => ({ status, body })`. An object is
+   * sent as JSON. The headers stay, such as `Retry-After` and the challenge. When the function throws, or returns no status from
+   * 400 to 599, the response stays as it is. Default: problem details (RFC 9457), and an empty `403` for invalid credentials.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
+  refuse?: Refuse<any> | undefined
 }
 
 function forwarding(value: unknown): boolean | 'all' {
@@ -31,4 +39,5 @@ export const hostSchema = {
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
   forwardErrors: optional(forwarding, false),
+  refuse: optional(func<Refuse>('a function (error, req) => ({ status, body })')),
 }

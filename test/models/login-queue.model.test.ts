@@ -168,7 +168,7 @@ function create(world: World, concurrency: number, queue: number) {
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
-      const asking = { afterPassword: undefined, fields: {}, req: undefined }
+      const asking = { limitKey: undefined, afterPassword: undefined, fields: {}, req: undefined }
       const origin = { address: network, source, signal: connection.signal, ...asking, dependencyFailed: () => {} }
       const settleAs = (code: string) => {
         mustBeAllowed(one, code)

@@ -37,7 +37,8 @@ export type RefreshEnd = Extract<SessionEnd, 'reused' | 'account' | 'signed_out'
 export type Refreshing = ReturnType<typeof createRefreshing>
 
 /** Returns the steps of a refresh of sessions that have the option. A copy of the sessions has none. */
-export const refreshingOf = (sessions: object) => brandOf('Sessions', sessions) as Refreshing | undefined
+export const refreshingOf = (sessions: object) =>
+  (brandOf('Sessions', sessions) as { refreshing: Refreshing | undefined } | undefined)?.refreshing
 
 /** More changes of one session at the same moment than any number of tabs makes. */
 const MOST_RACES = 16

@@ -58,6 +58,7 @@ const SERVER = `${HOST}
 
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
+  [HOST, 'refuse token-source allow tickets'],
   [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions guard-mount own-errors step-up cors'],
   [HOST, 'passport nest fastify apollo trpc session-or-token refresh'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
@@ -92,6 +93,9 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       changePassword(id: string, passwordHash: string): Promise<void>
     }`,
   ),
+  tenants: `import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,
   'create-auth': `${HOST.replace(/export const tokens[^\n]*/, '')}`,
   'after-password': `import * as library from 'express-token-endpoint'
     export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'

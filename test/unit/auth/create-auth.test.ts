@@ -239,9 +239,19 @@ describe('auth.signIn', () => {
   it('refuses a sign-in whose user has ended all sessions since the host authenticated the user', async () => {
     const { auth, list } = await start({ sessions: undefined })
     const request = { ...req, socket: {} } as Request
-    const issuedAt = new Date(Date.now() - 5000)
     Object.assign(list[0] as object, { tokensValidAfter: new Date(Date.now() - 1000) })
-    const { authenticationToken } = await auth.signIn(alice.id, request, undefined, { issuedAt })
-    expect(decodePayload(authenticationToken)['iat']).toBe(Math.floor(issuedAt.getTime() / 1000))
+    const old = { issuedAt: new Date(Date.now() - 5000) }
+    expect(await rejectionOf(auth.signIn(alice.id, request, undefined, old))).toMatchObject({ reason: 'superseded' })
+  })
+
+  it('takes the time of an earlier sign-in for signedInWithin, and issues a token that has just begun', async () => {
+    const { auth } = await start({ sessions: undefined })
+    const issuedAt = new Date(Date.now() - 172_800_000)
+    const { authenticationToken } = await auth.signIn(alice.id, { ...req, socket: {} } as Request, undefined, {
+      issuedAt,
+    })
+    const { iat, auth_time } = decodePayload(authenticationToken)
+    expect(Number(iat)).toBeGreaterThan(issuedAt.getTime() / 1000 + 172_000)
+    expect(auth_time).toBe(Math.floor(issuedAt.getTime() / 1000))
   })
 })

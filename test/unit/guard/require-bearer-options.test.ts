@@ -24,13 +24,16 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     accounts: undefined,
     isRevoked: undefined,
     sessions: undefined,
+    allow: undefined,
+    scheme: expect.objectContaining({ name: 'Bearer' }),
+    tokenFrom: undefined,
     optional: false,
     realm: ISSUER,
     resourceMetadata: undefined,
     timeout: 5000,
     onEvent: undefined,
   }
-  expect(readRequireBearerOptions({ tokens })).toEqual({ settings: defaults, forwardErrors: false })
+  expect(readRequireBearerOptions({ tokens })).toEqual({ settings: defaults, forwardErrors: false, ownForm: undefined })
   expect(readForPassport({})).toEqual(defaults)
   expect(read({ realm: 'reports' }).realm).toBe('reports')
 })
@@ -42,7 +45,8 @@ it('takes what createSessions() returned', () => {
 
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
   expect(() => assertNoBearerOption({ session: false, failWithError: true, audience: 'api' })).not.toThrow()
-  const names = 'tokens scope anyScope signedInWithin accounts isRevoked sessions optional realm scopes requiredScopes'
+  const names =
+    'tokens scope anyScope signedInWithin accounts isRevoked sessions optional allow scheme tokenFrom realm scopes requiredScopes'
   for (const option of names.split(' ')) {
     const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
     expectMisuse(() => assertNoBearerOption({ session: false, [option]: undefined }), message)
@@ -57,13 +61,14 @@ it.each(['scope', 'anyScope'])('refuses %s with the value undefined, which a mis
 })
 
 it.each([
-  ...'issuer verifier secret secretOrKey algorithms audience jwtFromRequest'.split(' ').map((name) => [name, 'tokens']),
+  ...'issuer verifier secret secretOrKey algorithms audience'.split(' ').map((name) => [name, 'tokens']),
   ...['scopes', 'requiredScopes'].map((theirs) => [theirs, 'scope']),
   ...['scopeIncludesAny', 'anyScopes'].map((theirs) => [theirs, 'anyScope']),
   ...['maxAge', 'max_age'].map((theirs) => [theirs, 'signedInWithin']),
   ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
   ['revoked', 'isRevoked'],
   ['sessionStore', 'sessions'],
+  ['jwtFromRequest', 'tokenFrom'],
   ...['credentialsRequired', 'required', 'authRequired'].map((theirs) => [theirs, 'optional']),
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own = '') => {
   const message = `unknown option "${theirs}". Did you mean "${own}"?`
@@ -104,7 +109,7 @@ describe('an invalid option is refused with a message that says what it must be'
     ['anyScope', [], `${SCOPES} an empty array`],
     ['signedInWithin', '0s', `${AGE} a string of 2 characters`],
     ['signedInWithin', '367 days', `${AGE} a string of 8 characters`],
-    ['optional', 'true', 'must be true or false, but is a string of 4 characters'],
+    ['optional', 'true', "must be true, false or 'lenient', but is a string of 4 characters"],
     ['accounts', {}, `${STORE} an object. ${NO_EMAIL}`],
     ['accounts', { findByPk() {} }, `${STORE} an object. Did you mean "findById" instead of "findByPk"?`],
     ['accounts', () => null, `${STORE} a function. ${NO_EMAIL}`],

@@ -50,6 +50,7 @@ const withDefaults = ({ store, passwords, throttle, timeout = 60_000 }: Parts): 
   passwords: passwordsOf(passwords ?? fastPasswords()),
   throttle: throttle ? throttleOf(throttle) : NO_LIMITS,
   timeout,
+  limitKey: undefined,
   clock: Date.now,
 })
 

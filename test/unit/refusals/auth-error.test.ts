@@ -22,6 +22,7 @@ const STATUS: Record<AuthErrorCode, number> = {
   invalid_token: 401,
   insufficient_user_authentication: 401,
   insufficient_scope: 403,
+  forbidden: 403,
   unknown_session: 404,
   unavailable: 503,
 }

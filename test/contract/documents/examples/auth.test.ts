@@ -66,3 +66,56 @@ describe('the page on codes', () => {
     await post(TOKEN_PATH, { ...GOOD, password }).expect(200)
   })
 })
+
+describe('the page on an app that you have', () => {
+  it('refuse: sends refusals in the form of the host', async () => {
+    const { app } = await run('refuse')
+    const { status, body } = await request(app)
+      .post(TOKEN_PATH)
+      .send({ ...GOOD, password: 'x' })
+    expect({ status, body }).toEqual({ status: 401, body: { errors: { invalid_credentials: expect.any(String) } } })
+    expect((await request(app).get('/me')).body).toEqual({ errors: { missing_token: expect.any(String) } })
+    await signIn(app).expect(200)
+  })
+
+  it('token-source: reads the scheme Token, and a cookie', async () => {
+    const { app, tokens } = await run('token-source')
+    const { token } = await tokens.issue({ accountId: 'acc-1' })
+    await request(app).get('/articles').set('Authorization', `Token ${token}`).expect(200)
+    await request(app).get('/articles').set('Authorization', `Bearer ${token}`).expect(401)
+    await request(app).get('/page').set('Cookie', `a=1; token=${token}`).expect(200)
+    await request(app).get('/page').expect(401)
+  })
+
+  it('allow: admits the owner only', async () => {
+    const { app, tokens } = await run('allow')
+    const { token } = await tokens.issue({ accountId: 'acc-1' })
+    await get(app, '/users/acc-1', token).expect(200)
+    await get(app, '/users/acc-2', token).expect(403)
+  })
+
+  it('tenants: finds the account of the tenant, and limits each apart', async () => {
+    const { app, auth } = await run<{ auth: Auth<Account> }>('tenants')
+    const send = (host: string, password = 'secret') =>
+      request(app)
+        .post(TOKEN_PATH)
+        .set('Host', host)
+        .send({ ...GOOD, password })
+    for (const tenant of ['north', 'south']) {
+      const { body } = await send(`${tenant}.example.com`).expect(200)
+      expect(await auth.tokens.verify(body.authenticationToken)).toMatchObject({ accountId: tenant })
+    }
+    await send('east.example.com').expect(403)
+    for (let times = 0; times < 10; times++) await send('north.example.com', 'x').expect(403)
+    await send('north.example.com').expect(429)
+    await send('south.example.com').expect(200)
+  })
+
+  it('tickets: links one path', async () => {
+    const { app } = await run('tickets')
+    const token = (await signIn(app).expect(200)).body.authenticationToken
+    const { body } = await request(app).post('/reports/7/link').auth(token, { type: 'bearer' }).expect(200)
+    await request(app).get(body.url).expect(200, { name: '7.pdf' })
+    await request(app).get(body.url.replace('/7', '/8')).expect(401)
+  })
+})

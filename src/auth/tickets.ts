@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http'
+import { authOf } from '../guard/require-bearer.js'
+import type { TokenFrom } from '../guard/token-source.js'
+import { type Duration, duration, text } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
+import { optional, readOptions } from '../options/read-options.js'
+import { isPlainObject, own, parseJson } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
+import { sessionIdOf } from '../sessions/session.js'
+import type { Sessions } from '../sessions/sessions.js'
+import { ticketUsesOf } from '../sessions/ticket-uses.js'
+import type { TokenIssuerOptions } from '../tokens/token-options.js'
+import { createTokenIssuer } from '../tokens/tokens.js'
+import type { VerifiedToken } from '../tokens/verified-token.js'
+
+/** The route that a ticket is for. */
+export interface TicketOptions {
+  /** The path of the URL as the client sends it, with the mount path and without the query: `/reports/7.pdf`. */
+  path: string
+  /** The method. A ticket for `GET` is also one for `HEAD`. Default `GET`. */
+  method?: string | undefined
+  /** The time until the ticket expires, from 1 s to 10 min. It never outlives the token of the request. Default 60 s. */
+  lifetime?: Duration | undefined
+}
+
+/** The query member that holds a ticket. */
+const MEMBER = 'ticket'
+
+const schema = {
+  path: text('a path like "/reports/7.pdf", without a query', /^\/[^?#\s]*$/),
+  method: optional(text('a method in upper case', /^[A-Z]+$/), 'GET'),
+  lifetime: optional(duration(1000, 600_000), 60_000),
+}
+
+/**
+ * Creates the tickets of an app: tokens of another audience, for one path and one method. Where the app has sessions, a ticket works once.
+ * @param options the options of the app's issuer
+ */
+export function createTickets(options: TokenIssuerOptions, sessions: Sessions | undefined) {
+  const { issuer, audience = issuer } = options
+  const tokens = createTokenIssuer({ ...options, audience: `${audience}#ticket`, cache: false, lifetime: '10m' })
+  const uses = sessions && ticketUsesOf(sessions)
+
+  /**
+   * Creates the ticket of a guarded request.
+   * @throws TypeError for an invalid option, and for a request without a verified token of this app; AuthError `unavailable`
+   */
+  async function create(req: IncomingMessage, given: TicketOptions): Promise<string> {
+    const caller = 'auth.ticket'
+    const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema, { url: 'path' })
+    const auth = authOf(req)
+    if (auth.issuer !== tokens.issuer) throw misuse(`${caller}: the token of the request is of another issuer`)
+    const { accountId, scopes } = auth
+    const left = auth.expiresAt.getTime() - Number(tokens.now())
+    const subject = { accountId, scopes, sessionId: sessionIdOf(auth), claims: { method, path } }
+    const ticket = await tokens.issue({ ...subject, lifetime: `${Math.max(1000, Math.min(lifetime, left))}ms` })
+    await uses?.add(ticket.id, accountId, ticket.expiresAt)
+    return ticket.token
+  }
+
+  /** Returns whether a ticket was used before, and notes its use. */
+  const isUsed = async ({ id, accountId }: VerifiedToken) => (uses ? !(await uses.take(id, accountId)) : false)
+
+  return { tokens, create, isUsed }
+}
+
+type TicketRequest = IncomingMessage & { originalUrl?: string }
+
+const urlOf = ({ originalUrl, url }: TicketRequest) => originalUrl ?? url ?? ''
+
+/** Returns the tickets in the query of a request, as they were sent. */
+const ticketsIn = (req: TicketRequest) => {
+  const [, query = ''] = /\?(.*)$/s.exec(urlOf(req)) ?? []
+  return query.split('&').flatMap((pair) => (pair.startsWith(`${MEMBER}=`) ? [pair.slice(MEMBER.length + 1)] : []))
+}
+
+/** Returns whether a request has a ticket, and no header for the guard. */
+export const hasTicket = (req: TicketRequest) => req.headers.authorization === undefined && ticketsIn(req).length > 0
+
+/**
+ * Returns the ticket of a request, if it is for its path and its method. The signature, which is verified next, covers both.
+ * @throws AuthError `invalid_token` for another route, and for several tickets
+ */
+export const ticketFrom: TokenFrom<TicketRequest> = (req) => {
+  const [ticket = '', ...others] = ticketsIn(req)
+  const payload = parseJson(Buffer.from(ticket.split('.')[1] ?? '', 'base64url').toString())
+  const [path, method] = isPlainObject(payload) ? [own(payload, 'path'), own(payload, 'method')] : []
+  const isRoute = path === urlOf(req).replace(/\?.*$/s, '') && method === (req.method === 'HEAD' ? 'GET' : req.method)
+  if (!isRoute || others.length > 0) throw new AuthError('invalid_token', { reason: 'audience' })
+  return ticket
+}

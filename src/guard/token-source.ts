@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http'
+import { describe } from '../options/read-options.js'
+import { AuthError, isAuthError } from '../refusals/auth-error.js'
+import { type BearerScheme, readBearer } from './bearer-header.js'
+
+/** Returns the token of a request whose token is not in the header, but for example in a cookie. Undefined: the request has none. */
+export type TokenFrom<R = IncomingMessage> = (req: R) => string | undefined
+
+/** The options that this step reads. */
+export interface SourceSettings {
+  readonly scheme: BearerScheme
+  readonly tokenFrom: TokenFrom | undefined
+}
+
+/**
+ * Reads the text of a request's token.
+ * @returns undefined for a request without a token
+ * @throws AuthError `invalid_request` for a malformed header, `unavailable` when `tokenFrom` throws or returns something else
+ */
+export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMessage): string | undefined {
+  if (!tokenFrom) return readBearer(req, scheme)
+  try {
+    const text: unknown = tokenFrom(req)
+    if (text === undefined || typeof text === 'string') return text
+    throw new TypeError(`tokenFrom: must return a text or undefined, but returned ${describe(text)}`)
+  } catch (cause) {
+    if (isAuthError(cause) && cause.code === 'invalid_token') throw cause
+    throw new AuthError('unavailable', { dependency: 'internal', cause })
+  }
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http'
+import { isPlainObject, memberOf } from '../options/values.js'
+import type { AuthError } from './auth-error.js'
+import type { CallRefusal } from './refusal.js'
+import type { HttpResponse } from './responses.js'
+import type { SignInRefusal } from './sign-in-refusal.js'
+import { warnOnce } from './warnings.js'
+
+/** The status and the body of a refusal, in the form of the host. */
+export interface RefusalBody {
+  /** The status, from 400 to 599. */
+  status: number
+  /** The body: an object is sent as JSON, a text as plain text. Default: no body. */
+  body?: unknown
+}
+
+/** The option `refuse`: returns the response to a refusal in the form that clients of the host expect. */
+export type Refuse<R = IncomingMessage> = (error: AuthError | SignInRefusal, req: R) => RefusalBody
+
+/** Returns a response in the form of the host. Its headers stay. When the function of the host fails, the response stays as it is. */
+export function inOwnForm(
+  refuse: Refuse | undefined,
+  error: CallRefusal,
+  req: IncomingMessage,
+  response: HttpResponse,
+): HttpResponse {
+  if (!refuse) return response
+  try {
+    const own: unknown = refuse(error, req)
+    const [status, body] = isPlainObject(own) ? [memberOf(own, 'status'), memberOf(own, 'body')] : []
+    if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) throw new TypeError('no status')
+    const { 'Content-Type': _, ...headers } = response.headers
+    return { status: Number(status), ...contentOf(body, headers) }
+  } catch {
+    warnOnce('refuse')
+    return response
+  }
+}
+
+function contentOf(body: unknown, headers: HttpResponse['headers']): Pick<HttpResponse, 'headers' | 'body'> {
+  if (body === undefined || body === null) return { headers, body: '' }
+  if (typeof body === 'string') return { headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8' }, body }
+  const text = JSON.stringify(body)
+  if (text === undefined) throw new TypeError('no JSON')
+  return { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' }, body: text }
+}

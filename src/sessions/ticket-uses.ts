@@ -1,0 +1,35 @@
+import { brandOf } from '../options/brand.js'
+import { callHost } from '../waiting/host-call.js'
+import type { SessionStore } from './session.js'
+
+/** The unused tickets of an app. */
+export interface TicketUses {
+  /** @throws AuthError `unavailable` when the store fails */
+  add(id: string, accountId: string, expiresAt: Date): Promise<void>
+  /** Returns true once. Of two calls at once, one gets true. */
+  take(id: string, accountId: string): Promise<boolean>
+}
+
+/** Tickets are not among the sessions of an account, because no user would know them. */
+const ownerOf = (accountId: string) => `ticket of ${accountId}`
+
+/** Keeps unused tickets in the store of the sessions. */
+export function createTicketUses(store: SessionStore, now: () => number, timeout: number): TicketUses {
+  return {
+    async add(id, account, expiresAt) {
+      const [createdAt, lastUsedAt] = [new Date(now()), new Date(now())]
+      const session = { id, accountId: ownerOf(account), createdAt, expiresAt, lastUsedAt }
+      await callHost(
+        'sessions',
+        async () => store.add({ ...session, address: null, userAgent: null, label: null, refresh: null }),
+        { timeout },
+      )
+    },
+    take: (id, account) =>
+      callHost('sessions', async () => (await store.remove(id, ownerOf(account))) === true, { timeout }),
+  }
+}
+
+/** Returns the tickets of sessions of this package. A copy of the sessions has none. */
+export const ticketUsesOf = (sessions: object) =>
+  (brandOf('Sessions', sessions) as { tickets: TicketUses } | undefined)?.tickets

@@ -1,0 +1,159 @@
+// Tests auth/tickets.ts sessions/ticket-uses.ts
+import express from 'express'
+import {
+  type AuthOptions,
+  authOf,
+  createAuth,
+  createSessions,
+  memoryAccounts,
+  memorySessions,
+} from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { rejectionOf } from '../../support/failures.js'
+import { ACCOUNTS, fastPasswords, ISSUER, SECRET } from '../../support/fixtures.js'
+import { asJson, GOOD } from '../../support/host.js'
+import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
+
+const { alice } = ACCOUNTS
+
+async function start(options: Partial<AuthOptions> = {}) {
+  const accounts = memoryAccounts([alice])
+  const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
+  const keys = { alg: 'HS256', secret: SECRET } as const
+  const own = { passwords: fastPasswords(), throttle: false as const, onEvent() {} }
+  const auth = createAuth({ issuer: ISSUER, keys, accounts, sessions, ...own, ...options })
+  const app = express()
+  app.use(auth.router)
+  const files = express.Router()
+  files.all(
+    '/:name',
+    auth.guard({ ticket: true, scope: 'reports:read' }),
+    (req, res) => void res.json(authOf(req).claims),
+  )
+  app.use('/files', files)
+  app.get('/plain', auth.guard(), (_req, res) => void res.json(1))
+  app.post(
+    '/tickets',
+    auth.guard(),
+    express.json(),
+    async (req, res) => void res.json(await auth.ticket(req, req.body)),
+  )
+  app.use(auth.errors)
+  const send = client((await listen(app)).port)
+  const post = async (path: string, body: object, token = '') => {
+    const { headers, ...sent } = asJson(body)
+    const authorization = token && { Authorization: `Bearer ${token}` }
+    return send({ ...sent, method: 'POST', path, headers: { ...headers, ...authorization } })
+  }
+  const token: string = JSON.parse((await post(TOKEN_PATH, GOOD)).body).authenticationToken
+  const ticketFor = async (route: object) => JSON.parse((await post('/tickets', route, token)).body) as string
+  const get = (path: string, method = 'GET') => send({ method, path }).then(({ status }) => status)
+  return { auth, sessions, send, post, token, ticketFor, get }
+}
+
+describe('a ticket', () => {
+  const path = '/files/7.pdf'
+
+  it('admits one request for its path, without a header', async () => {
+    const { ticketFor, send, get } = await start()
+    const ticket = await ticketFor({ path })
+    const { status, body } = await send({ method: 'GET', path: `${path}?page=2&ticket=${ticket}` })
+    expect({ status, claims: JSON.parse(body) }).toEqual({ status: 200, claims: { method: 'GET', path } })
+    expect(await get(`${path}?ticket=${ticket}`)).toBe(401)
+  })
+
+  it('admits one of several requests at once', async () => {
+    const { ticketFor, get } = await start()
+    const ticket = await ticketFor({ path })
+    const statuses = await Promise.all([1, 2, 3, 4].map(() => get(`${path}?ticket=${ticket}`)))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+  })
+
+  it('works until it expires in an app without sessions', async () => {
+    const { ticketFor, get } = await start({ sessions: undefined })
+    const ticket = await ticketFor({ path })
+    for (let times = 0; times < 2; times++) expect(await get(`${path}?ticket=${ticket}`)).toBe(200)
+  })
+
+  it.each<[string, (ticket: string) => [path: string, method?: string]]>([
+    ['another path', (ticket) => [`/files/8.pdf?ticket=${ticket}`]],
+    ['another spelling of its path', (ticket) => [`/files/%37.pdf?ticket=${ticket}`]],
+    ['another letter case', (ticket) => [`/FILES/7.pdf?ticket=${ticket}`]],
+    ['a slash at the end', (ticket) => [`${path}/?ticket=${ticket}`]],
+    ['another method', (ticket) => [`${path}?ticket=${ticket}`, 'POST']],
+    ['two tickets', (ticket) => [`${path}?ticket=${ticket}&ticket=${ticket}`]],
+    ['a changed signature', (ticket) => [`${path}?ticket=${ticket.slice(0, -4)}AAAA`]],
+    ['no ticket', () => [path]],
+    ['an empty ticket', () => [`${path}?ticket=`]],
+    ['a route without tickets', (ticket) => [`/plain?ticket=${ticket}`]],
+  ])('does not admit %s, and stays unused', async (_, request) => {
+    const { ticketFor, get } = await start()
+    const ticket = await ticketFor({ path })
+    expect(await get(...request(ticket))).toBe(401)
+    expect(await get(`${path}?ticket=${ticket}`)).toBe(200)
+  })
+
+  it('for GET is also one for HEAD, and one for POST is only for POST', async () => {
+    const { ticketFor, get } = await start({ sessions: undefined })
+    expect(await get(`${path}?ticket=${await ticketFor({ path })}`, 'HEAD')).toBe(200)
+    const post = await ticketFor({ path, method: 'POST' })
+    expect(await get(`${path}?ticket=${post}`)).toBe(401)
+    expect(await get(`${path}?ticket=${post}`, 'POST')).toBe(200)
+  })
+
+  it('is not an access token, and an access token is not a ticket', async () => {
+    const { send, ticketFor, token, get } = await start()
+    const ticket = await ticketFor({ path: '/plain' })
+    expect(await send(bearer(ticket, '/plain'))).toMatchObject({ status: 401 })
+    expect(await get(`${path}?ticket=${token}`)).toBe(401)
+    expect(await send(bearer(token, path))).toMatchObject({ status: 200 })
+  })
+
+  it('counts for nothing beside a header', async () => {
+    const { send, ticketFor, get } = await start()
+    const ticket = await ticketFor({ path })
+    expect(await send(bearer('x', `${path}?ticket=${ticket}`))).toMatchObject({ status: 401 })
+    expect(await get(`${path}?ticket=${ticket}`)).toBe(200)
+  })
+
+  it('ends with the session of its token, and with its time', async () => {
+    const time = { now: Date.now() }
+    const { ticketFor, get, sessions } = await start({ clock: () => time.now })
+    const [short, long] = [await ticketFor({ path, lifetime: '5s' }), await ticketFor({ path, lifetime: '10m' })]
+    time.now += 6000
+    expect(await get(`${path}?ticket=${short}`)).toBe(401)
+    await sessions.endAll(alice.id)
+    expect(await get(`${path}?ticket=${long}`)).toBe(401)
+  })
+
+  it('is not among the sessions of the account', async () => {
+    const { ticketFor, sessions } = await start()
+    await ticketFor({ path })
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it("is refused when the host's isRevoked says so, or does not decide", async () => {
+    const { ticketFor, get } = await start({ isRevoked: (auth) => 'path' in auth.claims })
+    expect(await get(`${path}?ticket=${await ticketFor({ path })}`)).toBe(401)
+    const odd = await start({ isRevoked: (auth) => ('path' in auth.claims ? undefined : false) as never })
+    expect(await odd.get(`${path}?ticket=${await odd.ticketFor({ path })}`)).toBe(503)
+  })
+
+  it.each<[string, object, string]>([
+    ['a path with a query', { path: '/a?b' }, 'option "path"'],
+    ['no path', {}, 'option "path"'],
+    ['a long lifetime', { path, lifetime: '1h' }, 'option "lifetime"'],
+    ['a method in lower case', { path, method: 'get' }, 'option "method"'],
+  ])('cannot be created with %s', async (_, route, message) => {
+    const { auth } = await start()
+    const error = await rejectionOf(auth.ticket({ headers: {} } as never, route as never))
+    expect(error).toMatchObject({ name: 'TypeError', message: expect.stringContaining(message) })
+  })
+
+  it('cannot be created for a request without a verified token', async () => {
+    const { auth } = await start()
+    expect(await rejectionOf(auth.ticket({ headers: {}, method: 'GET', url: '/' } as never, { path }))).toMatchObject({
+      message: expect.stringContaining('no verified token'),
+    })
+  })
+})

@@ -1,0 +1,151 @@
+import express, { type Request } from 'express'
+import { type AuthEvent, memoryAccounts, type RequireBearerOptions, requireBearer } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { expectMisuse } from '../../support/failures.js'
+import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../support/fixtures.js'
+import { client, listen } from '../../support/http.js'
+
+const { alice } = ACCOUNTS
+const tokens = makeIssuer()
+const { token } = issueNow(tokens, { accountId: alice.id, scopes: alice.scopes })
+const expired = issueNow(tokens, { accountId: alice.id, issuedAt: new Date(Date.now() - 7_200_000) }).token
+
+async function start(options: Partial<RequireBearerOptions>) {
+  const events: AuthEvent[] = []
+  const app = express()
+  const onEvent = (event: AuthEvent) => void events.push(event)
+  const guard = requireBearer({ tokens, onEvent, ...options })
+  app.get(
+    '/:owner',
+    guard,
+    (req, res) => void res.json({ account: (req.auth as { accountId: string })?.accountId ?? null }),
+  )
+  const send = client((await listen(app)).port)
+  const get = (headers: Record<string, string> = {}, path = '/x') => send({ method: 'GET', path, headers })
+  return { get, events }
+}
+
+describe('a guard with another scheme', () => {
+  it.each([`Token ${token}`, `token  ${token}`, `TOKEN ${token}`])(
+    'reads it in any letter case: %.8s',
+    async (Authorization) => {
+      const { get } = await start({ scheme: 'Token' })
+      expect(await get({ Authorization })).toMatchObject({ status: 200 })
+    },
+  )
+
+  it.each([`Bearer ${token}`, `Tokens ${token}`, `"Token" ${token}`, token])(
+    'takes another scheme for no credentials, and names its own in the challenge: %.9s',
+    async (Authorization) => {
+      const { get } = await start({ scheme: 'Token', realm: 'r' })
+      const { status, headers, body } = await get({ Authorization })
+      expect({ status, challenge: headers['www-authenticate'] }).toEqual({ status: 401, challenge: 'Token realm="r"' })
+      expect(body).toContain('Authorization: Token <token>')
+    },
+  )
+
+  it.each(['Token', 'Token a b', `Token ${token} x`, `Token\t${token}`, `Token:${token}`])(
+    'refuses malformed credentials: %.9s',
+    async (Authorization) => {
+      const { get } = await start({ scheme: 'Token' })
+      expect(await get({ Authorization })).toMatchObject({ status: 400 })
+    },
+  )
+
+  it('takes each character of its name as it is', async () => {
+    const { get } = await start({ scheme: 'T.ken' })
+    expect(await get({ Authorization: `Token ${token}` })).toMatchObject({ status: 401 })
+    expect(await get({ Authorization: `t.ken ${token}` })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a guard with tokenFrom', () => {
+  const tokenFrom = (req: Request) => /token=([^;]+)/.exec(req.headers.cookie ?? '')?.[1]
+
+  it('reads the token from there, and not from the header', async () => {
+    const { get } = await start({ tokenFrom })
+    expect(await get({ Cookie: `token=${token}` })).toMatchObject({ status: 200 })
+    const { status, body } = await get({ Authorization: `Bearer ${token}` })
+    expect({ status, body }).toEqual({ status: 401, body: expect.not.stringContaining('Authorization') })
+    expect(await get({ Cookie: 'token=a b' })).toMatchObject({ status: 400 })
+  })
+
+  it.each<[string, () => unknown]>([
+    ['throws', () => expect.fail('down')],
+    ['returns a promise', async () => token],
+    ['returns null', () => null],
+  ])('refuses with 503 when the function %s', async (_, broken) => {
+    const { get, events } = await start({ tokenFrom: broken as never })
+    expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal' }])
+  })
+})
+
+describe("a guard with optional: 'lenient'", () => {
+  it('takes an invalid token for none, with its event', async () => {
+    const { get, events } = await start({ optional: 'lenient' })
+    for (const text of [expired, `${token.slice(0, -4)}AAAA`]) {
+      const { status, body } = await get({ Authorization: `Bearer ${text}` })
+      expect({ status, body }).toEqual({ status: 200, body: '{"account":null}' })
+    }
+    expect(events).toMatchObject([
+      { type: 'bearer.refused', reason: 'expired' },
+      { type: 'bearer.refused', reason: 'signature' },
+    ])
+    expect((await get({ Authorization: `Bearer ${token}` })).body).toContain(alice.id)
+    expect((await get()).body).toContain('null')
+  })
+
+  it('takes a token for none that the host refuses', async () => {
+    const { get } = await start({ optional: 'lenient', isRevoked: async () => true })
+    expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 200, body: '{"account":null}' })
+  })
+
+  it('refuses when a dependency fails, when a scope is missing, and malformed credentials', async () => {
+    const down = await start({ optional: 'lenient', isRevoked: () => Promise.reject(new Error('down')) })
+    expect(await down.get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })
+    const scoped = await start({ optional: 'lenient', scope: 'admin' })
+    expect(await scoped.get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 403 })
+    expect(await scoped.get({ Authorization: 'Bearer' })).toMatchObject({ status: 400 })
+  })
+})
+
+describe('a guard with allow', () => {
+  const isOwner = (req: Request, account: object) => req.params['owner'] === (account as typeof alice).id
+
+  it("asks the host with the request and the store's own object", async () => {
+    const { get, events } = await start({ accounts: makeStore(), allow: isOwner })
+    const headers = { Authorization: `Bearer ${token}` }
+    expect(await get(headers, `/${alice.id}`)).toMatchObject({ status: 200 })
+    const refused = await get(headers, '/acc-2')
+    expect(refused).toMatchObject({ status: 403 })
+    expect(refused.headers).not.toHaveProperty('www-authenticate')
+    expect(JSON.parse(refused.body)).toMatchObject({ code: 'forbidden' })
+    expect(events).toMatchObject([{ type: 'bearer.refused', code: 'forbidden', accountId: alice.id }])
+  })
+
+  it('passes the object that the store returned', async () => {
+    const row = Object.assign(Object.create({ may: () => true }), alice)
+    const store = { ...memoryAccounts([]), findById: () => row }
+    const { get } = await start({ accounts: store, allow: async (_req, account) => account === row && account.may() })
+    expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 200 })
+  })
+
+  it.each<[string, () => unknown]>([
+    ['throws', () => expect.fail('down')],
+    ['returns nothing', () => undefined],
+    ['returns a number', () => 1],
+  ])('refuses with 503 when the function %s', async (_, allow) => {
+    const { get } = await start({ accounts: makeStore(), allow: allow as never })
+    expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })
+  })
+})
+
+it.each<[string, object, string]>([
+  ['a scheme with a space', { scheme: 'My Token' }, 'option "scheme"'],
+  ['a scheme beside tokenFrom', { scheme: 'Token', tokenFrom: () => undefined }, '"scheme" has no effect'],
+  ['allow without accounts', { allow: () => true }, '"allow" needs "accounts"'],
+  ['another word for optional', { optional: 'yes' }, "'lenient'"],
+])('throws a TypeError for %s', (_, options, message) => {
+  expectMisuse(() => requireBearer({ tokens, ...options }), message)
+})

@@ -1,0 +1,60 @@
+import { type AuthError, createLogin, createThrottle, type LoginOptions } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { expectMisuse, rejectionOf } from '../../support/failures.js'
+import { ACCOUNTS, fastPasswords } from '../../support/fixtures.js'
+import { GOOD } from '../../support/host.js'
+
+const { alice } = ACCOUNTS
+
+describe('the option limitKey', () => {
+  const make = (
+    limitKey: LoginOptions['limitKey'],
+    throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } }),
+  ) =>
+    createLogin({
+      accounts: () => alice,
+      passwords: fastPasswords(),
+      extraFields: ['tenant'],
+      limitKey,
+      throttle,
+      onEvent() {},
+    })
+  const codeOf = async (call: Promise<unknown>) => ((await rejectionOf(call)) as AuthError).code
+
+  it('counts the accounts of each tenant apart', async () => {
+    const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
+    const logIn = make(({ email, fields }) => `${fields['tenant']} ${email}`, throttle)
+    expect(await codeOf(logIn({ ...GOOD, tenant: 'north', password: 'x' }))).toBe('invalid_credentials')
+    expect(await codeOf(logIn({ ...GOOD, tenant: 'north' }))).toBe('too_many_attempts')
+    expect(await logIn({ ...GOOD, tenant: 'south' })).toMatchObject({ subject: { accountId: alice.id } })
+    await throttle.reset(`north ${GOOD.email}`)
+    expect(await logIn({ ...GOOD, tenant: 'north' })).toBeDefined()
+  })
+
+  it('receives the request', async () => {
+    const hosts: unknown[] = []
+    const logIn = make(({ email, req }) => {
+      hosts.push(req?.headers)
+      return email
+    })
+    const headers = { host: 'north.example.com' }
+    await logIn(GOOD, { headers, socket: {}, rawHeaders: [] } as never)
+    expect(hosts).toEqual([headers])
+  })
+
+  it.each<[string, () => unknown]>([
+    ['throws', () => expect.fail('bug')],
+    ['returns nothing', () => undefined],
+    ['returns an empty text', () => ''],
+    ['returns a promise', async () => 'x'],
+  ])('refuses the login when the function %s, because no limit would count it', async (_, broken) => {
+    expect(await rejectionOf(make(broken as never)(GOOD))).toMatchObject({
+      code: 'unavailable',
+      dependency: 'throttle',
+    })
+  })
+
+  it('must be a function', () => {
+    expectMisuse(() => make('email' as never), 'option "limitKey"')
+  })
+})
