@@ -131,6 +131,21 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         return true
       },
     }`,
+  passkeys: `import * as library from 'express-token-endpoint'
+    const list = [{ id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret') }]
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
+    const sessions = library.createSessions(library.memorySessions(), { refresh: { secret: '${SECRET}' } })
+    const accounts = library.memoryAccounts(list)
+    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, sessions, refresh: 'cookie' })
+    export const rows: { id: string; accountId: string; publicKey: Uint8Array<ArrayBuffer>; counter: number }[] = []
+    const passkeys = {
+      ofAccount: async (accountId: string) => rows.filter((row) => row.accountId === accountId),
+      add: async (row: (typeof rows)[number]) => void rows.push(row),
+      find: async (id: string) => rows.find((row) => row.id === id),
+      setCounter: async (id: string, counter: number) => void rows.filter((row) => row.id === id).map((row) => Object.assign(row, { counter })),
+    }`,
+  'passkeys-page': `/// <reference lib="dom" />
+    ${API}`,
   graphql: HOST.replace(
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",

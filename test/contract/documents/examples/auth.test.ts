@@ -201,3 +201,31 @@ describe('the page on codes', () => {
     expect(await overtake({ tokens, logIn, sessions }, when, reset)).toEqual({ status, live: [] })
   })
 })
+
+describe('the page on passkeys', () => {
+  it('passkeys: adds one only for a user who signed in within ten minutes', async () => {
+    const { app, auth } = await run<{ auth: Auth<Account> }>('passkeys')
+    const options = (token: string) => request(app).post('/passkeys/options').auth(token, { type: 'bearer' })
+    await options('x.y.z').expect(401)
+    const { body } = await signIn(app).expect(200)
+    const { body: added } = await options(body.authenticationToken).expect(200).expect('Cache-Control', 'no-store')
+    expect(added).toMatchObject({ rp: { id: 'app.example.com' }, user: { name: GOOD.email } })
+    const { sessionId = '' } = await auth.tokens.verify(body.authenticationToken)
+    const signedInAt = new Date(Date.now() - 601_000)
+    const { token } = await auth.tokens.issue({ accountId: 'acc-1', sessionId, signedInAt })
+    expect((await options(token).expect(401)).body.code).toBe('insufficient_user_authentication')
+  })
+
+  it('passkeys: refuses malformed responses, and gives a client 100 challenges in five minutes', async () => {
+    const { app, rows } = await run<{ rows: object[] }>('passkeys', 'limits')
+    const post = (path: string, body: object) => request(app).post(path).send(body)
+    const { body } = await signIn(app).expect(200)
+    rows.push({ id: 'known', accountId: 'acc-1', publicKey: new Uint8Array(32), counter: 0 })
+    for (const id of ['known', 'unknown', { $ne: 1 }, undefined])
+      await post('/sign-in/passkey', { id, rawId: id, type: 'public-key', response: {} }).expect(403, '')
+    await post('/passkeys', { id: 'x' }).auth(body.authenticationToken, { type: 'bearer' }).expect(403, '')
+    expect(rows).toHaveLength(1)
+    for (let i = 0; i < 100; i++) await post('/sign-in/passkey/options', {}).expect(200)
+    expect((await post('/sign-in/passkey/options', {}).expect(429)).headers).toHaveProperty('retry-after')
+  })
+})
