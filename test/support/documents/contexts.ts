@@ -372,6 +372,17 @@ app.get('/me', (_req, res) => {
   // Migrations.
   'from-express-jwt': `${HOST}
     export const revoked = new Set<string>()`,
+  'from-express-session': `import * as library from 'express-token-endpoint'
+    import { MemoryStore } from 'express-session'
+    export const oldStore = new MemoryStore()
+    export const account: library.MemoryAccount = {
+      id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret'),
+    }
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
+    export const newStore = library.memorySessions()
+    export const sessions = library.createSessions(newStore, { refresh: { secret: '${SECRET}' } })
+    const accounts = library.memoryAccounts([account])
+    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, sessions, refresh: 'cookie' })`,
   'from-passport-jwt': `${HOST}
     const users = accounts`,
   provider: `${ISSUER_ONLY}
