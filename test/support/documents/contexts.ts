@@ -131,6 +131,22 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         return true
       },
     }`,
+  'act-as': `import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    const accountOf = (id: string, name: string, scopes: string[]) => ({ id, email: name + '@example.com', passwordHash, scopes })
+    const list = [accountOf('acc-1', 'alice', []), accountOf('adm-1', 'bob', ['admin']), accountOf('adm-2', 'carol', ['admin'])]
+    const accounts = library.memoryAccounts(list)
+    export const sessions = library.createSessions(library.memorySessions())
+    export const rows: object[] = []
+    export const failing = new Set<string>()
+    const audit = {
+      async add(row: { accountId: string; actorId: string | undefined; tokenId: string; action: string }) {
+        if (failing.has(row.action)) throw new Error('down')
+        rows.push(row)
+      },
+    }`,
+  'short-sign-in': `${HOST}
+    export const sessions = library.createSessions(library.memorySessions(), { refresh: { secret: '${SECRET}' } })`,
   passkeys: `import * as library from 'express-token-endpoint'
     const list = [{ id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret') }]
     const keys = { alg: 'HS256' as const, secret: '${SECRET}' }

@@ -1,9 +1,9 @@
 import type { Account, Auth } from 'express-token-endpoint'
 import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { deferred, statuses, until } from '../../../support/concurrency.js'
-import { get, overtake, signIn, startExamples } from '../../../support/documents/examples.js'
+import { describe, expect, it } from 'vitest'
+import { statuses } from '../../../support/concurrency.js'
+import { get, signIn, startExamples } from '../../../support/documents/examples.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -82,123 +82,98 @@ describe('the page on steps after the password', () => {
   })
 })
 
-describe('the page on codes', () => {
-  const PASSWORD = 'a new password of 15'
-
-  async function startCodes(instance: string) {
-    interface Recipe extends Record<'mailed' | 'verified', string[]> {
-      account: object
-      auth: Auth<Account>
-      failing: Set<string>
-      lookUp: { before(): Promise<void> }
+describe('the recipe for administrators', () => {
+  async function startActing(instance: string) {
+    const recipe = await run<{ auth: Auth<Account>; rows: object[]; failing: Set<string> }>('act-as', instance)
+    const { app, auth, rows } = recipe
+    const tokenOf = async (name: string) =>
+      (
+        await request(app)
+          .post(TOKEN_PATH)
+          .send({ email: `${name}@example.com`, password: 'secret' })
+          .expect(200)
+      ).body.authenticationToken as string
+    const post = (path: string, token: string) => request(app).post(path).auth(token, { type: 'bearer' })
+    const actAs = async (token: string) => (await post('/act-as/acc-1', token).expect(200)).body.authenticationToken
+    const admin = await tokenOf('bob')
+    return {
+      ...recipe,
+      admin,
+      user: await tokenOf('alice'),
+      post,
+      actAs,
+      idOf: async (token: string) => (await auth.tokens.verify(token)).id,
+      rows,
     }
-    const recipe = await run<Recipe>('codes', instance)
-    const { app, mailed } = recipe
-    const post = (path: string, body: object) => request(app).post(path).send(body)
-    let mails = 0
-    /** Asks for a mail, and returns the code in it. */
-    async function codeFor(purpose: string): Promise<string> {
-      await post(`/${purpose}/mail`, { email: GOOD.email }).expect(202)
-      await until(() => expect(mailed).toHaveLength(mails + 1))
-      return String(mailed[mails++]?.split('#')[1])
-    }
-    return { ...recipe, post, codeFor }
   }
 
-  it('codes: verifies an address once, and takes no code for another purpose', async () => {
-    const { verified, post, codeFor } = await startCodes('verify')
-    const code = await codeFor('verify')
-    await post('/sign-in', { code }).expect(403)
-    for (const wrong of [undefined, { $ne: 1 }, 'x'.repeat(43)]) await post('/verify', { code: wrong }).expect(403)
-    await post('/verify', { code }).expect(204)
-    await post('/verify', { code }).expect(403)
-    expect(verified).toEqual(['acc-1'])
+  it('act-as: writes both names into the audit for the sign-in and for each request', async () => {
+    const { app, rows, admin, user, actAs, idOf } = await startActing('audit')
+    const acting = await actAs(admin)
+    await get(app, '/me', acting).expect(200, { id: 'acc-1', actor: 'adm-1' })
+    await get(app, '/me', user).expect(200, { id: 'acc-1' })
+    const both = { accountId: 'acc-1', actorId: 'adm-1', tokenId: await idOf(acting) }
+    expect(rows).toEqual([
+      { accountId: 'adm-1', actorId: undefined, tokenId: await idOf(admin), action: 'POST /act-as/acc-1' },
+      { ...both, action: 'acts as the user' },
+      { ...both, action: 'GET /me' },
+      { accountId: 'acc-1', actorId: undefined, tokenId: await idOf(user), action: 'GET /me' },
+    ])
   })
 
-  it('codes: signs in once within 15 minutes, with a session, unless the account is disabled', async () => {
-    const { auth, account, sessions, post, codeFor } = await startCodes('sign-in')
-    const code = await codeFor('sign-in')
-    const responses = await Promise.all([post('/sign-in', { code }), post('/sign-in', { code })])
-    expect(responses.map(({ status }) => status).sort()).toEqual([200, 403])
-    const found = responses.find(({ status }) => status === 200)
-    expect(found?.headers).toMatchObject({ 'cache-control': 'no-store' })
-    const token = await auth.tokens.verify(found?.body.authenticationToken)
-    expect(await sessions.isEnded(token)).toBe(false)
-    const [late, later] = [await codeFor('sign-in'), await codeFor('sign-in')]
-    Object.assign(account, { disabled: true })
-    await post('/sign-in', { code: late }).expect(403)
-    Object.assign(account, { disabled: false })
-    vi.useFakeTimers({ now: Date.now() + 900_000, toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    await post('/sign-in', { code: later }).expect(403)
+  it('act-as: is for administrators only, not for other administrators, and not for the password', async () => {
+    const { app, admin, user, post, actAs, failing } = await startActing('limits')
+    await post('/act-as/acc-1', user).expect(403)
+    await post('/act-as/adm-2', admin).expect(403)
+    await post('/act-as/acc-0', admin).expect(403)
+    const acting = await actAs(admin)
+    await post('/act-as/acc-1', acting).expect(403)
+    const change = (token: string) => request(app).put('/password').auth(token, { type: 'bearer' })
+    expect((await change(acting).expect(403)).body.code).toBe('insufficient_scope')
+    await change(user).expect(204)
+    failing.add('PUT /password')
+    await change(user).expect(500)
   })
 
-  it('codes: responds before the look-up of the account, so that the time tells nothing', async () => {
-    const { lookUp, mailed, post } = await startCodes('time')
-    const { promise, resolve } = deferred<void>()
-    lookUp.before = () => promise
-    await post('/reset/mail', { email: GOOD.email }).expect(202)
-    expect(mailed).toEqual([])
-    resolve()
-    await until(() => expect(mailed).toHaveLength(1))
+  it('act-as: ends with a sign-out, by the user, or by the id in the audit, and leaves the other sessions', async () => {
+    const { app, sessions, admin, user, post, actAs, idOf } = await startActing('end')
+    const [one, two, three] = [await actAs(admin), await actAs(admin), await actAs(admin)]
+    expect((await sessions.list('acc-1')).filter(({ label }) => label === 'Support')).toHaveLength(3)
+    await post('/sessions/sign-out', one).expect(204)
+    await request(app)
+      .delete(`/sessions/${await idOf(two)}`)
+      .auth(user, { type: 'bearer' })
+      .expect(204)
+    await sessions.end({ accountId: 'acc-1' }, await idOf(three))
+    for (const acting of [one, two, three]) await get(app, '/me', acting).expect(401)
+    for (const own of [admin, user]) await get(app, '/me', own).expect(200)
   })
+})
 
-  it('codes: mails three codes in 15 minutes, so that requests of others fill no mailbox and lock nobody out', async () => {
-    const { mailed, post, codeFor } = await startCodes('limit')
-    for (const email of ['nobody@example.com', { $ne: 1 }, undefined])
-      await post('/sign-in/mail', { email }).expect(202)
-    const first = await codeFor('sign-in')
-    for (let i = 0; i < 4; i++) await post('/sign-in/mail', { email: GOOD.email }).expect(202, 'Accepted')
-    await until(() => expect(mailed).toHaveLength(3))
-    await post('/sign-in', { code: first }).expect(200)
-    vi.useFakeTimers({ now: Date.now() + 900_001, toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    await post('/sign-in/mail', { email: GOOD.email }).expect(202)
-    await until(() => expect(mailed).toHaveLength(4))
-  })
-
-  it('codes: resets a password once, and ends the sessions, the other codes and the failed logins of the account', async () => {
-    const { sessions, post, codeFor } = await startCodes('reset')
-    const { body } = await post(TOKEN_PATH, GOOD).expect(200)
-    expect(body).toHaveProperty('authenticationToken')
-    const [code, other] = [await codeFor('reset'), await codeFor('sign-in')]
-    for (let i = 0; i < 10; i++) await post(TOKEN_PATH, { ...GOOD, password: 'wrong' }).expect(403)
-    await post(TOKEN_PATH, GOOD).expect(429)
-    for (const password of [undefined, { $ne: 1 }, 'short', 'x'.repeat(1001)])
-      await post('/reset', { code, password }).expect(422)
-    const responses = await Promise.all([1, 2].map(() => post('/reset', { code, password: PASSWORD })))
-    expect(responses.map(({ status }) => status).sort()).toEqual([204, 403])
-    expect(await sessions.list('acc-1')).toEqual([])
-    await post('/sign-in', { code: other }).expect(403)
-    await post(TOKEN_PATH, GOOD).expect(403)
-    await post(TOKEN_PATH, { ...GOOD, password: PASSWORD }).expect(200)
-  })
-
-  it('codes: a reset that fails leaves the old password, or no token of it', async () => {
-    const { app, auth, failing, post, codeFor } = await startCodes('failure')
-    app.get('/me', auth.guard(), (req, res) => void res.json(auth.userOf(req).id))
-    vi.useFakeTimers({ now: Date.now() - 5000, toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const { body } = await post(TOKEN_PATH, GOOD).expect(200)
-    vi.useRealTimers()
-    failing.add('changePassword')
-    await post('/reset', { code: await codeFor('reset'), password: PASSWORD }).expect(500)
-    await get(app, '/me', body.authenticationToken).expect(200)
-    failing.add('endAll')
-    await post('/reset', { code: await codeFor('reset'), password: PASSWORD }).expect(500)
-    await get(app, '/me', body.authenticationToken).expect(401)
-    await post('/reset', { code: await codeFor('reset'), password: PASSWORD }).expect(204)
-  })
-
-  it.each<[Parameters<typeof overtake>[1], number]>([
-    ['before the session', 403],
-    ['after the response', 200],
-  ])('codes: leaves no session of the old password with a reset %s of a sign-in', async (when, status) => {
-    const { auth, sessions, post, codeFor } = await startCodes(when)
-    const code = await codeFor('reset')
-    const reset = () => post('/reset', { code, password: PASSWORD }).expect(204)
-    const { tokens, logIn } = auth
-    expect(await overtake({ tokens, logIn, sessions }, when, reset)).toEqual({ status, live: [] })
+describe('the section on “remember me”', () => {
+  it('short-sign-in: keeps only a user signed in who wants it, and ends the other session with its token', async () => {
+    const { app, sessions, auth } = await run<{ auth: Auth<Account> }>('short-sign-in')
+    const lengths = async (remember?: unknown) => {
+      const now = Date.now()
+      const { body, headers } = await request(app)
+        .post(TOKEN_PATH)
+        .send({ ...GOOD, remember })
+        .expect(200)
+      const { expiresAt, sessionId, id } = await auth.tokens.verify(body.authenticationToken)
+      const session = (await sessions.list('acc-1')).find((one) => one.id === (sessionId ?? id))
+      const minutes = [expiresAt, session?.expiresAt].map((end) => Math.round((Number(end) - now) / 60_000))
+      return { minutes, cookie: [headers['set-cookie'] ?? []].flat() }
+    }
+    expect(await lengths(false)).toEqual({ minutes: [120, 120], cookie: [] })
+    for (const remember of [true, undefined]) {
+      const { minutes, cookie } = await lengths(remember)
+      expect(minutes).toEqual([10, 14 * 24 * 60])
+      const refreshed = await request(app)
+        .post(`${TOKEN_PATH}/refresh`)
+        .set('Cookie', String(cookie[0]).split(';')[0] ?? '')
+        .expect(200)
+      expect(Math.round((Date.parse(refreshed.body.expiration) - Date.now()) / 60_000)).toBe(10)
+    }
   })
 })
 
