@@ -7,6 +7,7 @@ import { bool } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
+import { NO_STORE } from '../refusals/responses.js'
 import { originOfRequest } from '../requests/origin.js'
 import type { NewSession } from '../sessions/session.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
@@ -41,7 +42,7 @@ export interface SignedIn {
 
 /**
  * Signs in an account that you have authenticated without its password: by a passkey, a mailed link or another provider. Issues a token,
- * starts the session, and sets the cookie with the refresh token. A disabled account is refused.
+ * starts the session, sets the cookie with the refresh token, and keeps the response out of caches. A disabled account is refused.
  * @param whom the account, or its id. The account is looked up again by its id
  * @param res the response. Required where the refresh token is in a cookie
  * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile; `unavailable`, `overloaded`,
@@ -86,6 +87,7 @@ export function createAuthSignIn(settings: Settings): AuthSignIn {
     const { account, subject } = await loginById({ tokens, findById, timeout }, id, issuedAt)
     const task = { account, subject: withActor(subject, actor), req, res, origin, mode, remember, label, mountPath }
     const [{ id: tokenId, expiresAt }, { body }] = await finishSignIn(task)
+    if (res && !res.headersSent) res.set(NO_STORE)
     const actorId = actor && { actorId: actor.accountId }
     emit({ address: origin.address }, { type: 'token.issued', accountId: id, tokenId, expiresAt, ...actorId })
     return JSON.parse(body)

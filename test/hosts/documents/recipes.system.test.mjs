@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import express from 'express'
-import passport from 'passport'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { until } from '../../support/concurrency.ts'
@@ -106,22 +105,6 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
     const refused = await get(app, '/trpc/account', 'x.y.z').expect(401)
     expect(refused).toMatchObject({ headers: challenged, body: { error: { data: { code: 'UNAUTHORIZED' } } } })
     await get(app, '/trpc/account').expect(401)
-  })
-
-  it('session-or-token: takes either, and prefers the token', async () => {
-    process.env.SESSION_SECRET = 'a secret of sessions'
-    passport.serializeUser((user, done) => done(null, user.id))
-    passport.deserializeUser((id, done) => done(null, { id }))
-    const { app, tokens } = await run('session-or-token')
-    app.post('/session', (req, res, next) => req.logIn({ id: 'acc-2' }, (error) => (error ? next(error) : res.end())))
-    const url = await start(app)
-    const cookie = (await fetch(`${url}/session`, { method: 'POST' })).headers.get('set-cookie').replace(/;.*/, '')
-    const ask = async (headers) => (await fetch(`${url}/statements`, { headers })).json()
-    const Authorization = `Bearer ${issue(tokens)}`
-    expect(await ask({ cookie })).toEqual({ user: { id: 'acc-2' } })
-    expect(await ask({ Authorization })).toMatchObject({ user: { id: 'acc-1' } })
-    expect(await ask({ cookie, Authorization })).toMatchObject({ user: { id: 'acc-1' } })
-    expect(await ask({ cookie, Authorization: 'Bearer x.y.z' })).toMatchObject({ code: 'invalid_token' })
   })
 })
 

@@ -78,21 +78,44 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
     const { slot, session, privateObject, publicObject } = objects`,
-  codes: `${HOST}
+  codes: `import * as library from 'express-token-endpoint'
     export const mailed: string[] = []
     export const verified: string[] = []
-    const auth = library.createAuth({ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts })
-    Object.assign(accounts, {
+    export const failing = new Set<string>()
+    const fail = (step: string) => {
+      if (failing.delete(step)) throw new Error(step)
+    }
+    export const account: library.MemoryAccount = {
+      id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret'),
+    }
+    export const lookUp = { before: async () => {} }
+    const store = library.memoryAccounts([account])
+    const accounts = {
+      ...store,
+      async findByEmail(email: string) {
+        await lookUp.before()
+        return store.findByEmail(email)
+      },
       verify: async (id: string) => void verified.push(id),
-      changePassword: async (_id: string, passwordHash: string) => void Object.assign(account, { passwordHash }),
+      async changePassword(_id: string, passwordHash: string) {
+        fail('changePassword')
+        Object.assign(account, { passwordHash, tokensValidAfter: new Date() })
+      },
+    }
+    export const throttle = library.createThrottle()
+    const own = library.createSessions(library.memorySessions())
+    export const sessions: library.Sessions = {
+      ...own,
+      async endAll(...args) {
+        fail('endAll')
+        await own.endAll(...args)
+      },
+    }
+    export const auth = library.createAuth({
+      issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts, sessions, throttle,
     })
-    const sendMail = async (_to: string, link: string) => void mailed.push(link)`.replace(
-    'const accounts = library.memoryAccounts([account])',
-    `const accounts = library.memoryAccounts([account]) as ReturnType<typeof library.memoryAccounts<typeof account & library.MemoryAccount>> & {
-      verify(id: string): Promise<void>
-      changePassword(id: string, passwordHash: string): Promise<void>
-    }`,
-  ),
+    const sendMail = async (_to: string, link: string) => void mailed.push(link)
+    const log = { warn: (_: string) => {} }`,
   tenants: `import * as library from 'express-token-endpoint'
     const passwordHash = await library.createPasswords().hash('secret')
     const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,
@@ -112,61 +135,37 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         return true
       },
     }`,
-  totp: `${HOST}
-    export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
-    let lastStep = 0
-    export const asked: string[] = []
-    const log = { warn: (_: string) => {} }
-    const factors = {
-      async secretOf(id: string) {
-        asked.push(id)
-        return id === 'acc-1' ? secret : undefined
-      },
-      async useStep(_id: string, step: number) {
-        if (step <= lastStep) return false
-        lastStep = step
-        return true
+  'act-as': `import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    const accountOf = (id: string, name: string, scopes: string[]) => ({ id, email: name + '@example.com', passwordHash, scopes })
+    const list = [accountOf('acc-1', 'alice', []), accountOf('adm-1', 'bob', ['admin']), accountOf('adm-2', 'carol', ['admin'])]
+    const accounts = library.memoryAccounts(list)
+    export const sessions = library.createSessions(library.memorySessions())
+    export const rows: object[] = []
+    export const failing = new Set<string>()
+    const audit = {
+      async add(row: { accountId: string; actorId: string | undefined; tokenId: string; action: string }) {
+        if (failing.has(row.action)) throw new Error('down')
+        rows.push(row)
       },
     }`,
-  'magic-link': `${HOST}
-    export const disable = () => Object.assign(account, { disabled: true })
-    export const mailed: string[] = []
-    export const stored: { digest: string; accountId: string; expiresAt: number }[] = []
-    const links = {
-      add: async (link: (typeof stored)[number]) => void stored.push(link),
-      async take(digest: string) {
-        const at = stored.findIndex((link) => link.digest === digest)
-        return at < 0 ? undefined : stored.splice(at, 1)[0]
-      },
-    }
-    const sendMail = async (_id: string, link: string) => void mailed.push(link)
-    const log = { warn: (_: string) => {} }`,
-  'password-reset': `${HOST}
-    import crypto from 'node:crypto'
-    export const done: unknown[] = []
-    export const failing = new Set<string>()
-    const note = (what: string, run = async (..._: string[]) => {}) => async (...args: string[]) => {
-      if (failing.delete(what)) throw new Error(what)
-      done.push([what, ...args])
-      await run(...args)
-    }
-    const digest = crypto.createHash('sha256').update('code').digest('hex')
-    export const rows = [{ digest, accountId: 'acc-1', email: 'alice@example.com', expiresAt: Date.now() + 60_000 }]
-    const resets = {
-      async take(digest: string) {
-        const at = rows.findIndex((row) => row.digest === digest)
-        return at < 0 ? undefined : rows.splice(at, 1)[0]
-      },
+  'short-sign-in': `${HOST}
+    export const sessions = library.createSessions(library.memorySessions(), { refresh: { secret: '${SECRET}' } })`,
+  passkeys: `import * as library from 'express-token-endpoint'
+    const list = [{ id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret') }]
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
+    const sessions = library.createSessions(library.memorySessions(), { refresh: { secret: '${SECRET}' } })
+    const accounts = library.memoryAccounts(list)
+    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, sessions, refresh: 'cookie' })
+    export const rows: { id: string; accountId: string; publicKey: Uint8Array<ArrayBuffer>; counter: number }[] = []
+    const passkeys = {
+      ofAccount: async (accountId: string) => rows.filter((row) => row.accountId === accountId),
       add: async (row: (typeof rows)[number]) => void rows.push(row),
-      removeAll: note('removeAll'),
-    }
-    export const logIn = library.createLogin({ accounts, throttle: false })
-    const changePassword = note('changePassword', async (_id, password = '') => {
-      account.passwordHash = await library.createPasswords().hash(password)
-    })
-    const own = library.createSessions(library.memorySessions())
-    export const sessions = { ...own, endAll: note('endAll', async (id = '') => own.endAll(id)) as typeof own.endAll }
-    const log = { warn: note('warn') }`,
+      find: async (id: string) => rows.find((row) => row.id === id),
+      setCounter: async (id: string, counter: number) => void rows.filter((row) => row.id === id).map((row) => Object.assign(row, { counter })),
+    }`,
+  'passkeys-page': `/// <reference lib="dom" />
+    ${API}`,
   graphql: HOST.replace(
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
@@ -401,6 +400,17 @@ app.get('/me', (_req, res) => {
   // Migrations.
   'from-express-jwt': `${HOST}
     export const revoked = new Set<string>()`,
+  'from-express-session': `import * as library from 'express-token-endpoint'
+    import { MemoryStore } from 'express-session'
+    export const oldStore = new MemoryStore()
+    export const account: library.MemoryAccount = {
+      id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret'),
+    }
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
+    export const newStore = library.memorySessions()
+    export const sessions = library.createSessions(newStore, { refresh: { secret: '${SECRET}' } })
+    const accounts = library.memoryAccounts([account])
+    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, sessions, refresh: 'cookie' })`,
   'from-passport-jwt': `${HOST}
     const users = accounts`,
   provider: `${ISSUER_ONLY}

@@ -58,6 +58,7 @@ function setEnvironment(): void {
     TOKEN_PUBLIC_KEY: pem(publicKey),
     OLD_TOKEN_KEY: pem(oldKeys.publicKey),
     ACCOUNTS_DB: ':memory:',
+    APP_ORIGIN: 'https://app.example.com',
     SANDBOX_SECRET: [...SECRET].reverse().join(''),
     REFRESH_SECRET: SECRET,
   })

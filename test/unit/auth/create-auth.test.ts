@@ -154,7 +154,9 @@ describe('createAuth', () => {
 describe('auth.signIn', () => {
   it('signs an account in without its password: with a session, and a token that the guards accept', async () => {
     const { events, get, post } = await start()
-    const { authenticationToken, expiration, ...rest } = parse(await post('/passkey'))
+    const response = await post('/passkey')
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    const { authenticationToken, expiration, ...rest } = parse(response)
     expect(rest).toEqual({})
     expect(new Date(expiration).toISOString()).toBe(expiration)
     expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })

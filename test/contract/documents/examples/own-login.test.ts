@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto'
 import express from 'express'
 import type { Login, TokenIssuer } from 'express-token-endpoint'
-import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { until } from '../../../support/concurrency.js'
-import { oldKeys, overtake, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
@@ -67,133 +64,6 @@ describe('the page on own routes', () => {
 
 describe('the recipes', () => {
   const WRONG = { ...GOOD, password: 'wrong' }
-
-  async function startTotp(instance: string) {
-    const { app, tokens, secret, asked } = await run<{ secret: string; asked: string[] }>('totp', instance)
-    const totp = new TOTP({ secret: Secret.fromBase32(secret) })
-    const send = (body: object) => request(app).post('/sign-in').send(body)
-    const code = totp.generate()
-    const next = totp.generate({ timestamp: Date.now() + 30_000 })
-    const wrong = `${(Number(code) + 1) % 1_000_000}`.padStart(6, '0')
-    return { tokens, asked, send, code, next, wrong }
-  }
-
-  it('totp: takes a code once, together with the password', async () => {
-    const { tokens, send, code, next, wrong } = await startTotp('once')
-    const { body } = await send({ ...GOOD, code })
-      .expect(200)
-      .expect('Cache-Control', 'no-store')
-    expect(await tokens.verify(body.token)).toMatchObject({ accountId: 'acc-1' })
-    for (const no of [code, Number(code), undefined, { $ne: 1 }, wrong])
-      await send({ ...GOOD, code: no }).expect(403, '')
-    await send({ ...WRONG, code: next }).expect(403, '')
-    await send({ ...GOOD, code: next }).expect(200)
-    for (const email of [undefined, { $ne: 1 }]) await send({ ...GOOD, email, code }).expect(400)
-    await send({ ...GOOD, password: { $ne: 1 }, code }).expect(400)
-  })
-
-  it('totp: tells by no response whether a guessed password is right, and checks ten codes in 15 minutes', async () => {
-    /** Returns what a client sees of 12 guesses: the status, the body, and the names of the headers. */
-    async function seen(instance: string, password: string) {
-      const { asked, send, next, wrong } = await startTotp(instance)
-      const responses = []
-      for (let i = 0; i < 12; i++) responses.push(await send({ ...GOOD, password, code: wrong }))
-      expect(await send({ ...GOOD, code: next })).toMatchObject({ status: 429 })
-      const views = responses.map(({ status, body, headers }) => ({ status, body, headers: Object.keys(headers) }))
-      return { views, asked }
-    }
-    const right = await seen('right', GOOD.password)
-    expect(right.views.map(({ status }) => status)).toEqual([...Array(10).fill(403), 429, 429])
-    // The same look-ups too, because their time would tell.
-    expect(await seen('wrong', WRONG.password)).toEqual(right)
-    expect(right.asked).toEqual(Array(10).fill('acc-1'))
-  })
-
-  it('totp: checks ten codes of simultaneous guesses, whether the password is right or wrong', async () => {
-    for (const [instance, password] of [
-      ['right at once', GOOD.password],
-      ['wrong at once', WRONG.password],
-    ] as const) {
-      const { asked, send, wrong } = await startTotp(instance)
-      const responses = await Promise.all(Array.from({ length: 30 }, () => send({ ...GOOD, password, code: wrong })))
-      expect(responses.filter(({ status }) => status === 403)).toHaveLength(10)
-      expect(asked).toHaveLength(10)
-    }
-  })
-
-  it('magic-link: signs in once within 15 minutes, and tells nothing about accounts', async () => {
-    type Recipe = { mailed: string[]; stored: { digest: string; expiresAt: number }[]; disable: () => void }
-    const { app, tokens, mailed, stored, disable } = await run<Recipe>('magic-link')
-    const mail = (email: unknown) => request(app).post('/sign-in/mail').send({ email }).expect(202, 'Accepted')
-    const open = (code: unknown) => request(app).post('/sign-in/link').send({ code })
-    for (const email of ['nobody@example.com', { $ne: 1 }, GOOD.email]) await mail(email)
-    await until(() => expect(mailed).toHaveLength(1))
-    const code = mailed[0]?.split('#')[1] as string
-    expect(stored[0]?.digest).toBe(createHash('sha256').update(code).digest('hex'))
-    const answers = await Promise.all([open(code), open(code)])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403])
-    const { token } = answers.find(({ status }) => status === 200)?.body ?? {}
-    expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1', scopes: ['statements:read'] })
-    for (const wrong of [undefined, { $ne: 1 }, stored[0]?.digest ?? 'x'.repeat(43)]) await open(wrong).expect(403)
-    await mail(GOOD.email)
-    await until(() => expect(stored).toHaveLength(1))
-    Object.assign(stored[0] as object, { expiresAt: Date.now() })
-    await until(() => expect(mailed).toHaveLength(2))
-    await open(mailed[1]?.split('#')[1]).expect(403)
-    for (let i = 0; i < 3; i++) await mail(GOOD.email)
-    await until(() => expect(mailed).toHaveLength(3))
-    expect(stored).toHaveLength(1)
-    disable()
-    await open(mailed[2]?.split('#')[1]).expect(403)
-  })
-
-  it('magic-link: mails again when the last link ends, so that requests of others lock nobody out', async () => {
-    const { app, mailed, stored } = await run<Record<'mailed' | 'stored', { expiresAt: number }[]>>(
-      'magic-link',
-      'again',
-    )
-    const mail = () => request(app).post('/sign-in/mail').send({ email: GOOD.email }).expect(202)
-    for (let i = 0; i < 4; i++) await mail()
-    await until(() => expect(mailed).toHaveLength(3))
-    vi.useFakeTimers({ now: (stored[2]?.expiresAt ?? 0) + 1, toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    await mail()
-    await until(() => expect(mailed).toHaveLength(4))
-  })
-
-  it('password-reset: changes the password once for a code, also after a failure, and ends what the old one gave', async () => {
-    type Recipe = { done: unknown[]; failing: Set<string>; rows: { expiresAt: number }[] }
-    const { app, done, failing, rows } = await run<Recipe>('password-reset')
-    const reset = (code: unknown, password: unknown = 'a long new password') =>
-      request(app).post('/password/reset').send({ code, password })
-    for (const password of [undefined, { $ne: 1 }, 'short', 'x'.repeat(1001)])
-      await reset('code', password ?? null).expect(422)
-    for (const code of [undefined, { $ne: 1 }, 'other']) await reset(code).expect(403)
-    expect(done).toEqual([])
-    for (const step of ['changePassword', 'endAll', 'removeAll']) {
-      failing.add(step)
-      await reset('code').expect(500)
-    }
-    done.length = 0
-    const [row] = rows
-    expect((await Promise.all([reset('code'), reset('code')])).map(({ status }) => status).sort()).toEqual([204, 403])
-    const change = ['changePassword', 'acc-1', 'a long new password']
-    expect(done).toEqual([change, ['endAll', 'acc-1', expect.any(String)], ['removeAll', 'acc-1']])
-    for (const expiresAt of [Date.now(), '2999-12-31', undefined]) {
-      rows.push({ ...row, expiresAt: expiresAt as number })
-      await reset('code').expect(403)
-    }
-  })
-
-  it.each<[Parameters<typeof overtake>[1], number]>([
-    ['before the session', 403],
-    ['after the response', 200],
-  ])('password-reset: leaves no session of the old password with a reset %s of a sign-in', async (when, status) => {
-    const block = await run<{ logIn: Login }>('password-reset', when)
-    const reset = () =>
-      request(block.app).post('/password/reset').send({ code: 'code', password: 'a long new password' }).expect(204)
-    expect(await overtake(block, when, reset)).toEqual({ status, live: [] })
-  })
 
   it('graphql: returns a token, and each refusal with its status and code', async () => {
     const { app, tokens } = await run('graphql')
