@@ -29,13 +29,23 @@ const HOST_WITH_LOOK_UPS = `${HOST}
 const ISSUER_ONLY = `import { createTokenIssuer } from 'express-token-endpoint'
     export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`
 
+/** The account of the README's `app.mjs`. */
+const README = `import * as library from 'express-token-endpoint'
+import { createAuth, SignInRefusal } from 'express-token-endpoint'
+const passwordHash = await library.createPasswords().hash('correct horse')
+const account = { id: 'acc-1', email: 'alice@example.com', passwordHash, scopes: ['reports:read'], verified: false }
+const accounts = library.memoryAccounts([account])`
+
 /** The declarations of the README's `app.mjs`. */
-const APP = `import 'express-token-endpoint/express'
+const README_APP = `${README}
+import 'express-token-endpoint/express'
 import express from 'express'
-import { authOf, createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
-export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
-const passwords = createPasswords()
-const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: await passwords.hash('correct horse') }])
+import { authOf } from 'express-token-endpoint'
+const auth = createAuth({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts })
+export const { tokens } = auth
+export const app = express()`
+
+const APP = `import express from 'express'
 export const app = express()`
 
 const STORE = `${ISSUER_ONLY}
@@ -62,7 +72,9 @@ const SHARED: [context: string, blocks: string][] = [
   [HOST, 'passport nest fastify apollo trpc session-or-token refresh'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
-  [APP, 'readme-point readme-guards serverless-cdn'],
+  [README, 'readme-steps'],
+  [README_APP, 'readme-guards'],
+  [APP, 'serverless-cdn'],
   [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
   [SERVER, 'ws socket-io'],
 ]
@@ -176,9 +188,15 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
   // README and tutorial.
-  'readme-lookup': `${APP}
-const user = { email: 'alice@example.com', id: 'acc-1', passwordHash: await passwords.hash('secret'), scopes: ['a'] }
-const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }) => (email === user.email ? user : null) } }`,
+  'readme-point': `${README}
+import express from 'express'
+const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
+export const app = express()`,
+  'readme-lookup': `${README}
+const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
+const db = { users: { findOne: find } }`,
+  'readme-test': `export const issuer = '${ISSUER}'
+export const keys = { alg: /** @type {const} */ ('HS256'), secret: '${SECRET}' }`,
   // Accounts.
   lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
     const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
