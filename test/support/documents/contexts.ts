@@ -16,7 +16,11 @@ const HOST = `import * as library from 'express-token-endpoint'
     }
     const accounts = library.memoryAccounts([account])`
 
-/** The same, with a function that is called before each `findById`. */
+/** The same, with the authentication of an app, which has the same keys. */
+const AUTH = `${HOST}
+    const auth = library.createAuth({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts })`
+
+/** The same as \`HOST\`, with a function that is called before each `findById`. */
 const HOST_WITH_LOOK_UPS = `${HOST}
     export const lookUp = { before: async (_id: string) => {} }
     const { findById } = accounts
@@ -68,8 +72,9 @@ const SERVER = `${HOST}
 
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
-  [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions guard-mount own-errors step-up cors'],
-  [HOST, 'passport nest fastify apollo trpc session-or-token refresh'],
+  [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions own-errors step-up cors mount-parts'],
+  [HOST, 'passport refresh'],
+  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
   [README, 'readme-steps'],

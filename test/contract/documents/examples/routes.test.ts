@@ -5,7 +5,7 @@ import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
-import { issueNow, makeIssuer } from '../../../support/fixtures.js'
+import { issueNow } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -68,23 +68,25 @@ describe('the README', () => {
 })
 
 describe('the pages on routes', () => {
-  it('mount: has the endpoint at its own path and below a prefix', async () => {
-    const { app } = await run('mount')
-    for (const path of [TOKEN_PATH, '/north/token']) {
-      await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
-    }
-  })
-
-  it('guard: takes a token of the issuer that has the private key', async () => {
-    const { app } = await run('guard')
-    const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey: process.env['TOKEN_KEY'] } })
-    const { token } = issueNow(issuer, { accountId: 'acc-1', scopes: ['reports:read'] })
+  it('mount: has the endpoint at its own path, and guards that need a scope or are optional', async () => {
+    const { app, auth } = await run<{ auth: Auth }>('mount')
+    await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'x' }).expect(403)
+    const { token } = issueNow(auth.tokens, { accountId: 'acc-1', scopes: ['reports:read'] })
     const { body } = await get(app, '/reports/daily', token).expect(200)
     expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
     await request(app).get('/prices').expect(200, { discount: 0 })
-    const poor = issueNow(issuer, { accountId: 'acc-1' }).token
+    const poor = issueNow(auth.tokens, { accountId: 'acc-1' }).token
     await get(app, '/reports/daily', poor).expect(403)
     await get(app, '/prices', poor).expect(200, { discount: 10 })
+  })
+
+  it('mount-parts: has the endpoint at its own path and below a prefix, and the account in the guarded route', async () => {
+    const { app, tokens } = await run('mount-parts')
+    for (const path of [TOKEN_PATH, '/north/token']) {
+      await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
+    }
+    const { body } = await get(app, '/me', issueNow(tokens, { accountId: 'acc-1' }).token).expect(200)
+    expect(body).toMatchObject({ email: 'alice@example.com' })
   })
 
   it('guard-mount: opens the public routes, and lets nothing else by, however its path is written', async () => {
