@@ -38,14 +38,16 @@ const README = `import * as library from 'express-token-endpoint'
 import { createAuth, SignInRefusal } from 'express-token-endpoint'
 const passwordHash = await library.createPasswords().hash('correct horse')
 const account = { id: 'acc-1', email: 'alice@example.com', passwordHash, scopes: ['reports:read'], verified: false }
-const accounts = library.memoryAccounts([account])`
+const accounts = library.memoryAccounts([account])
+export const issuer = '${ISSUER}'
+export const keys = Object.freeze({ alg: 'HS256', secret: '${SECRET}' })`
 
 /** The declarations of the README's `app.mjs`. */
 const README_APP = `${README}
 import 'express-token-endpoint/express'
 import express from 'express'
 import { authOf } from 'express-token-endpoint'
-const auth = createAuth({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts })
+const auth = createAuth({ issuer, keys, accounts })
 export const { tokens } = auth
 export const app = express()`
 
@@ -77,7 +79,7 @@ const SHARED: [context: string, blocks: string][] = [
   [AUTH, 'guard-mount nest fastify apollo trpc session-or-token'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
-  [README, 'readme-steps'],
+  [README, 'readme-steps readme-test'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
   [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
@@ -195,13 +197,10 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   // README and tutorial.
   'readme-point': `${README}
 import express from 'express'
-const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
 export const app = express()`,
   'readme-lookup': `${README}
 const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
 const db = { users: { findOne: find } }`,
-  'readme-test': `export const issuer = '${ISSUER}'
-export const keys = { alg: /** @type {const} */ ('HS256'), secret: '${SECRET}' }`,
   // Accounts.
   lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
     const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
