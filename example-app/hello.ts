@@ -1,26 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import express from 'express'
-import {
-  authOf,
-  createPasswords,
-  createTokenIssuer,
-  memoryAccounts,
-  requireBearer,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { createAuth, createPasswords, memoryAccounts } from 'express-token-endpoint'
 
 const port = Number(process.env['PORT'] || 3000)
-const tokens = createTokenIssuer({
+const passwordHash = await createPasswords().hash('correct horse')
+const auth = createAuth({
   issuer: `http://localhost:${port}`,
   keys: { alg: 'HS256', secret: randomBytes(32).toString('hex') }, // New at every start, which revokes all tokens.
+  accounts: memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }]),
 })
-const passwordHash = await createPasswords().hash('correct horse')
-const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }])
 
 const app = express()
-app.use(tokenRouter({ tokens, accounts }))
-app.get('/hello', requireBearer({ tokens }), (req, res) => {
-  res.json({ hello: authOf(req).accountId })
+app.use(auth.router)
+app.get('/hello', auth.guard(), (req, res) => {
+  res.json({ hello: auth.userOf(req).email })
 })
 
 app.listen(port, '127.0.0.1', (error) => {

@@ -1,4 +1,4 @@
-import { createPasswords, createTokenIssuer } from 'express-token-endpoint'
+import { createPasswords } from 'express-token-endpoint'
 import type { Config } from '../config.js'
 import { createAccountStore } from '../data/account-store.js'
 import { openDatabase } from '../data/databases/database.js'
@@ -53,7 +53,8 @@ export async function startClearingHouse(
   const issuer = config.baseUrl ?? url
   createClearingHouseApp({
     app,
-    tokens: createTokenIssuer({ issuer, keys, lifetime: '10m' }),
+    issuer,
+    keys,
     accounts,
     statements: createStatements(db),
     passwords,

@@ -1,5 +1,4 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
-import type { TokenVerifier } from 'express-token-endpoint'
 import { explain, Outage } from '../errors.js'
 import { type Checks, healthRouter } from './health-router.js'
 import { sendProblem } from './problem.js'
@@ -8,7 +7,6 @@ import { securityHeaders } from './security-headers.js'
 export interface BaseDependencies {
   /** The app that gets the routes. Default: a new app. */
   app?: Express
-  tokens: TokenVerifier
   /** Checks that `/readyz` runs. */
   checks: Checks
   /** Number of proxies that set `X-Forwarded-For`. Default: 0. */
@@ -17,13 +15,17 @@ export interface BaseDependencies {
   log: (line: string) => void
 }
 
-/** Returns an app with the middleware that both APIs have around their own routes. */
+/**
+ * Returns an app with the middleware that both APIs have around their own routes.
+ * @param issuer the base URL of the clearing-house API
+ */
 export function createBaseApp(
-  { app = express(), tokens, checks, trustedProxies = 0, log }: BaseDependencies,
+  { app = express(), checks, trustedProxies = 0, log }: BaseDependencies,
+  issuer: string,
   ...routes: RequestHandler[]
 ): Express {
   app.set('trust proxy', trustedProxies)
-  app.use(securityHeaders(tokens.issuer), healthRouter(checks), ...routes)
+  app.use(securityHeaders(issuer), healthRouter(checks), ...routes)
   app.use((_req, res) => sendProblem(res, 404, 'not_found'))
   app.use(errorHandler(log))
   return app

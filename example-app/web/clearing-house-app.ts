@@ -1,15 +1,5 @@
-import { type Express, Router } from 'express'
-import {
-  createSessions,
-  jwksRouter,
-  type Passwords,
-  requireBearer,
-  type SessionStore,
-  sessionRouter,
-  type Throttle,
-  type TokenIssuer,
-  tokenRouter,
-} from 'express-token-endpoint'
+import type { Express } from 'express'
+import { type AuthOptions, createAuth, createSessions, type SessionStore } from 'express-token-endpoint'
 import type { Accounts } from '../data/account-store.js'
 import type { Statements } from '../data/statements.js'
 import { type BaseDependencies, createBaseApp } from './base-app.js'
@@ -19,12 +9,12 @@ import { type PageOptions, pageRouter } from './documents/page-router.js'
 import { observer } from './log.js'
 import { statementsRouter } from './statements-router.js'
 
-export interface ClearingHouseDependencies extends BaseDependencies {
-  tokens: TokenIssuer
+export interface ClearingHouseDependencies
+  extends BaseDependencies,
+    Pick<AuthOptions, 'keys' | 'clock' | 'passwords' | 'throttle'> {
+  issuer: string
   accounts: Accounts
   statements: Statements
-  passwords: Passwords
-  throttle: Throttle
   sessionStore: SessionStore
   /** The secrets of the refresh tokens. The first one signs, and all of them verify. */
   refreshSecrets: readonly string[]
@@ -33,21 +23,28 @@ export interface ClearingHouseDependencies extends BaseDependencies {
 
 /** Creates the clearing-house API. It does not listen yet. */
 export function createClearingHouseApp(dependencies: ClearingHouseDependencies): Express {
-  const { tokens, accounts, statements, passwords, throttle, sessionStore, refreshSecrets, page } = dependencies
+  const { issuer, keys, clock, accounts, statements, passwords, throttle, page } = dependencies
+  const { sessionStore, refreshSecrets } = dependencies
   const onEvent = observer(dependencies.log)
-  const sessions = createSessions(sessionStore, {
-    clock: () => tokens.now(),
-    refresh: { secret: refreshSecrets },
+  const auth = createAuth({
+    issuer,
+    keys,
+    clock,
+    lifetime: '10m',
+    accounts,
+    passwords,
+    throttle,
+    sessions: createSessions(sessionStore, { clock, refresh: { secret: refreshSecrets }, onEvent }),
+    refresh: 'cookie',
+    paths: { sessions: '/api/v2013/sessions' },
     onEvent,
   })
-  const guard = requireBearer({ tokens, accounts, sessions, onEvent })
   return createBaseApp(
     dependencies,
-    docsRouter(clearingHouseDocument(tokens.issuer)),
-    jwksRouter({ tokens }),
-    tokenRouter({ tokens, accounts, passwords, throttle, sessions, refresh: 'cookie', onEvent }),
-    Router().use('/api/v2013/sessions', sessionRouter({ guard, sessions, onEvent })),
-    statementsRouter({ tokens, accounts, statements, sessions, onEvent }),
+    issuer,
+    docsRouter(clearingHouseDocument(issuer)),
+    auth.router,
+    statementsRouter(auth, statements),
     pageRouter(page),
   )
 }

@@ -1,5 +1,5 @@
 import { type Express, Router } from 'express'
-import { authErrors, authOf } from 'express-token-endpoint'
+import { authErrors, authOf, type TokenVerifier } from 'express-token-endpoint'
 import type { Reports } from '../data/reports.js'
 import { type BaseDependencies, createBaseApp } from './base-app.js'
 import { allowPage } from './cross-origin.js'
@@ -12,6 +12,7 @@ import { sendProblem } from './problem.js'
 export interface ReportingDependencies extends BaseDependencies {
   /** Address of the API for clients. */
   url: string
+  tokens: TokenVerifier
   reports: Reports
 }
 
@@ -21,6 +22,7 @@ export interface ReportingDependencies extends BaseDependencies {
  */
 export function createReportingApp(dependencies: ReportingDependencies): Express {
   const { url, tokens, reports, log } = dependencies
+  const { issuer } = tokens
   const guard = passportGuard({ tokens, scope: 'reports:read', onEvent: observer(log) })
   const router = Router()
 
@@ -31,7 +33,7 @@ export function createReportingApp(dependencies: ReportingDependencies): Express
     if (!houses) return sendProblem(res, 404, 'unknown_house')
     res.set('Cache-Control', 'no-store').json({ houses })
   })
-  router.use(authErrors({ realm: tokens.issuer }))
+  router.use(authErrors({ realm: issuer }))
 
-  return createBaseApp(dependencies, allowPage(tokens.issuer), docsRouter(reportingDocument(url)), router)
+  return createBaseApp(dependencies, issuer, allowPage(issuer), docsRouter(reportingDocument(url)), router)
 }

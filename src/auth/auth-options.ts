@@ -8,7 +8,6 @@ import { aliasesOf, type Check, checkThat, optional, readOptions } from '../opti
 import { isPlainObject } from '../options/values.js'
 import { ENDPOINTS } from '../refusals/responses.js'
 import type { TokenIssuerOptions } from '../tokens/token-options.js'
-import type { HostOptions } from '../waiting/host-options.js'
 
 /** The paths of `auth.router`, below its mount point and without patterns. */
 export interface AuthPaths {
@@ -39,9 +38,11 @@ type FromRouter =
 /** The options of `createAuth`: those of the parts that it makes. */
 export interface AuthOptions<A extends Account = Account>
   extends TokenIssuerOptions,
-    Omit<HostOptions, 'timeout'>,
     Pick<TokenRouterOptions<A>, FromRouter>,
-    Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'resourceMetadata' | 'scheme' | 'tokenFrom'> {
+    Pick<
+      RequireBearerOptions,
+      'isRevoked' | 'realm' | 'resourceMetadata' | 'scheme' | 'tokenFrom' | 'onEvent' | 'forwardErrors' | 'refuse'
+    > {
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /** The paths of the router. Default: those of the parts. */

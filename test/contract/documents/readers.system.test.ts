@@ -174,7 +174,7 @@ describe.skipIf(NO_SHELL)('a reader who saves the files of a page and runs its c
   const statuses = (output: string) => output.match(/(?<=HTTP\/1\.1 )\d+/g)
 
   it('README.md: gets a token and calls the guarded route', async () => {
-    expect(await followed('README.md', 'Authorization: Bearer')).toMatch(/\{"account":"acc-1"\}$/)
+    expect(await followed('README.md', 'Authorization: Bearer')).toMatch(/\{"hello":"alice@example\.com"\}$/)
   })
 
   it('docs/tutorial.md: gets each response that the page tells of, and passes its tests', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createThrottle, createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
+import { createThrottle, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { onTestFinished } from 'vitest'
 import { refreshSecrets } from '../../../example-app/data/refresh-secrets.js'
 import { createReports } from '../../../example-app/data/reports.js'
@@ -32,7 +32,9 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
     createClearingHouseApp({
       ...common,
       accounts,
-      tokens: createTokenIssuer({ issuer: url, keys: signingKey(dataDir), lifetime: '10m', clock }),
+      issuer: url,
+      keys: signingKey(dataDir),
+      clock,
       statements: createStatements(db),
       passwords,
       throttle: createThrottle({ limits: { pair: { points: guesses, duration: '15m' } } }),

@@ -46,7 +46,7 @@ test('hello prints lines that work in bash: sign in, then call a guarded route',
   const lines = output().slice(output().indexOf('TOKEN='))
   const { stdout, code } = await bash(lines)
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]+\r\n\r\n\{"hello":"acc-1"\}$/)
+  expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]+\r\n\r\n\{"hello":"alice@example\.com"\}$/)
   const busy = await finish(launch(process.execPath, [built('hello')], { PORT: `${port}` }), '')
   expect(busy).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('EADDRINUSE') })
   expect((await bash(lines.replace('correct horse', 'wrong'))).stdout).toMatch(/^HTTP\/1\.1 40[01] /)

@@ -16,7 +16,11 @@ const HOST = `import * as library from 'express-token-endpoint'
     }
     const accounts = library.memoryAccounts([account])`
 
-/** The same, with a function that is called before each `findById`. */
+/** The same, with the authentication of an app, which has the same keys. */
+const AUTH = `${HOST}
+    const auth = library.createAuth({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts })`
+
+/** The same as \`HOST\`, with a function that is called before each `findById`. */
 const HOST_WITH_LOOK_UPS = `${HOST}
     export const lookUp = { before: async (_id: string) => {} }
     const { findById } = accounts
@@ -29,13 +33,25 @@ const HOST_WITH_LOOK_UPS = `${HOST}
 const ISSUER_ONLY = `import { createTokenIssuer } from 'express-token-endpoint'
     export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`
 
+/** The account of the README's `app.mjs`. */
+const README = `import * as library from 'express-token-endpoint'
+import { createAuth, SignInRefusal } from 'express-token-endpoint'
+const passwordHash = await library.createPasswords().hash('correct horse')
+const account = { id: 'acc-1', email: 'alice@example.com', passwordHash, scopes: ['reports:read'], verified: false }
+const accounts = library.memoryAccounts([account])
+export const issuer = '${ISSUER}'
+export const keys = Object.freeze({ alg: 'HS256', secret: '${SECRET}' })`
+
 /** The declarations of the README's `app.mjs`. */
-const APP = `import 'express-token-endpoint/express'
+const README_APP = `${README}
+import 'express-token-endpoint/express'
 import express from 'express'
-import { authOf, createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
-export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
-const passwords = createPasswords()
-const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: await passwords.hash('correct horse') }])
+import { authOf } from 'express-token-endpoint'
+const auth = createAuth({ issuer, keys, accounts })
+export const { tokens } = auth
+export const app = express()`
+
+const APP = `import express from 'express'
 export const app = express()`
 
 const STORE = `${ISSUER_ONLY}
@@ -59,11 +75,14 @@ const SERVER = `${HOST}
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [HOST, 'refuse token-source allow tickets'],
-  [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions guard-mount own-errors step-up cors'],
-  [HOST, 'passport nest fastify apollo trpc session-or-token refresh'],
+  [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions own-errors step-up cors mount-parts'],
+  [HOST, 'passport refresh'],
+  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
-  [APP, 'readme-point readme-guards serverless-cdn'],
+  [README, 'readme-steps readme-test'],
+  [README_APP, 'readme-guards'],
+  [APP, 'serverless-cdn'],
   [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
   [SERVER, 'ws socket-io'],
 ]
@@ -179,9 +198,12 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
   // README and tutorial.
-  'readme-lookup': `${APP}
-const user = { email: 'alice@example.com', id: 'acc-1', passwordHash: await passwords.hash('secret'), scopes: ['a'] }
-const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }) => (email === user.email ? user : null) } }`,
+  'readme-point': `${README}
+import express from 'express'
+export const app = express()`,
+  'readme-lookup': `${README}
+const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
+const db = { users: { findOne: find } }`,
   // Accounts.
   lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
     const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }

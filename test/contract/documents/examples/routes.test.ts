@@ -1,23 +1,27 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import type { TokenVerifier } from 'express-token-endpoint'
+import express from 'express'
+import { type Auth, createAuth, type TokenIssuerOptions } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
-import { issueNow, makeIssuer } from '../../../support/fixtures.js'
+import { issueNow } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
 
+/** The account of the README. */
+const ALICE = { email: 'alice@example.com', password: 'correct horse' }
+
 describe('the README', () => {
-  it.each(['readme-point', 'quick-start'])('%s: issues a token and admits it', async (name) => {
+  it.each([
+    ['readme-point', TOKEN_PATH],
+    ['quick-start', '/login'],
+  ])('%s: issues a token and admits it', async (name, path) => {
     const { app } = await run(name)
-    const login = await request(app)
-      .post('/login')
-      .type('form')
-      .send({ email: 'alice@example.com', password: 'correct horse' })
+    const login = await request(app).post(path).type('form').send(ALICE)
     expect(login.status).toBe(200)
-    await get(app, '/me', login.body.authenticationToken).expect(200, { account: 'acc-1' })
+    await get(app, '/me', login.body.authenticationToken).expect(200, { hello: ALICE.email })
     await request(app).get('/me').expect(401)
   })
 
@@ -37,40 +41,52 @@ describe('the README', () => {
     expect(await challenge(400, { Authorization: 'Bearer a b' })).toContain('error="invalid_request"')
   })
 
-  it('readme-lookup: finds the account of the database', async () => {
-    const { app, tokens } = await run('readme-lookup')
-    expect(await tokens.verify(await tokenFrom(app))).toMatchObject({ accountId: 'acc-1', scopes: ['a'] })
+  it('readme-lookup: finds the account of the database by its address and by its id', async () => {
+    const { auth } = await run<{ auth: Auth }>('readme-lookup')
+    const app = express().use(auth.router)
+    app.get('/me', auth.guard(), (req, res) => void res.json(auth.userOf(req)))
+    const { body } = await request(app).post(TOKEN_PATH).send(ALICE).expect(200)
+    const me = await get(app, '/me', body.authenticationToken).expect(200)
+    expect(me.body).toMatchObject({ id: 'acc-1', scopes: ['reports:read'] })
   })
 
-  it('readme-test: makes headers with a valid and with an expired token', async () => {
+  it('readme-steps: refuses an address that is not verified', async () => {
+    const { auth } = await run<{ auth: Auth }>('readme-steps')
+    const refused = await request(express().use(auth.router)).post(TOKEN_PATH).send(ALICE).expect(403)
+    expect(refused.body).toMatchObject({ code: 'email_not_verified' })
+  })
+
+  it('readme-test: makes headers with a valid and with an expired token of the app', async () => {
     type Headers = { Authorization: string }
-    const { testTokens, headers, expired } = await run<
-      Record<'headers' | 'expired', Headers> & { testTokens: TokenVerifier }
-    >('readme-test')
-    const verify = ({ Authorization }: Headers) => testTokens.verify(Authorization.slice('Bearer '.length))
+    type Names = Record<'headers' | 'expired', Headers> & TokenIssuerOptions
+    const { issuer, keys, headers, expired } = await run<Names>('readme-test')
+    const { tokens } = createAuth({ issuer, keys, accounts: () => undefined })
+    const verify = ({ Authorization }: Headers) => tokens.verify(Authorization.slice('Bearer '.length))
     expect(await verify(headers)).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
     await expect(verify(expired)).rejects.toMatchObject({ reason: 'expired' })
   })
 })
 
 describe('the pages on routes', () => {
-  it('mount: has the endpoint at its own path and below a prefix', async () => {
-    const { app } = await run('mount')
-    for (const path of [TOKEN_PATH, '/north/token']) {
-      await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
-    }
-  })
-
-  it('guard: takes a token of the issuer that has the private key', async () => {
-    const { app } = await run('guard')
-    const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey: process.env['TOKEN_KEY'] } })
-    const { token } = issueNow(issuer, { accountId: 'acc-1', scopes: ['reports:read'] })
+  it('mount: has the endpoint at its own path, and guards that need a scope or are optional', async () => {
+    const { app, auth } = await run<{ auth: Auth }>('mount')
+    await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'x' }).expect(403)
+    const { token } = issueNow(auth.tokens, { accountId: 'acc-1', scopes: ['reports:read'] })
     const { body } = await get(app, '/reports/daily', token).expect(200)
     expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
     await request(app).get('/prices').expect(200, { discount: 0 })
-    const poor = issueNow(issuer, { accountId: 'acc-1' }).token
+    const poor = issueNow(auth.tokens, { accountId: 'acc-1' }).token
     await get(app, '/reports/daily', poor).expect(403)
     await get(app, '/prices', poor).expect(200, { discount: 10 })
+  })
+
+  it('mount-parts: has the endpoint at its own path and below a prefix, and the account in the guarded route', async () => {
+    const { app, tokens } = await run('mount-parts')
+    for (const path of [TOKEN_PATH, '/north/token']) {
+      await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
+    }
+    const { body } = await get(app, '/me', issueNow(tokens, { accountId: 'acc-1' }).token).expect(200)
+    expect(body).toMatchObject({ email: 'alice@example.com' })
   })
 
   it('guard-mount: opens the public routes, and lets nothing else by, however its path is written', async () => {
