@@ -4,6 +4,7 @@ import { misuse } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
 import { isPlainObject, own } from '../options/values.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import type { LookUp } from './confirmation.js'
 
 /** The terms of one sign-in, which `afterPassword` returns. They hold for all its tokens, also after a refresh. */
 export interface SignInTerms {
@@ -65,31 +66,41 @@ interface KeptTerms {
   lifetime?: Duration
 }
 
+/** Returns a claim as a token has it. Undefined for one that no token has. */
+const written = (claims: object, name: string): string | undefined => JSON.stringify(own(claims, name as never))
+
 /** The longest text of kept terms. A browser accepts cookies of 4,096 bytes. */
 const LONGEST_TERMS = 2048
 
 /**
- * Returns the terms of a sign-in as a text for its refresh tokens: what differs from the account. So a narrowed token stays narrow.
+ * Returns the terms of a sign-in as a text for its refresh tokens: what `afterPassword` has decided, and what else differs from the account.
+ * So a narrowed token stays narrow, also when the account gets more.
  * @param subject the subject of the token
- * @param base the subject of the account itself
+ * @param lookUp the subject of the account itself, and the terms
  * @throws TypeError when they are too long
  */
-export function keptTerms(subject: TokenSubject, base: TokenSubject): string | undefined {
+export function keptTerms(subject: TokenSubject, lookUp: Pick<LookUp, 'subject' | 'terms'>): string | undefined {
+  const { terms } = lookUp
+  const base = lookUp.subject()
   const [scopes, all] = [subject.scopes ?? [], base.scopes ?? []]
   const [claims, ofAccount] = [Object(subject.claims), Object(base.claims)]
-  const added = Object.entries(claims).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(own(ofAccount, name)),
+  const isDecided = (name: string) => Object.hasOwn(Object(terms?.claims), name)
+  const kept = Object.keys({ ...ofAccount, ...claims }).filter(
+    (name) => isDecided(name) || written(claims, name) !== written(ofAccount, name),
   )
-  const without = Object.keys(ofAccount).filter((name) => !Object.hasOwn(claims, name))
+  const added = kept.filter((name) => written(claims, name) !== undefined)
+  const without = kept.filter((name) => !added.includes(name))
+  const isNarrow = terms?.scopes || scopes.length !== all.length || !all.every((scope) => scopes.includes(scope))
   const { lifetime } = subject
-  const kept: KeptTerms = {
-    ...(!(scopes.length === all.length && all.every((scope) => scopes.includes(scope))) && { scopes }),
-    ...(added.length > 0 && { claims: Object.fromEntries(added) }),
+  const isShort = terms?.lifetime !== undefined || lifetime !== base.lifetime
+  const facts: KeptTerms = {
+    ...(isNarrow && { scopes }),
+    ...(added.length > 0 && { claims: Object.fromEntries(added.map((name) => [name, claims[name]])) }),
     ...(without.length > 0 && { without }),
-    ...(lifetime != null && lifetime !== base.lifetime && { lifetime }),
+    ...(lifetime != null && isShort && { lifetime }),
   }
-  if (Object.keys(kept).length === 0) return undefined
-  const text = Buffer.from(JSON.stringify(kept)).toString('base64url')
+  if (Object.keys(facts).length === 0) return undefined
+  const text = Buffer.from(JSON.stringify(facts)).toString('base64url')
   if (text.length > LONGEST_TERMS) {
     throw misuse('afterPassword: the claims and scopes of a sign-in with refresh must be shorter than 1,500 characters')
   }

@@ -268,6 +268,28 @@ describe('the terms of a sign-in', () => {
     expect({ scope, role }).toEqual({ scope: undefined, role: 'clerk' })
   })
 
+  it('stay after a refresh although the account has got more since, also where the sign-in had all that it had', async () => {
+    const same = { scopes: ['reports:read'], lifetime: '5m', claims: { role: 'manager' } }
+    const options = { sessions: refreshing(), refresh: 'body', afterPassword: () => same } as const
+    const { post, account } = await start(options)
+    Object.assign(account, same)
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    Object.assign(account, { scopes: ['reports:read', 'admin'], lifetime: '20m', claims: { role: 'owner' } })
+    const { scope, role, iat, exp } = tokenOf(await post({ refreshToken }, '/refresh'))
+    expect({ scope, role }).toEqual({ scope: 'reports:read', role: 'manager' })
+    expect(Number(exp) - Number(iat)).toBe(300)
+  })
+
+  it('stay after a refresh where they take a claim of the account away', async () => {
+    const afterPassword = () => ({ claims: { role: undefined } })
+    const { post } = await start({ sessions: refreshing(), refresh: 'body', afterPassword })
+    const answer = await post(GOOD)
+    const { refreshToken } = JSON.parse(answer.body)
+    for (const token of [tokenOf(answer), tokenOf(await post({ refreshToken }, '/refresh'))]) {
+      expect({ role: token['role'], org: token['org'] }).toEqual({ role: undefined, org: 7 })
+    }
+  })
+
   it('stay after a refresh when a function around the login has narrowed them', async () => {
     const accounts = memoryAccounts([alice])
     const own = createLogin({ accounts, passwords: fastPasswords(), throttle: false })
