@@ -88,6 +88,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
 
   const ownGuard = { ...given.guard, tokens, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
   function guard(chosen: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
+    const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
+    if (taken)
+      throw misuse(`createAuth: auth.guard() takes no "${taken}". Pass it to createAuth(), or use requireBearer()`)
     return requireBearer({ ...ownGuard, ...chosen })
   }
   if (sessions) router.use(paths.sessions, sessionRouter({ guard: guard(), sessions, onEvent }))
@@ -111,6 +114,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     sessions,
   })
 }
+
+/** The options that all guards of an app share. A guard that went without one would admit what the others refuse. */
+const OF_THE_APP = ['tokens', 'accounts', 'sessions', 'isRevoked', 'timeout', 'onEvent'] as const
 
 /** A guard finds accounts by their id only. */
 const NO_EMAIL = { findByEmail: () => undefined }

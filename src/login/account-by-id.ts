@@ -4,7 +4,7 @@ import { isValidDate } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { callHost } from '../waiting/host-call.js'
-import { createConfirmation, withLookUp } from './confirmation.js'
+import { createConfirmation, reasonAgainst, withLookUp } from './confirmation.js'
 import { type LoginResult, subjectOf } from './create-login.js'
 
 interface Finder {
@@ -17,14 +17,14 @@ interface Finder {
 /**
  * Looks up an account that the host has authenticated without its password. Its hash shows whether the password was changed since.
  * @param since the time just before the host authenticated the account. Default: now
- * @throws AuthError `invalid_credentials` for an account that is gone or disabled, `unavailable`
+ * @throws AuthError `invalid_credentials` for an account that is gone or disabled, or has ended its earlier tokens; `unavailable`
  */
 export async function loginById({ tokens, findById, timeout }: Finder, id: string, since?: Date): Promise<LoginResult> {
   const now = Number(tokens.now())
   const asOf = new Date(isValidDate(since) ? Math.min(since.getTime(), now) : now)
   const lookUp = () => callHost('accounts', () => findAccount(findById, id), { timeout })
   const found = await lookUp()
-  const reason = !found ? 'unknown_account' : found.account.disabled ? 'account_disabled' : undefined
+  const reason = reasonAgainst(found?.account, asOf)
   if (!found || reason) throw new AuthError('invalid_credentials', { ...(reason && { reason }), accountId: id })
   const { passwordHash } = found.account
   const confirm = createConfirmation({ id, asOf, lookUp, isKnown: (hash) => hash === passwordHash })
