@@ -41,11 +41,13 @@ export interface AfterPasswordTask extends Origin {
 
 /**
  * Asks the host about a sign-in.
+ * @param asked receives the answer, which may come after the time limit
  * @throws SignInRefusal of the host, or AuthError `invalid_credentials` of the host or `unavailable`
  */
 export async function askAfterPassword(
   { afterPassword, fields, req, signal, timeout }: AfterPasswordTask,
   { account, original }: FoundAccount,
+  asked: (answer: Promise<unknown>) => void,
 ): Promise<SignInTerms | undefined> {
   if (!afterPassword) return undefined
   const ended = new AbortController()
@@ -56,7 +58,14 @@ export async function askAfterPassword(
     const ask = async () =>
       readTerms(await afterPassword({ account: original, fields, req, signal: ended.signal }), account)
     const about = { accountId: account.id }
-    return await callHost('internal', ask, { timeout, mayRefuse: true, passThrough: ['invalid_credentials'], about })
+    const answer = ask()
+    asked(answer)
+    return await callHost('internal', () => answer, {
+      timeout,
+      mayRefuse: true,
+      passThrough: ['invalid_credentials'],
+      about,
+    })
   } catch (error) {
     abort()
     throw isSignInRefusal(error) ? copyOfRefusal(error, { accountId: account.id }) : error
