@@ -15,8 +15,8 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { until } from '../../support/concurrency.js'
-import { expectMisuse, rejectionOf } from '../../support/failures.js'
+import { settled, until } from '../../support/concurrency.js'
+import { expectMisuse, fatalErrors, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../support/fixtures.js'
 import {
   asForm,
@@ -185,6 +185,12 @@ describe('a sign-in with a step after the password', () => {
     await rejectionOf(sent)
     await until(() => expect(signal?.aborted).toBe(true))
     expect(signal?.aborted).toBe(true)
+  })
+
+  it('reports a code that is a name of an object as a refusal', async () => {
+    const { post, events } = await start({ afterPassword: () => Promise.reject(new SignInRefusal('constructor')) })
+    expect(await post(GOOD)).toMatchObject({ status: 403 })
+    expect(events).toMatchObject([{ type: 'token.refused', code: 'constructor' }])
   })
 
   it("sends the refusal's status and headers", async () => {
@@ -373,6 +379,17 @@ describe('the option credentials', () => {
       credentials: ({ user }: Nested) => ({ email: user['email'], password: user['password'] }),
     })
     expectBadRequest(await post(body as object))
+  })
+
+  it('that is an async function causes 503 with an event, and a body that it does not understand does not end the process', async () => {
+    const { post, events } = await start({ credentials: async ({ user }: Nested) => ({ ...GOOD, id: user['id'] }) })
+    const unhandled = fatalErrors()
+    for (const body of [{ user: GOOD }, {}]) expectUnavailable(await post(body))
+    await settled()
+    expect(unhandled).toEqual([])
+    expect(events).toMatchObject(
+      Array(2).fill({ type: 'dependency.failed', error: { message: expect.stringContaining('a Promise') } }),
+    )
   })
 })
 
