@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FoundAccount } from '../accounts/account.js'
+import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import { copyOfRefusal, isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
@@ -68,7 +69,10 @@ export async function askAfterPassword(
     })
   } catch (error) {
     abort()
-    throw isSignInRefusal(error) ? copyOfRefusal(error, { accountId: account.id }) : error
+    if (isSignInRefusal(error)) throw copyOfRefusal(error, { accountId: account.id })
+    // Another one, because the error of the host may have headers that a wrong password does not have.
+    const isHidden = isAuthError(error) && error.code === 'invalid_credentials'
+    throw isHidden ? new AuthError('invalid_credentials', { accountId: account.id, cause: error }) : error
   } finally {
     signal.removeEventListener('abort', abort)
   }

@@ -33,11 +33,12 @@ export async function endRefusedAttempt(
   const code = isAuthError(error) ? error.code : undefined
   if (isFailedLogin(error)) {
     await callHost('throttle', () => attempt.end('failed'), { timeout, passThrough: NOT_CHECKED })
-  } else if (code === 'unavailable' && answer) {
-    withDeadline(timeout * MOST_TIMEOUTS, answer).then(
-      () => endAttempt(attempt, 'not_checked'),
-      (late: unknown) => endAttempt(attempt, isFailedLogin(late) ? 'failed' : 'not_checked'),
+  } else if (answer) {
+    const ended = withDeadline(timeout * MOST_TIMEOUTS, answer).then(
+      () => attempt.end('not_checked'),
+      (late: unknown) => attempt.end(isFailedLogin(late) ? 'failed' : 'not_checked'),
     )
+    ignoringErrors(() => ended)
   } else {
     endAttempt(attempt, code === 'client_closed_request' ? 'disconnected' : 'not_checked')
   }

@@ -3,6 +3,7 @@
 import express, { type ErrorRequestHandler } from 'express'
 import {
   type AfterPassword,
+  AuthError,
   type AuthEvent,
   authErrors,
   createLogin,
@@ -100,6 +101,26 @@ describe('a sign-in with a step after the password', () => {
     for (const body of [{ ...GOOD, code: '123456' }, GOOD, { ...GOOD, password: 'wrong' }]) {
       expect(JSON.parse((await post(body)).body)).toMatchObject({ code: 'too_many_attempts' })
     }
+  })
+
+  it('hides a right password behind the response of a wrong one, whatever the error of the step holds', async () => {
+    const thrown = new AuthError('invalid_credentials', { message: 'Wrong code', retryAfter: 7, accountId: 'other' })
+    const afterPassword = () => Promise.reject(thrown)
+    const { post, events } = await start({ afterPassword })
+    const [right, wrong] = [await post(GOOD), await post({ ...GOOD, password: 'wrong' })]
+    const { date: _, ...headers } = right.headers
+    expect(wrong).toMatchObject({ status: right.status, body: right.body, headers })
+    expectForbidden(right)
+    expect(events[0]).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: alice.id })
+  })
+
+  it('counts a wrong code also when its refusal was changed to one that cannot be sent', async () => {
+    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
+    const afterPassword = () =>
+      Promise.reject(Object.assign(new SignInRefusal('wrong_code', { countAsFailure: true }), { message: '' }))
+    const { post } = await start({ throttle, afterPassword })
+    for (let times = 0; times < 2; times++) expectUnavailable(await post(GOOD))
+    expect(await post(GOOD)).toMatchObject({ status: 429 })
   })
 
   it('passes the host its own account, the named fields as they were sent, the request and a signal', async () => {
