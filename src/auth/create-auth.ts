@@ -115,7 +115,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   })
 }
 
-/** The options that all guards of an app share. A guard that went without one would admit what the others refuse. */
+/** The options that all guards of an app share. A guard without one of them would admit what the others refuse. */
 const OF_THE_APP = ['tokens', 'accounts', 'sessions', 'isRevoked', 'timeout', 'onEvent'] as const
 
 /** A guard finds accounts by their id only. */

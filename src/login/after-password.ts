@@ -42,13 +42,13 @@ export interface AfterPasswordTask extends Origin {
 
 /**
  * Asks the host about a sign-in.
- * @param asked receives the answer, which may come after the time limit
+ * @param asked receives the promise of the step, which may settle after the time limit
  * @throws SignInRefusal of the host, or AuthError `invalid_credentials` of the host or `unavailable`
  */
 export async function askAfterPassword(
   { afterPassword, fields, req, signal, timeout }: AfterPasswordTask,
   { account, original }: FoundAccount,
-  asked: (answer: Promise<unknown>) => void,
+  asked: (step: Promise<unknown>) => void,
 ): Promise<SignInTerms | undefined> {
   if (!afterPassword) return undefined
   const ended = new AbortController()
@@ -59,9 +59,9 @@ export async function askAfterPassword(
     const ask = async () =>
       readTerms(await afterPassword({ account: original, fields, req, signal: ended.signal }), account)
     const about = { accountId: account.id }
-    const answer = ask()
-    asked(answer)
-    return await callHost('internal', () => answer, {
+    const step = ask()
+    asked(step)
+    return await callHost('internal', () => step, {
       timeout,
       mayRefuse: true,
       passThrough: ['invalid_credentials'],

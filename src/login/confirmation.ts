@@ -54,7 +54,7 @@ export interface LookUp {
   confirm: Confirm
   /** Returns the subject of the account as it was looked up. The subject of the sign-in may have other scopes, claims or another lifetime. */
   subject(): TokenSubject
-  /** What `afterPassword` has decided. Default: nothing. */
+  /** The terms that `afterPassword` returned. Default: none. */
   terms?: SignInTerms | undefined
 }
 

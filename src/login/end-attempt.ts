@@ -21,20 +21,20 @@ const MOST_TIMEOUTS = 12
 
 /**
  * Ends the attempt of a refused login.
- * @param answer of `afterPassword`. The attempt stays under way until it comes: a host that delays the refusal of a wrong code beyond the time
+ * @param step the promise of `afterPassword`. The attempt stays under way until it settles: a host that delays the refusal of a wrong code beyond the time
  * limit must not make guesses free
  */
 export async function endRefusedAttempt(
   { timeout }: { timeout: number },
   attempt: Attempt,
   error: unknown,
-  answer: Promise<unknown> | undefined,
+  step: Promise<unknown> | undefined,
 ): Promise<void> {
   const code = isAuthError(error) ? error.code : undefined
   if (isFailedLogin(error)) {
     await callHost('throttle', () => attempt.end('failed'), { timeout, passThrough: NOT_CHECKED })
-  } else if (answer) {
-    const ended = withDeadline(timeout * MOST_TIMEOUTS, answer).then(
+  } else if (step) {
+    const ended = withDeadline(timeout * MOST_TIMEOUTS, step).then(
       () => attempt.end('not_checked'),
       (late: unknown) => attempt.end(isFailedLogin(late) ? 'failed' : 'not_checked'),
     )

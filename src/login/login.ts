@@ -62,7 +62,7 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
   assertConnected(task)
   const attempt = await createAttempt(task)
   let slot: PasswordsSlot | undefined
-  let answer: Promise<unknown> | undefined
+  let step: Promise<unknown> | undefined
   try {
     slot = await waitForSlot({ ...task, attempt })
     assertBegun(attempt)
@@ -72,14 +72,14 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
     const checked = { ...task, attempt, slot, found }
     await countAttempt(checked)
     const verified = await verifyPassword(checked)
-    const terms = await askAfterPassword(task, verified, (asked) => {
-      answer = asked
+    const terms = await askAfterPassword(task, verified, (promise) => {
+      step = promise
     })
     endAttempt(attempt, 'succeeded')
     const replacement = await replaceOutdatedHash(checked)
     return { ...verified, asOf, terms, confirm: confirmationOf(task, verified.account, asOf, replacement) }
   } catch (error) {
-    await endRefusedAttempt(task, attempt, error, answer)
+    await endRefusedAttempt(task, attempt, error, step)
     throw error
   } finally {
     // After the end of the attempt, which may make room for a login that waits.

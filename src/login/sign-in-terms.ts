@@ -4,7 +4,6 @@ import { misuse } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
 import { isPlainObject, own } from '../options/values.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import type { LookUp } from './confirmation.js'
 
 /** The terms of one sign-in, which `afterPassword` returns. They hold for all its tokens, also after a refresh. */
 export interface SignInTerms {
@@ -76,12 +75,15 @@ const LONGEST_TERMS = 2048
  * Returns the terms of a sign-in as a text for its refresh tokens: what `afterPassword` has decided, and what else differs from the account.
  * So a narrowed token stays narrow, also when the account gets more.
  * @param subject the subject of the token
- * @param lookUp the subject of the account itself, and the terms
+ * @param base the subject of the account itself
+ * @param terms the terms that `afterPassword` returned
  * @throws TypeError when they are too long
  */
-export function keptTerms(subject: TokenSubject, lookUp: Pick<LookUp, 'subject' | 'terms'>): string | undefined {
-  const { terms } = lookUp
-  const base = lookUp.subject()
+export function keptTerms(
+  subject: TokenSubject,
+  base: TokenSubject,
+  terms: SignInTerms | undefined,
+): string | undefined {
   const [scopes, all] = [subject.scopes ?? [], base.scopes ?? []]
   const [claims, ofAccount] = [Object(subject.claims), Object(base.claims)]
   const isDecided = (name: string) => Object.hasOwn(Object(terms?.claims), name)
