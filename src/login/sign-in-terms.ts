@@ -2,7 +2,7 @@ import type { Account } from '../accounts/account.js'
 import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
-import { isPlainObject, own } from '../options/values.js'
+import { isPlainObject, memberOf, own } from '../options/values.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 
 /** The terms of one sign-in, which `afterPassword` returns. They hold for all its tokens, also after a refresh. */
@@ -29,7 +29,9 @@ export function readTerms(returned: unknown, account: Account): SignInTerms | un
     const found = unknown === undefined ? `returned ${describe(returned)}` : `returned a member "${unknown}"`
     throw misuse(`${what}, but ${found}. To refuse the sign-in, throw new SignInRefusal('code')`)
   }
-  const { lifetime, claims, scopes } = returned as SignInTerms
+  const { lifetime, claims, scopes }: SignInTerms = Object.fromEntries(
+    MEMBERS.map((name) => [name, memberOf(returned, name)]),
+  )
   if (lifetime !== undefined) named('afterPassword: "lifetime"', tokenAge, lifetime)
   if (claims !== undefined && !isPlainObject(claims)) throw misuse('afterPassword: "claims" must be an object')
   if (scopes !== undefined && !isScopeList(scopes)) throw misuse('afterPassword: "scopes" must be an array of scopes')
@@ -84,8 +86,10 @@ export function keptTerms(
   base: TokenSubject,
   terms: SignInTerms | undefined,
 ): string | undefined {
-  const [scopes, all] = [subject.scopes ?? [], base.scopes ?? []]
-  const [claims, ofAccount] = [Object(subject.claims), Object(base.claims)]
+  // The subject may be from a login of the host, without a member.
+  const [given, lifetime] = [memberOf(subject, 'scopes'), memberOf(subject, 'lifetime')] as [string[], Duration]
+  const [scopes, all] = [given ?? [], base.scopes ?? []]
+  const [claims, ofAccount] = [Object(memberOf(subject, 'claims')), Object(base.claims)]
   const isDecided = (name: string) => Object.hasOwn(Object(terms?.claims), name)
   const kept = Object.keys({ ...ofAccount, ...claims }).filter(
     (name) => isDecided(name) || written(claims, name) !== written(ofAccount, name),
@@ -93,7 +97,6 @@ export function keptTerms(
   const added = kept.filter((name) => written(claims, name) !== undefined)
   const without = kept.filter((name) => !added.includes(name))
   const isNarrow = terms?.scopes || scopes.length !== all.length || !all.every((scope) => scopes.includes(scope))
-  const { lifetime } = subject
   const isShort = terms?.lifetime !== undefined || lifetime !== base.lifetime
   const facts: KeptTerms = {
     ...(isNarrow && { scopes }),
