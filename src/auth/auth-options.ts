@@ -5,7 +5,7 @@ import type { TokenRouterOptions } from '../login/token-router-options.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject } from '../options/values.js'
+import { bare, isPlainObject } from '../options/values.js'
 import { ENDPOINTS } from '../refusals/responses.js'
 import type { TokenIssuerOptions } from '../tokens/token-options.js'
 
@@ -152,7 +152,7 @@ export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
   const read = readOptions<AuthOptions<A>, typeof schema>('createAuth', options, schema, aliases)
   function pick<N extends Name>(...lists: (readonly N[])[]) {
     const chosen = lists.flat().filter((name) => read[name] !== undefined)
-    return Object.fromEntries(chosen.map((name) => [name, read[name]])) as Pick<AuthOptions<A>, N>
+    return bare(Object.fromEntries(chosen.map((name) => [name, read[name]]))) as Pick<AuthOptions<A>, N>
   }
   return {
     issuer: pick(ISSUER, ['clock', 'timeout']),

@@ -1,12 +1,14 @@
 import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
+import { signInOf } from '../guard/bearer-steps.js'
 import { loginById } from '../login/account-by-id.js'
 import { createFinish } from '../login/finish-sign-in.js'
 import type { TokenRouterSettings } from '../login/token-router-options.js'
 import { bool } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { checkThat, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
+import { isPlainObject, isValidDate, memberOf, own } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
 import { NO_STORE } from '../refusals/responses.js'
 import { originOfRequest } from '../requests/origin.js'
 import type { NewSession } from '../sessions/session.js'
@@ -17,9 +19,10 @@ import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js
 export interface AuthSignInDetails {
   /**
    * The token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act` (RFC 8693 section
-   * 4.1), and is not refreshed. The event `token.issued` has both accounts. Default: none.
+   * 4.1), and is not refreshed. For `signedInWithin`, its sign-in is that of the administrator. The event `token.issued` has both accounts.
+   * Default: none. `undefined` is a `TypeError`: a request without a token must not become a sign-in of the account itself.
    */
-  actor?: VerifiedToken | undefined
+  actor?: VerifiedToken
   /** The name of the device for the list of sessions. Default: that of `sessionLabel`. */
   label?: NewSession['label']
   /** The time just before you authenticated the account. A later `tokensValidAfter` refuses the sign-in. Default: the time of the call. */
@@ -45,7 +48,7 @@ export interface SignedIn {
  * starts the session, sets the cookie with the refresh token, and keeps the response out of caches. A disabled account is refused.
  * @param whom the account, or its id. The account is looked up again by its id
  * @param res the response. Required where the refresh token is in a cookie
- * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile; `unavailable`, `overloaded`,
+ * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors; `unavailable`, `overloaded`,
  * `client_closed_request`. Then no session remains. TypeError for an invalid argument
  */
 export type AuthSignIn = (
@@ -79,13 +82,25 @@ export function createAuthSignIn(settings: Settings): AuthSignIn {
     if (typeof id !== 'string' || id === '') throw misuse('signIn: pass the account, or its id as a non-empty string')
     if (!isPlainObject(memberOf(Object(req), 'headers')))
       throw misuse('signIn: pass the request as the second argument')
+    if (details && Object.hasOwn(details, 'actor') && !actor)
+      throw misuse('signIn: "actor" is undefined. Pass authOf(req), or omit it to sign the account in itself')
     if (!findById) throw misuse('signIn: the accounts need "findById". Pass createAuth() a store that has it')
     const mode = actor ? undefined : refresh?.modeOf(req)
     if (mode === 'cookie' && !res)
       throw misuse('signIn: pass the response too, which gets the cookie. Use signIn(account, req, res)')
     const origin = originOfRequest(req)
     const { account, subject } = await loginById({ tokens, findById, timeout }, id, issuedAt)
-    const task = { account, subject: withActor(subject, actor), req, res, origin, mode, remember, label, mountPath }
+    const task = {
+      account,
+      subject: withActor(subject, actor, tokens.issuer),
+      req,
+      res,
+      origin,
+      mode,
+      remember,
+      label,
+      mountPath,
+    }
     const [{ id: tokenId, expiresAt }, { body }] = await finishSignIn(task)
     if (res && !res.headersSent) res.set(NO_STORE)
     const actorId = actor && { actorId: actor.accountId }
@@ -94,10 +109,23 @@ export function createAuthSignIn(settings: Settings): AuthSignIn {
   }
 }
 
-/** Adds the actor to the claims (RFC 8693 section 4.1), with the actor's own actor. */
-function withActor(subject: TokenSubject, actor: VerifiedToken | undefined): TokenSubject {
+/**
+ * Adds the actor to the claims (RFC 8693 section 4.1), with the actor's own actor.
+ * @throws AuthError `invalid_credentials` for an account that is one of the actors: acting as oneself would renew a token without end
+ */
+function withActor(subject: TokenSubject, actor: VerifiedToken | undefined, issuer: string): TokenSubject {
   if (!actor) return subject
+  const { accountId, claims } = subject
   const earlier = memberOf(actor.claims, 'act')
-  const act = { sub: actor.accountId, ...(isPlainObject(earlier) && { act: earlier }) }
-  return { ...subject, claims: { ...subject.claims, act } }
+  const act = {
+    sub: actor.accountId,
+    ...(actor.issuer !== issuer && { iss: actor.issuer }),
+    ...(isPlainObject(earlier) && { act: earlier }),
+  }
+  for (let one: unknown = act; isPlainObject(one); one = own(one, 'act')) {
+    const isOurs = [undefined, issuer].includes(own(one, 'iss') as string | undefined)
+    if (isOurs && own(one, 'sub') === accountId) throw new AuthError('invalid_credentials', { accountId })
+  }
+  // The epoch for a token that does not tell: a sign-in at an unknown time is not recent.
+  return { ...subject, claims: { ...claims, act }, signedInAt: new Date(signInOf(actor) || 0) }
 }

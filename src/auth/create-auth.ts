@@ -105,6 +105,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const tickets = createTickets(given.issuer, sessions)
   const ownGuard = { ...given.guard, tokens, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
   function guard({ ticket, ...chosen }: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
+    const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
+    if (taken)
+      throw misuse(`createAuth: auth.guard() takes no "${taken}". Pass it to createAuth(), or use requireBearer()`)
     const byToken = requireBearer({ ...ownGuard, ...chosen })
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
     const { isRevoked } = ownGuard
@@ -152,6 +155,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
 }
 
 const ticketOption = optional(bool, false)
+
+/** The options that all guards of an app share. A guard without one of them would admit what the others refuse. */
+const OF_THE_APP = ['tokens', 'accounts', 'sessions', 'isRevoked', 'timeout', 'onEvent'] as const
 
 /** A guard finds accounts by their id only. */
 const NO_EMAIL = { findByEmail: () => undefined }

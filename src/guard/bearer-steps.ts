@@ -159,7 +159,7 @@ function requireRecentSignIn({ tokens, signedInWithin }: AuthorizeSettings, auth
  * Returns the time of the sign-in. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN for an
  * `auth_time` that is not a number, and for a provider's token without it.
  */
-function signInOf(auth: VerifiedToken): number {
+export function signInOf(auth: VerifiedToken): number {
   const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
   return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, auth.issuedAt.getTime())
 }

@@ -1,11 +1,10 @@
-import { type Account, toRequestUser } from '../accounts/account.js'
+import { toRequestUser } from '../accounts/account.js'
 import { type FindById, findAccount } from '../accounts/find-account.js'
 import { isValidDate } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
-import type { LoginRefusal } from '../refusals/codes.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { callHost } from '../waiting/host-call.js'
-import { createConfirmation, withLookUp } from './confirmation.js'
+import { createConfirmation, reasonAgainst, withLookUp } from './confirmation.js'
 import { type LoginResult, subjectOf } from './create-login.js'
 
 interface Finder {
@@ -15,18 +14,10 @@ interface Finder {
   timeout: number
 }
 
-function reasonAgainst(account: Account | undefined, since: Date): LoginRefusal | undefined {
-  if (!account) return 'unknown_account'
-  const { disabled, tokensValidAfter } = account
-  if (disabled) return 'account_disabled'
-  // Not `<`: a time that is not a number must not pass.
-  return tokensValidAfter && !(since >= tokensValidAfter) ? 'superseded' : undefined
-}
-
 /**
  * Looks up an account that the host has authenticated without its password. Its hash shows whether the password was changed since.
  * @param since the time just before the host authenticated the account, which becomes the time of the sign-in. Default: now
- * @throws AuthError `invalid_credentials` for an account that is gone or disabled, `unavailable`
+ * @throws AuthError `invalid_credentials` for an account that is gone or disabled, or has ended its earlier tokens since; `unavailable`
  */
 export async function loginById({ tokens, findById, timeout }: Finder, id: string, since?: Date): Promise<LoginResult> {
   const now = Number(tokens.now())

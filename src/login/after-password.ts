@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FoundAccount } from '../accounts/account.js'
+import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import { copyOfRefusal, isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
@@ -41,11 +42,13 @@ export interface AfterPasswordTask extends Origin {
 
 /**
  * Asks the host about a sign-in.
+ * @param asked receives the promise of the step, which may settle after the time limit
  * @throws SignInRefusal of the host, or AuthError `invalid_credentials` of the host or `unavailable`
  */
 export async function askAfterPassword(
   { afterPassword, fields, req, signal, timeout }: AfterPasswordTask,
   { account, original }: FoundAccount,
+  asked: (step: Promise<unknown>) => void,
 ): Promise<SignInTerms | undefined> {
   if (!afterPassword) return undefined
   const ended = new AbortController()
@@ -56,10 +59,20 @@ export async function askAfterPassword(
     const ask = async () =>
       readTerms(await afterPassword({ account: original, fields, req, signal: ended.signal }), account)
     const about = { accountId: account.id }
-    return await callHost('internal', ask, { timeout, mayRefuse: true, passThrough: ['invalid_credentials'], about })
+    const step = ask()
+    asked(step)
+    return await callHost('internal', () => step, {
+      timeout,
+      mayRefuse: true,
+      passThrough: ['invalid_credentials'],
+      about,
+    })
   } catch (error) {
     abort()
-    throw isSignInRefusal(error) ? copyOfRefusal(error, { accountId: account.id }) : error
+    if (isSignInRefusal(error)) throw copyOfRefusal(error, { accountId: account.id })
+    // Another one, because the error of the host may have headers that a wrong password does not have.
+    const isHidden = isAuthError(error) && error.code === 'invalid_credentials'
+    throw isHidden ? new AuthError('invalid_credentials', { accountId: account.id, cause: error }) : error
   } finally {
     signal.removeEventListener('abort', abort)
   }

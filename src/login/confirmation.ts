@@ -5,6 +5,7 @@ import { AuthError } from '../refusals/auth-error.js'
 import type { LoginRefusal } from '../refusals/codes.js'
 import type { ConfirmedHash } from '../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import type { SignInTerms } from './sign-in-terms.js'
 
 /** Confirms a sign-in after its session has started. Returns the hash that the account has now. */
 export type Confirm = () => Promise<ConfirmedHash>
@@ -29,21 +30,23 @@ interface Confirmed {
  * It rejects with an `AuthError`: `invalid_credentials`, or `unavailable` when a dependency fails. It counts as no failed login.
  */
 export function createConfirmation({ id, asOf, lookUp, isKnown, replaced }: Confirmed): Confirm {
-  async function reasonAgainst(account: Account | undefined): Promise<LoginRefusal | undefined> {
-    if (account?.id !== id) return 'unknown_account'
-    const { passwordHash, disabled, tokensValidAfter } = account
-    if (disabled) return 'account_disabled'
-    // Not `<`: a time that is not a number must not pass.
-    if (tokensValidAfter && !(asOf >= tokensValidAfter)) return 'superseded'
-    return (await isKnown(passwordHash)) === true ? undefined : 'superseded'
-  }
-
   return async function confirm() {
-    const account = (await lookUp())?.account
-    const reason = await reasonAgainst(account)
+    const found = (await lookUp())?.account
+    const account = found?.id === id ? found : undefined
+    const { passwordHash: current = null } = account ?? {}
+    const reason = reasonAgainst(account, asOf) ?? ((await isKnown(current)) === true ? undefined : 'superseded')
     if (reason) throw new AuthError('invalid_credentials', { reason, accountId: id })
-    return { current: account?.passwordHash ?? null, replaced }
+    return { current, replaced }
   }
+}
+
+/** Returns why an account that was authenticated at a time may not sign in. */
+export function reasonAgainst(account: Account | undefined, asOf: Date): LoginRefusal | undefined {
+  if (!account) return 'unknown_account'
+  const { disabled, tokensValidAfter } = account
+  if (disabled) return 'account_disabled'
+  // Not `<`: a time that is not a number must not pass.
+  return tokensValidAfter && !(asOf >= tokensValidAfter) ? 'superseded' : undefined
 }
 
 /** The facts that a login has about its subject. */
@@ -51,6 +54,8 @@ export interface LookUp {
   confirm: Confirm
   /** Returns the subject of the account as it was looked up. The subject of the sign-in may have other scopes, claims or another lifetime. */
   subject(): TokenSubject
+  /** The terms that `afterPassword` returned. Default: none. */
+  terms?: SignInTerms | undefined
 }
 
 /**

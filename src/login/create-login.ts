@@ -153,7 +153,7 @@ export function loginPortOf(login: Login, timeout: number): LoginPort {
 
 function subjectOfLogin({ account, asOf, confirm, terms }: LoggedIn): TokenSubject {
   const lookedUp = subjectOf(account, asOf)
-  const issuedAt = withLookUp(asOf, { confirm, subject: () => lookedUp })
+  const issuedAt = withLookUp(asOf, { confirm, subject: () => lookedUp, terms })
   return withTerms({ ...lookedUp, issuedAt }, terms)
 }
 

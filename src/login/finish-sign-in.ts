@@ -81,7 +81,7 @@ export function createFinish(settings: Settings) {
     // A login of the host may not tell. The session still has to know the account as it is.
     const lookUp = lookUpOf(subject) ?? (await lookUpById(routes, subject.accountId, createdAt))
     const issued = await issue(req, withinSession(subject, { id, createdAt, expiresAt }, now), account)
-    const terms = keptTerms(subject, lookUp.subject())
+    const terms = keptTerms(subject, lookUp.subject(), lookUp.terms)
     await start(task, { id, expiresAt, refresh: state }, lookUp)
     const refreshToken = refreshing.write({ sessionId: id, generation: 0, terms }, tokens.issuer)
     const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }

@@ -4,18 +4,18 @@ import { noteLookUp } from '../accounts/mistakes.js'
 import type { PasswordsPort } from '../accounts/passwords/host-passwords.js'
 import type { PasswordsSlot } from '../accounts/passwords/passwords.js'
 import { LONGEST_EMAIL } from '../accounts/throttle/account-key.js'
-import type { Attempt, AttemptOutcome } from '../accounts/throttle/attempt.js'
+import type { Attempt } from '../accounts/throttle/attempt.js'
 import type { ThrottlePort } from '../accounts/throttle/host-throttle.js'
 import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { ignoringErrors, isThenable } from '../options/values.js'
-import { AuthError, isAuthError } from '../refusals/auth-error.js'
+import { AuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
-import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
 import { type AfterPasswordTask, askAfterPassword, type ExtraFields } from './after-password.js'
 import { type Confirm, createConfirmation } from './confirmation.js'
+import { endAttempt, endRefusedAttempt, NOT_CHECKED } from './end-attempt.js'
 import type { SignInTerms } from './sign-in-terms.js'
 
 /** The name and the password of an account. */
@@ -64,9 +64,6 @@ export interface LoggedIn extends FoundAccount {
   terms: SignInTerms | undefined
 }
 
-/** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
-const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
-
 /**
  * Logs in: credentials → account, with one look-up and one password check for every login.
  * @throws SignInRefusal of the host; AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable` when the store, the
@@ -76,6 +73,7 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
   assertConnected(task)
   const attempt = await createAttempt(task)
   let slot: PasswordsSlot | undefined
+  let step: Promise<unknown> | undefined
   try {
     slot = await waitForSlot({ ...task, attempt })
     assertBegun(attempt)
@@ -85,12 +83,14 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
     const checked = { ...task, attempt, slot, found }
     await countAttempt(checked)
     const verified = await verifyPassword(checked)
-    const terms = await askAfterPassword(task, verified)
+    const terms = await askAfterPassword(task, verified, (promise) => {
+      step = promise
+    })
     endAttempt(attempt, 'succeeded')
     const replacement = await replaceOutdatedHash(checked)
     return { ...verified, asOf, terms, confirm: confirmationOf(task, verified.account, asOf, replacement) }
   } catch (error) {
-    await endRefusedAttempt(task, attempt, error)
+    await endRefusedAttempt(task, attempt, error, step)
     throw error
   } finally {
     // After the end of the attempt, which may make room for a login that waits.
@@ -189,21 +189,6 @@ function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal
 
 /** The account of an event about a failure. */
 const aboutOf = (found: FoundAccount | undefined) => found && { accountId: found.account.id }
-
-/** Ends the attempt. Errors of a host's own throttle are ignored: the login has its result. */
-function endAttempt(attempt: Attempt, outcome: AttemptOutcome): void {
-  ignoringErrors(() => attempt.end(outcome))
-}
-
-/** Ends the attempt of a refused login. Only a wrong password is a failed login, and what the host says is one. */
-async function endRefusedAttempt({ timeout }: LoginTask, attempt: Attempt, error: unknown): Promise<void> {
-  const code = isAuthError(error) ? error.code : undefined
-  if (code === 'invalid_credentials' || (isSignInRefusal(error) && error.countAsFailure)) {
-    await callHost('throttle', () => attempt.end('failed'), { timeout, passThrough: NOT_CHECKED })
-  } else {
-    endAttempt(attempt, code === 'client_closed_request' ? 'disconnected' : 'not_checked')
-  }
-}
 
 /**
  * Replaces the hash when its hasher or its cost is outdated. A failure does not end the login.

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { bare, isPlainObject, own } from '../options/values.js'
+import { misuse } from '../options/misuse.js'
+import { describe } from '../options/read-options.js'
+import { bare, ignoringErrors, isPlainObject, isThenable, own } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
@@ -56,11 +58,16 @@ export function createCredentialsReader({ login, fields, extraFields, credential
 /** Returns what the function of the host makes of a body. A body that the function does not understand is malformed. */
 function mapped(map: MapBody, sent: unknown, req: IncomingMessage): unknown {
   if (!isPlainObject(sent)) return undefined
+  let credentials: unknown
   try {
-    return map(sent, req)
+    credentials = map(sent, req)
   } catch (cause) {
     throw new AuthError('invalid_body', { cause })
   }
+  if (!isThenable(credentials)) return credentials
+  // A rejection that is not handled would end the process, and the client has chosen the body.
+  ignoringErrors(() => credentials)
+  throw misuse(`tokenRouter: option "credentials" must return the credentials, but returned ${describe(credentials)}`)
 }
 
 /** Returns the own members of a body that the host has named. */

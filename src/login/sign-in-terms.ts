@@ -2,7 +2,7 @@ import type { Account } from '../accounts/account.js'
 import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
-import { isPlainObject, own } from '../options/values.js'
+import { isPlainObject, memberOf, own } from '../options/values.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 
 /** The terms of one sign-in, which `afterPassword` returns. They hold for all its tokens, also after a refresh. */
@@ -29,7 +29,9 @@ export function readTerms(returned: unknown, account: Account): SignInTerms | un
     const found = unknown === undefined ? `returned ${describe(returned)}` : `returned a member "${unknown}"`
     throw misuse(`${what}, but ${found}. To refuse the sign-in, throw new SignInRefusal('code')`)
   }
-  const { lifetime, claims, scopes } = returned as SignInTerms
+  const { lifetime, claims, scopes }: SignInTerms = Object.fromEntries(
+    MEMBERS.map((name) => [name, memberOf(returned, name)]),
+  )
   if (lifetime !== undefined) named('afterPassword: "lifetime"', tokenAge, lifetime)
   if (claims !== undefined && !isPlainObject(claims)) throw misuse('afterPassword: "claims" must be an object')
   if (scopes !== undefined && !isScopeList(scopes)) throw misuse('afterPassword: "scopes" must be an array of scopes')
@@ -65,31 +67,45 @@ interface KeptTerms {
   lifetime?: Duration
 }
 
+/** Returns a claim as a token has it. Undefined for one that no token has. */
+const written = (claims: object, name: string): string | undefined => JSON.stringify(own(claims, name as never))
+
 /** The longest text of kept terms. A browser accepts cookies of 4,096 bytes. */
 const LONGEST_TERMS = 2048
 
 /**
- * Returns the terms of a sign-in as a text for its refresh tokens: what differs from the account. So a narrowed token stays narrow.
+ * Returns the terms of a sign-in as a text for its refresh tokens: what `afterPassword` has decided, and what else differs from the account.
+ * So a narrowed token stays narrow, also when the account gets more.
  * @param subject the subject of the token
  * @param base the subject of the account itself
+ * @param terms the terms that `afterPassword` returned
  * @throws TypeError when they are too long
  */
-export function keptTerms(subject: TokenSubject, base: TokenSubject): string | undefined {
-  const [scopes, all] = [subject.scopes ?? [], base.scopes ?? []]
-  const [claims, ofAccount] = [Object(subject.claims), Object(base.claims)]
-  const added = Object.entries(claims).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(own(ofAccount, name)),
+export function keptTerms(
+  subject: TokenSubject,
+  base: TokenSubject,
+  terms: SignInTerms | undefined,
+): string | undefined {
+  // The subject may be from a login of the host, without a member.
+  const [given, lifetime] = [memberOf(subject, 'scopes'), memberOf(subject, 'lifetime')] as [string[], Duration]
+  const [scopes, all] = [given ?? [], base.scopes ?? []]
+  const [claims, ofAccount] = [Object(memberOf(subject, 'claims')), Object(base.claims)]
+  const isDecided = (name: string) => Object.hasOwn(Object(terms?.claims), name)
+  const kept = Object.keys({ ...ofAccount, ...claims }).filter(
+    (name) => isDecided(name) || written(claims, name) !== written(ofAccount, name),
   )
-  const without = Object.keys(ofAccount).filter((name) => !Object.hasOwn(claims, name))
-  const { lifetime } = subject
-  const kept: KeptTerms = {
-    ...(!(scopes.length === all.length && all.every((scope) => scopes.includes(scope))) && { scopes }),
-    ...(added.length > 0 && { claims: Object.fromEntries(added) }),
+  const added = kept.filter((name) => written(claims, name) !== undefined)
+  const without = kept.filter((name) => !added.includes(name))
+  const isNarrow = terms?.scopes || scopes.length !== all.length || !all.every((scope) => scopes.includes(scope))
+  const isShort = terms?.lifetime !== undefined || lifetime !== base.lifetime
+  const facts: KeptTerms = {
+    ...(isNarrow && { scopes }),
+    ...(added.length > 0 && { claims: Object.fromEntries(added.map((name) => [name, claims[name]])) }),
     ...(without.length > 0 && { without }),
-    ...(lifetime != null && lifetime !== base.lifetime && { lifetime }),
+    ...(lifetime != null && isShort && { lifetime }),
   }
-  if (Object.keys(kept).length === 0) return undefined
-  const text = Buffer.from(JSON.stringify(kept)).toString('base64url')
+  if (Object.keys(facts).length === 0) return undefined
+  const text = Buffer.from(JSON.stringify(facts)).toString('base64url')
   if (text.length > LONGEST_TERMS) {
     throw misuse('afterPassword: the claims and scopes of a sign-in with refresh must be shorter than 1,500 characters')
   }

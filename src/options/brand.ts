@@ -18,7 +18,7 @@ const MARKS = {
   TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
   Sessions: Symbol.for('express-token-endpoint.Sessions.2'),
   OtherDevices: Symbol.for('express-token-endpoint.OtherDevices.1'),
-  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.3'),
+  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.4'),
 } as const
 
 export type Kind = keyof typeof MARKS

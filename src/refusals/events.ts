@@ -1,4 +1,4 @@
-import { bare, ignoringErrors } from '../options/values.js'
+import { bare, ignoringErrors, own } from '../options/values.js'
 import type { AuthError } from './auth-error.js'
 import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, Part, RefreshRefusal, TokenRefusal } from './codes.js'
 import { describeError } from './describe-error.js'
@@ -231,7 +231,7 @@ export function refusalEvent(part: Part, error: CallRefusal): NewEvent<AuthEvent
     const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }
     return { type: 'dependency.failed', dependency, refused: true, ...about, error: error.cause }
   }
-  const type = TOKEN_PARTS.includes(part) ? (TOKEN_EVENTS[code] ?? 'token.refused') : 'bearer.refused'
+  const type = TOKEN_PARTS.includes(part) ? (own(TOKEN_EVENTS, code) ?? 'token.refused') : 'bearer.refused'
   const about = Object.entries({ reason, accountId, tokenId, issuer, limit }).filter(([, fact]) => fact)
   return { type, code, ...Object.fromEntries(about) } as NewEvent<AuthEvent>
 }

@@ -1,8 +1,25 @@
 import express from 'express'
-import { createThrottle, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
+import {
+  createAuth,
+  createSessions,
+  createThrottle,
+  memoryAccounts,
+  memorySessions,
+  requireBearer,
+  tokenRouter,
+} from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { ACCOUNTS, fastPasswords, forge, goodParts, makeIssuer, PASSWORD } from '../../support/fixtures.js'
-import { bearer, client, listen, login } from '../../support/http.js'
+import {
+  ACCOUNTS,
+  decodePayload,
+  fastPasswords,
+  forge,
+  goodParts,
+  makeIssuer,
+  PASSWORD,
+  SECRET,
+} from '../../support/fixtures.js'
+import { bearer, client, listen, login, TOKEN_PATH } from '../../support/http.js'
 import { polluted } from '../../support/pollution.js'
 
 // Another package of the process has a hole by which an attacker sets members of Object.prototype.
@@ -55,6 +72,60 @@ describe('what every object inherits grants nothing', () => {
   it('a password hash and an account id that the store did not return are no account', async () => {
     const send = await start({})
     expect((await polluted({ id, passwordHash }, () => send(login(email, PASSWORD)))).status).toBe(503)
+  })
+
+  it('terms that a step after the password did not return change no token, at the sign-in and at its refresh', async () => {
+    const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
+    const accounts = memoryAccounts([{ ...ACCOUNTS.bob, claims: { team: 'north' } }])
+    const parts = { tokens, accounts, sessions, passwords: fastPasswords(), throttle: false, refresh: 'body' } as const
+    const app = express().use(tokenRouter({ ...parts, afterPassword: () => ({}) }))
+    const send = client((await listen(app)).port)
+    const inherited = { claims: { role: 'admin' }, lifetime: '1s', without: ['team'], terms: { scopes: ['x'] } }
+    const signedIn = JSON.parse((await polluted(inherited, () => send(login(email, PASSWORD)))).body)
+    const { headers } = login(email, PASSWORD)
+    const body = JSON.stringify({ refreshToken: signedIn.refreshToken })
+    const refresh = () => send({ method: 'POST', path: `${TOKEN_PATH}/refresh`, headers, body })
+    for (const issued of [signedIn, JSON.parse((await polluted(inherited, refresh)).body)]) {
+      const { role, team, iat, exp } = decodePayload(issued.authenticationToken)
+      expect({ role, team, lifetime: Number(exp) - Number(iat) }).toEqual({
+        role: undefined,
+        team: 'north',
+        lifetime: 3600,
+      })
+    }
+  })
+
+  it('scopes that a login of the host did not return come with no refresh', async () => {
+    const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
+    const accounts = memoryAccounts([{ ...ACCOUNTS.bob, scopes: ['admin', 'reports:read'] }])
+    const logIn = async () => ({ account: { id }, subject: { accountId: id } })
+    const app = express().use(tokenRouter({ tokens, accounts, sessions, logIn, refresh: 'body' }))
+    const send = client((await listen(app)).port)
+    const signedIn = await polluted({ scopes: ['admin'] }, () => send(login(email, PASSWORD)))
+    const { headers } = login(email, PASSWORD)
+    const body = JSON.stringify({ refreshToken: JSON.parse(signedIn.body).refreshToken })
+    const refreshed = await send({ method: 'POST', path: `${TOKEN_PATH}/refresh`, headers, body })
+    expect(decodePayload(JSON.parse(refreshed.body).authenticationToken)).not.toHaveProperty('scope')
+  })
+
+  it('an actor, options and scopes that the app did not pass to createAuth change no sign-in', async () => {
+    const accounts = memoryAccounts([{ id, email, passwordHash }])
+    const parts = { issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: SECRET }, accounts } as const
+    const inherited = {
+      actor: { accountId: 'x' },
+      refresh: 'cookie',
+      sessions: {},
+      passwords: {},
+      throttle: {},
+      onEvent: 1,
+    }
+    const auth = await polluted(inherited, () => createAuth({ ...parts }))
+    const req = { headers: {}, socket: {} } as express.Request
+    const signIn = () => auth.signIn(id, req)
+    const { authenticationToken } = await polluted({ ...inherited, mountPath: 'x', scopes: ['admin'], act: {} }, signIn)
+    expect(decodePayload(authenticationToken)).toMatchObject({ sub: id })
+    expect(decodePayload(authenticationToken)).not.toHaveProperty('act')
+    expect(decodePayload(authenticationToken)).not.toHaveProperty('scope')
   })
 
   it.each<[string, unknown]>([

@@ -8,6 +8,7 @@ import {
   createAuth,
   createSessions,
   createThrottle,
+  createTokenIssuer,
   type MemoryAccount,
   memorySessions,
 } from 'express-token-endpoint'
@@ -18,6 +19,7 @@ import { type Answer, asJson, GOOD } from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 
 const { alice, bob } = ACCOUNTS
+const carol = { ...bob, id: 'acc-carol', email: 'carol@example.com' }
 const HS256 = { alg: 'HS256', secret: SECRET } as const
 const parse = ({ body }: Answer) => JSON.parse(body)
 
@@ -25,7 +27,7 @@ const parse = ({ body }: Answer) => JSON.parse(body)
 async function start(options: Partial<AuthOptions<MemoryAccount & { team: string }>> = {}, mount = '') {
   const events: AuthEvent[] = []
   const onEvent = (event: AuthEvent) => void events.push(event)
-  const list = [alice, bob].map((one) => ({ ...one, team: 'north' }))
+  const list = [alice, bob, carol].map((one) => ({ ...one, team: 'north' }))
   const accounts = {
     findByEmail: (email: string) => list.find((one) => one.email === email),
     findById: (id: string) => list.find((one) => one.id === id),
@@ -50,9 +52,10 @@ async function start(options: Partial<AuthOptions<MemoryAccount & { team: string
   app.post('/device', async (req: Request, res) => {
     res.json(await auth.signIn(alice, req, res, { label: 'Phone', remember: false }))
   })
-  app.post('/act-as', auth.guard(), async (req, res) => {
-    res.json(await auth.signIn(bob.id, req, res, { actor: authOf(req) }))
+  app.post('/act-as/:id', auth.guard(), async (req, res) => {
+    res.json(await auth.signIn(String(req.params['id']), req, res, { actor: authOf(req) }))
   })
+  app.get('/recent', auth.guard({ signedInWithin: '1m' }), (_req, res) => void res.json('recent'))
   app.use(auth.errors)
   const { port } = await listen(app)
   const send = client(port)
@@ -62,7 +65,9 @@ async function start(options: Partial<AuthOptions<MemoryAccount & { team: string
   }
   const get = (path: string, token: string) => send(bearer(token, path))
   const signIn = async (body: object = GOOD) => parse(await post(mount + TOKEN_PATH, body))
-  return { auth, events, list, sessions, send, post, get, signIn }
+  const actAs = ({ id }: { id: string }, token: string) =>
+    post(`/act-as/${id}`, {}, { authorization: `Bearer ${token}` })
+  return { auth, events, list, sessions, send, post, get, signIn, actAs }
 }
 
 describe('createAuth', () => {
@@ -96,6 +101,11 @@ describe('createAuth', () => {
   it('refuses at every guard a token that isRevoked names', async () => {
     const { get, signIn } = await start({ isRevoked: () => true })
     expect(await get('/me', (await signIn()).authenticationToken)).toMatchObject({ status: 401 })
+  })
+
+  it.each(['tokens', 'accounts', 'sessions', 'isRevoked'])('lets no guard go without its %s', async (name) => {
+    const { auth } = await start()
+    expectMisuse(() => auth.guard({ [name]: undefined }), `auth.guard() takes no "${name}"`)
   })
 
   it('has the paths of the option', async () => {
@@ -205,23 +215,57 @@ describe('auth.signIn', () => {
   })
 
   it('lets an administrator act as a user: with both names in the token and in the event, and without refresh', async () => {
-    const { events, get, post, signIn } = await start({ refresh: 'cookie' })
+    const { actAs, events, get, signIn } = await start({ refresh: 'cookie' })
     const { authenticationToken } = await signIn()
     events.length = 0
-    const answer = await post('/act-as', {}, { authorization: `Bearer ${authenticationToken}` })
+    const answer = await actAs(bob, authenticationToken)
     const acting = parse(answer).authenticationToken
     expect(answer.headers).not.toHaveProperty('set-cookie')
     expect(decodePayload(acting)).toMatchObject({ sub: bob.id, act: { sub: alice.id } })
+    expect(decodePayload(acting)['act']).not.toHaveProperty('iss')
     expect(events.at(-1)).toMatchObject({ type: 'token.issued', accountId: bob.id, actorId: alice.id })
     expect(parse(await get('/me', acting)).user).toMatchObject({ id: bob.id })
   })
 
   it('keeps the first actor when an acting administrator acts as somebody else', async () => {
-    const { post, signIn } = await start()
-    const { authenticationToken } = await signIn()
-    const acting = parse(await post('/act-as', {}, { authorization: `Bearer ${authenticationToken}` }))
-    const again = parse(await post('/act-as', {}, { authorization: `Bearer ${acting.authenticationToken}` }))
+    const { actAs, signIn } = await start()
+    const acting = parse(await actAs(bob, (await signIn()).authenticationToken))
+    const again = parse(await actAs(carol, acting.authenticationToken))
     expect(decodePayload(again.authenticationToken)['act']).toEqual({ sub: bob.id, act: { sub: alice.id } })
+  })
+
+  it('lets no administrator renew a token by acting as themselves, also not through another account', async () => {
+    const { actAs, events, sessions, signIn } = await start()
+    const { authenticationToken } = await signIn()
+    expect(await actAs(alice, authenticationToken)).toMatchObject({ status: 403, body: '' })
+    const acting = parse(await actAs(bob, authenticationToken))
+    for (const one of [alice, bob])
+      expect(await actAs(one, acting.authenticationToken)).toMatchObject({ status: 403, body: '' })
+    expect(events.at(-1)).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: bob.id })
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it('takes the time of the sign-in from the administrator, for routes that need a recent one', async () => {
+    const now = Date.now()
+    let ahead = 0
+    const { actAs, auth, get } = await start({ sessions: undefined, clock: () => now + ahead })
+    const old = await auth.tokens.issue({ accountId: alice.id })
+    expect(await get('/recent', parse(await actAs(bob, old.token)).authenticationToken)).toMatchObject({ status: 200 })
+    ahead = 120_000
+    const acting = parse(await actAs(bob, old.token)).authenticationToken
+    expect(await get('/recent', acting)).toMatchObject({ status: 401 })
+    const again = parse(await actAs(carol, acting)).authenticationToken
+    expect(await get('/recent', again)).toMatchObject({ status: 401 })
+  })
+
+  it('names the issuer of an administrator whose token another issuer has issued', async () => {
+    const { auth } = await start({ sessions: undefined })
+    const other = createTokenIssuer({ issuer: 'https://staff.example.com', keys: HS256 })
+    const actor = await other.verify((await other.issue({ accountId: bob.id })).token)
+    const { authenticationToken } = await auth.signIn(bob.id, { headers: {}, socket: {} } as Request, undefined, {
+      actor,
+    })
+    expect(decodePayload(authenticationToken)['act']).toEqual({ sub: bob.id, iss: 'https://staff.example.com' })
   })
 
   const req = { headers: {} } as Request
@@ -230,6 +274,7 @@ describe('auth.signIn', () => {
     ['no request', ['acc-1'], 'pass the request'],
     ['no response for the cookie', ['acc-1', req], 'pass the response too'],
     ['an unknown detail', ['acc-1', req, {}, { devise: 'x' }], 'unknown option "devise"'],
+    ['an actor that is undefined', ['acc-1', req, {}, { actor: undefined }], '"actor" is undefined'],
     ['an actor that is no verified token', ['acc-1', req, {}, { actor: { accountId: 'acc-2' } }], 'authOf(req)'],
   ])('throws a TypeError for %s', async (_, args, message) => {
     const { auth } = await start({ refresh: 'cookie' })
@@ -238,7 +283,7 @@ describe('auth.signIn', () => {
     expect(error).toMatchObject({ message: expect.stringContaining(message) })
   })
 
-  it('refuses a sign-in whose user has ended all sessions since the host authenticated the user', async () => {
+  it('refuses a sign-in whose user has ended all sessions since the host authenticated the user, also without sessions', async () => {
     const { auth, list } = await start({ sessions: undefined })
     const request = { ...req, socket: {} } as Request
     Object.assign(list[0] as object, { tokensValidAfter: new Date(Date.now() - 1000) })

@@ -3,6 +3,7 @@
 import express, { type ErrorRequestHandler } from 'express'
 import {
   type AfterPassword,
+  AuthError,
   type AuthEvent,
   authErrors,
   createLogin,
@@ -15,8 +16,8 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { until } from '../../support/concurrency.js'
-import { expectMisuse, rejectionOf } from '../../support/failures.js'
+import { settled, until } from '../../support/concurrency.js'
+import { expectMisuse, fatalErrors, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../support/fixtures.js'
 import {
   asForm,
@@ -100,6 +101,26 @@ describe('a sign-in with a step after the password', () => {
     for (const body of [{ ...GOOD, code: '123456' }, GOOD, { ...GOOD, password: 'wrong' }]) {
       expect(JSON.parse((await post(body)).body)).toMatchObject({ code: 'too_many_attempts' })
     }
+  })
+
+  it('hides a right password behind the response of a wrong one, whatever the error of the step holds', async () => {
+    const thrown = new AuthError('invalid_credentials', { message: 'Wrong code', retryAfter: 7, accountId: 'other' })
+    const afterPassword = () => Promise.reject(thrown)
+    const { post, events } = await start({ afterPassword })
+    const [right, wrong] = [await post(GOOD), await post({ ...GOOD, password: 'wrong' })]
+    const { date: _, ...headers } = right.headers
+    expect(wrong).toMatchObject({ status: right.status, body: right.body, headers })
+    expectForbidden(right)
+    expect(events[0]).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: alice.id })
+  })
+
+  it('counts a wrong code also when its refusal was changed to one that cannot be sent', async () => {
+    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
+    const afterPassword = () =>
+      Promise.reject(Object.assign(new SignInRefusal('wrong_code', { countAsFailure: true }), { message: '' }))
+    const { post } = await start({ throttle, afterPassword })
+    for (let times = 0; times < 2; times++) expectUnavailable(await post(GOOD))
+    expect(await post(GOOD)).toMatchObject({ status: 429 })
   })
 
   it('passes the host its own account, the named fields as they were sent, the request and a signal', async () => {
@@ -187,6 +208,12 @@ describe('a sign-in with a step after the password', () => {
     expect(signal?.aborted).toBe(true)
   })
 
+  it('reports a code that is a name of an object as a refusal', async () => {
+    const { post, events } = await start({ afterPassword: () => Promise.reject(new SignInRefusal('constructor')) })
+    expect(await post(GOOD)).toMatchObject({ status: 403 })
+    expect(events).toMatchObject([{ type: 'token.refused', code: 'constructor' }])
+  })
+
   it("sends the refusal's status and headers", async () => {
     const refusal = new SignInRefusal('terms_changed', {
       status: 451,
@@ -266,6 +293,28 @@ describe('the terms of a sign-in', () => {
     Object.assign(account, { scopes: ['admin'], claims: { role: 'clerk' } })
     const { scope, role } = tokenOf(await post({ refreshToken }, '/refresh'))
     expect({ scope, role }).toEqual({ scope: undefined, role: 'clerk' })
+  })
+
+  it('stay after a refresh although the account has got more since, also where the sign-in had all that it had', async () => {
+    const same = { scopes: ['reports:read'], lifetime: '5m', claims: { role: 'manager' } }
+    const options = { sessions: refreshing(), refresh: 'body', afterPassword: () => same } as const
+    const { post, account } = await start(options)
+    Object.assign(account, same)
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    Object.assign(account, { scopes: ['reports:read', 'admin'], lifetime: '20m', claims: { role: 'owner' } })
+    const { scope, role, iat, exp } = tokenOf(await post({ refreshToken }, '/refresh'))
+    expect({ scope, role }).toEqual({ scope: 'reports:read', role: 'manager' })
+    expect(Number(exp) - Number(iat)).toBe(300)
+  })
+
+  it('stay after a refresh where they take a claim of the account away', async () => {
+    const afterPassword = () => ({ claims: { role: undefined } })
+    const { post } = await start({ sessions: refreshing(), refresh: 'body', afterPassword })
+    const answer = await post(GOOD)
+    const { refreshToken } = JSON.parse(answer.body)
+    for (const token of [tokenOf(answer), tokenOf(await post({ refreshToken }, '/refresh'))]) {
+      expect({ role: token['role'], org: token['org'] }).toEqual({ role: undefined, org: 7 })
+    }
   })
 
   it('stay after a refresh when a function around the login has narrowed them', async () => {
@@ -351,6 +400,17 @@ describe('the option credentials', () => {
       credentials: ({ user }: Nested) => ({ email: user['email'], password: user['password'] }),
     })
     expectBadRequest(await post(body as object))
+  })
+
+  it('that is an async function causes 503 with an event, and a body that it does not understand does not end the process', async () => {
+    const { post, events } = await start({ credentials: async ({ user }: Nested) => ({ ...GOOD, id: user['id'] }) })
+    const unhandled = fatalErrors()
+    for (const body of [{ user: GOOD }, {}]) expectUnavailable(await post(body))
+    await settled()
+    expect(unhandled).toEqual([])
+    expect(events).toMatchObject(
+      Array(2).fill({ type: 'dependency.failed', error: { message: expect.stringContaining('a Promise') } }),
+    )
   })
 })
 
