@@ -53,7 +53,7 @@ export async function startProduct(name) {
     const totp = new TOTP({ secret: Secret.fromBase32(secret) })
     const now = Date.now()
     const codeOf = (step) => totp.generate({ timestamp: now + step * 30_000 })
-    return { browser, codeOf, confirmed: await driver.confirm(browser, codeOf(-1)) }
+    return { secret, codeOf, confirmed: await driver.confirm(browser, codeOf(-1)) }
   }
 
   return {

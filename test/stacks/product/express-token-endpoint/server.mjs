@@ -82,6 +82,7 @@ export const app = express()
   .set('trust proxy', 1)
   .use(express.json({ limit: '4kb' }))
 app.use(express.static(`${import.meta.dirname}/page`))
+app.use('/token-client', express.static(`${import.meta.dirname}/../../../../dist`))
 app.use(auth.router)
 app.use(['/sign-up', '/reset'], rateLimit({ windowMs: 10_000, limit: 3 }))
 
