@@ -10,6 +10,7 @@ import { createLogin, type Login } from '../login/create-login.js'
 import { defaultThrottle } from '../login/default-throttle.js'
 import type { LoginOptions } from '../login/login-options.js'
 import { readTokenRouterOptions } from '../login/token-router-options.js'
+import type { OpenApiOptions } from '../openapi/document-options.js'
 import { misuse } from '../options/misuse.js'
 import { memberOf } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
@@ -22,6 +23,11 @@ import { createTokenIssuer, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
+
+/** The options of `openApiDocument` that `createAuth` knows. */
+export type AuthDescription = Readonly<
+  Pick<OpenApiOptions, 'path' | 'fields' | 'extraFields' | 'refresh' | 'sessions' | 'jwks'>
+>
 
 /** The authentication of an app. Returned by `createAuth`. */
 export interface Auth<A extends Account = Account> {
@@ -46,6 +52,11 @@ export interface Auth<A extends Account = Account> {
   readonly signIn: AuthSignIn
   /** Sends the refusals of custom routes: `app.use(auth.errors)` after them. The result of `authErrors`. */
   readonly errors: ErrorRequestHandler
+  /**
+   * Describes the router to `openApiDocument` of `express-token-endpoint/openapi`: `openApiDocument({ ...auth.openApi, servers, paths })`.
+   * Add `refusals`, and with `respond` also `tokenResponse`.
+   */
+  readonly openApi: AuthDescription
   /** Issues and verifies the tokens. */
   readonly tokens: TokenIssuer
   /** Authenticates credentials in custom routes. */
@@ -91,7 +102,17 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     return requireBearer({ ...ownGuard, ...chosen })
   }
   if (sessions) router.use(paths.sessions, sessionRouter({ guard: guard(), sessions, onEvent }))
-  if (tokens.jwks().keys.length > 0) router.use(jwksRouter({ tokens, path: paths.keys }))
+  const hasKeys = tokens.jwks().keys.length > 0
+  if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
+  const { fields, refresh } = given.router
+  const openApi = {
+    path: mountPath + paths.token,
+    fields,
+    extraFields: given.login.extraFields,
+    refresh: typeof refresh === 'function' || refresh,
+    sessions: sessions !== undefined && mountPath + paths.sessions,
+    jwks: hasKeys && mountPath + paths.keys,
+  }
 
   const settings = readTokenRouterOptions(routerOptions)
   return Object.freeze({
@@ -104,6 +125,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     },
     signIn: createAuthSignIn({ ...settings, findById, mountPath }),
     errors: authErrors({ onEvent }),
+    openApi: Object.freeze(openApi),
     tokens,
     logIn,
     passwords,

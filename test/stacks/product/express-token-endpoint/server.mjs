@@ -41,6 +41,12 @@ function isNewCode({ id, totp_secret }, code) {
 const audit = (userId, actorId, action, status, address) =>
   run('insert into audit values (?, ?, ?, ?, ?, ?)', Date.now(), userId, actorId, action, status, address)
 
+const refusals = [
+  new SignInRefusal('email_not_verified'),
+  new SignInRefusal('code_required'),
+  new SignInRefusal('wrong_code', { countAsFailure: true }),
+]
+const refresh = { secret: SECRET, idle: '30d', unremembered: '1d', longest: '30d' }
 const auth = createAuth({
   issuer: BASE_URL,
   keys: { alg: 'HS256', secret: SECRET },
@@ -48,24 +54,23 @@ const auth = createAuth({
   accounts: kyselyAccounts(db, {
     table: 'users',
     columns: { disabled: 'disabled' },
-    read: ({ role, email, verified, totp_secret, totp_on }) => ({
-      scopes: role === 'manager' ? ['manager'] : [],
-      user: { email, verified, totp_secret, totp_on },
-    }),
+    read: ({ role, email, verified, totp_secret, totp_on }) => {
+      return { scopes: role === 'manager' ? ['manager'] : [], email, verified, totp_secret, totp_on }
+    },
     normalizeEmail: (email) => email.toLowerCase(),
   }),
-  sessions: createSessions(kyselySessions(db), { refresh: { secret: SECRET, idle: '30d', longest: '30d' } }),
+  sessions: createSessions(kyselySessions(db), { refresh }),
   refresh: 'cookie',
   paths: { token: '/sign-in' },
   extraFields: ['code'],
-  async afterPassword({ account: { id, user }, fields: { code } }) {
-    if (!user.verified) {
-      await mailCode('verify', { id, ...user })
-      throw new SignInRefusal('email_not_verified')
+  async afterPassword({ account, fields }) {
+    const [notVerified, codeRequired, wrongCode] = refusals
+    if (!account.verified) {
+      await mailCode('verify', account)
+      throw notVerified
     }
-    if (user.totp_on && code === undefined) throw new SignInRefusal('code_required')
-    if (user.totp_on && !isNewCode({ id, ...user }, code))
-      throw new SignInRefusal('wrong_code', { countAsFailure: true })
+    if (account.totp_on && fields.code === undefined) throw codeRequired
+    if (account.totp_on && !isNewCode(account, fields.code)) throw wrongCode
   },
   onEvent: ({ type, accountId, actorId, address, code }) => audit(accountId, actorId, type, code, address),
 })
@@ -118,15 +123,15 @@ app.post('/reset/password', async (req, res) => {
 })
 
 app.post('/totp', guard({ signedInWithin: '10m' }), (req, res) => {
-  const { id, user } = auth.userOf(req)
-  const totp = new TOTP({ issuer: 'Time sheets', label: user.email, secret: new Secret() })
+  const { id, email } = auth.userOf(req)
+  const totp = new TOTP({ issuer: 'Time sheets', label: email, secret: new Secret() })
   const isSet = run('update users set totp_secret = ? where id = ? and totp_on = 0', totp.secret.base32, id)
   res.status(isSet ? 200 : 409).json(isSet ? { uri: totp.toString() } : {})
 })
 app.post('/totp/verify', guard(), (req, res) => {
-  const { id, user } = auth.userOf(req)
-  const isRight = user.totp_secret !== null && isNewCode({ id, ...user }, req.body.code)
-  if (isRight) run('update users set totp_on = 1 where id = ?', id)
+  const user = auth.userOf(req)
+  const isRight = user.totp_secret !== null && isNewCode(user, req.body.code)
+  if (isRight) run('update users set totp_on = 1 where id = ?', user.id)
   res.sendStatus(isRight ? 204 : 422)
 })
 
@@ -168,11 +173,10 @@ app.post('/sheets/:id/approve', guard({ scope: 'manager' }), (req, res) => {
 const operation = (summary) => ({ summary, responses: { '2XX': { description: 'Done' } } })
 const manager = { scope: 'manager' }
 const document = openApiDocument({
+  ...auth.openApi,
   title: 'Time sheets',
   servers: BASE_URL,
-  path: '/sign-in',
-  refresh: 'cookie',
-  sessions: true,
+  refusals,
   paths: {
     '/sign-up': { post: operation('Sign up') },
     '/verify': { post: operation('Verify an address') },
