@@ -40,6 +40,21 @@ for (const name of STACKS) {
       }
     })
 
+    it('refuses a request without a body', async () => {
+      const browser = await signedIn(await newPerson())
+      assert.equal((await browser.send('POST', '/sheets')).status, 422)
+      for (const outcome of [await product.signUp(open()), await product.reset(open(), '#reset=')])
+        assert.ok(outcome >= 400 && outcome < 500, String(outcome))
+    })
+
+    it('refuses a user who has not verified the address each time', async () => {
+      const person = { email: `unread-${name}@example.com`, password: PASSWORD }
+      await product.signUp(open(), person.email, PASSWORD)
+      for (let i = 0; i < 8; i++) assert.equal(await product.signIn(open(), person), 'email_not_verified')
+      assert.ok((await product.verify(open(), linkTo(person.email, 'verify'))) < 400)
+      await signedIn(person)
+    })
+
     it('shows employees their own sheets, and lets only a manager approve them', async () => {
       const [alice, bob] = [await signedIn(await newPerson()), await signedIn(await newPerson())]
       const manager = await signedIn(await newManager())

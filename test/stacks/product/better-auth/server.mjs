@@ -94,7 +94,7 @@ app.get('/sheets', guard(), (req, res) => {
   res.json(role === 'admin' ? all('select * from sheets') : all('select * from sheets where user_id = ?', id))
 })
 app.post('/sheets', guard(), (req, res) => {
-  const { week, hours } = req.body
+  const { week, hours } = req.body ?? {}
   if (!/^\d{4}-W\d\d$/.test(week) || !(hours >= 0 && hours <= 168)) return res.sendStatus(422)
   const [sheet] = all(
     'insert into sheets (user_id, week, hours) values (?, ?, ?) returning *',
