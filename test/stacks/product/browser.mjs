@@ -1,4 +1,4 @@
-/** A client of either product: it keeps cookies, and has an address of its own. It is not counted. */
+/** A client of either product, with its cookies and its own address. It is not counted. */
 
 let last = 0
 

@@ -1,4 +1,4 @@
-/** How the suite uses this product. Each function returns a status, or what its name says. */
+/** Calls this product for the suite. Each function returns a status, or what its name says. */
 import { app, database } from './server.mjs'
 
 export { app, database }
