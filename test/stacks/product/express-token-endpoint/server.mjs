@@ -4,8 +4,14 @@ import { rateLimit } from 'express-rate-limit'
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { Secret, TOTP } from 'otpauth'
-import { authOf, createAuth, createCodes, createSessions, memoryCodes, SignInRefusal } from '../../../../dist/index.js'
-import { createSessionTable, kyselyAccounts, kyselySessions } from '../../../../dist/kysely.js'
+import { authOf, createAuth, createCodes, createSessions, SignInRefusal } from '../../../../dist/index.js'
+import {
+  createCodeTable,
+  createSessionTable,
+  kyselyAccounts,
+  kyselyCodes,
+  kyselySessions,
+} from '../../../../dist/kysely.js'
 import { guardedOperation, openApiDocument } from '../../../../dist/openapi.js'
 import { sendMail } from '../outbox.mjs'
 
@@ -22,10 +28,11 @@ database.exec(`
 `)
 const db = new Kysely({ dialect: new SqliteDialect({ database }) })
 await createSessionTable(db)
+await createCodeTable(db)
 const run = (sql, ...values) => database.prepare(sql).run(...values).changes === 1
 const all = (sql, ...values) => database.prepare(sql).all(...values)
 
-const codes = createCodes(memoryCodes())
+const codes = createCodes(kyselyCodes(db))
 async function mailCode(purpose, { id, email }) {
   // It rejects when the user has mails enough.
   const code = await codes.create({ purpose, accountId: id, lifetime: '1h' }).catch(() => undefined)
@@ -42,11 +49,6 @@ function isNewCode({ id, totp_secret }, code) {
 const audit = (userId, actorId, action, status, address) =>
   run('insert into audit values (?, ?, ?, ?, ?, ?)', Date.now(), userId, actorId, action, status, address)
 
-const refusals = [
-  new SignInRefusal('email_not_verified'),
-  new SignInRefusal('code_required'),
-  new SignInRefusal('wrong_code', { countAsFailure: true }),
-]
 const refresh = { secret: SECRET, idle: '30d', unremembered: '1d', longest: '30d' }
 const auth = createAuth({
   issuer: BASE_URL,
@@ -65,13 +67,13 @@ const auth = createAuth({
   paths: { token: '/sign-in' },
   extraFields: ['code'],
   async afterPassword({ account, fields }) {
-    const [notVerified, codeRequired, wrongCode] = refusals
     if (!account.verified) {
       await mailCode('verify', account)
-      throw notVerified
+      throw new SignInRefusal('email_not_verified')
     }
-    if (account.totp_on && fields.code === undefined) throw codeRequired
-    if (account.totp_on && !isNewCode(account, fields.code)) throw wrongCode
+    if (account.totp_on && fields.code === undefined) throw new SignInRefusal('code_required')
+    if (account.totp_on && !isNewCode(account, fields.code))
+      throw new SignInRefusal('wrong_code', { countAsFailure: true })
   },
   onEvent: ({ type, accountId, actorId, address, code }) => audit(accountId, actorId, type, code, address),
 })
@@ -177,7 +179,7 @@ const document = openApiDocument({
   ...auth.openApi,
   title: 'Time sheets',
   servers: BASE_URL,
-  refusals,
+  refusals: ['email_not_verified', 'code_required', 'wrong_code'],
   paths: {
     '/sign-up': { post: operation('Sign up') },
     '/verify': { post: operation('Verify an address') },
