@@ -30,7 +30,7 @@ export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
 export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-options.js'
 export type { AuthSignIn, AuthSignInDetails, SignedIn } from './auth/auth-sign-in.js'
-export { type Auth, createAuth } from './auth/create-auth.js'
+export { type Auth, type AuthDescription, createAuth } from './auth/create-auth.js'
 export type { TicketOptions } from './auth/tickets.js'
 export {
   type CodeStore,

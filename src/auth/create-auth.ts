@@ -17,6 +17,7 @@ import { createLogin, type Login } from '../login/create-login.js'
 import { defaultThrottle } from '../login/default-throttle.js'
 import type { LoginOptions } from '../login/login-options.js'
 import { readTokenRouterOptions } from '../login/token-router-options.js'
+import type { OpenApiOptions } from '../openapi/document-options.js'
 import { bool } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
@@ -32,6 +33,11 @@ import type { VerifiedToken } from '../tokens/verified-token.js'
 import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
 import { createTickets, hasTicket, type TicketOptions, ticketFrom } from './tickets.js'
+
+/** The options of `openApiDocument` that `createAuth` knows. */
+export type AuthDescription = Readonly<
+  Pick<OpenApiOptions, 'path' | 'fields' | 'extraFields' | 'refresh' | 'sessions' | 'jwks'>
+>
 
 /** The authentication of an app. Returned by `createAuth`. */
 export interface Auth<A extends Account = Account> {
@@ -62,6 +68,11 @@ export interface Auth<A extends Account = Account> {
   ticket(req: AuthenticatedRequest & IncomingMessage, options: TicketOptions): Promise<string>
   /** Sends the refusals of custom routes: `app.use(auth.errors)` after them. The result of `authErrors`. */
   readonly errors: ErrorRequestHandler
+  /**
+   * Describes the router to `openApiDocument` of `express-token-endpoint/openapi`: `openApiDocument({ ...auth.openApi, servers, paths })`.
+   * Add `refusals`, and with `respond` also `tokenResponse`.
+   */
+  readonly openApi: AuthDescription
   /** Issues and verifies the tokens. */
   readonly tokens: TokenIssuer
   /** Authenticates credentials in custom routes. */
@@ -132,7 +143,17 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     )
   }
   if (sessions) router.use(paths.sessions, sessionRouter({ guard: guard(), sessions, onEvent }))
-  if (tokens.jwks().keys.length > 0) router.use(jwksRouter({ tokens, path: paths.keys }))
+  const hasKeys = tokens.jwks().keys.length > 0
+  if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
+  const { fields, refresh } = given.router
+  const openApi = {
+    path: mountPath + paths.token,
+    fields,
+    extraFields: given.login.extraFields,
+    refresh: typeof refresh === 'function' || refresh,
+    sessions: sessions !== undefined && mountPath + paths.sessions,
+    jwks: hasKeys && mountPath + paths.keys,
+  }
 
   const settings = readTokenRouterOptions(routerOptions)
   return Object.freeze({
@@ -146,6 +167,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     signIn: createAuthSignIn({ ...settings, findById, mountPath }),
     ticket: tickets.create,
     errors: authErrors({ onEvent, refuse: given.refuse }),
+    openApi: Object.freeze(openApi),
     tokens,
     logIn,
     passwords,

@@ -62,7 +62,7 @@ export function createRefreshEndpoint(settings: Settings) {
         address,
         isWanted: () => isWaiting() && !res.headersSent && !signal.aborted,
         issue(found, { account, original }) {
-          const expiresAt = refreshing.endOf(found.createdAt)
+          const expiresAt = refreshing.endOf(found)
           const narrowed = withKeptTerms(subjectOf(account, asOf), presented.terms)
           const subject = withinSession(narrowed, { ...found, expiresAt }, asOf.getTime())
           return issue(req, subject, toRequestUser({ account, original }))

@@ -11,7 +11,7 @@ import { kyselyOption } from './kysely-option.js'
 export type AccountColumn = Exclude<keyof Account, 'claims'> | 'email'
 
 /** The options of `kyselyAccounts`. */
-export interface KyselyAccountsOptions<DB, Table extends keyof DB & string> {
+export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Members = object> {
   /** The name of the app's own table. */
   table: Table
   /**
@@ -20,8 +20,11 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string> {
    * since 1970) and `lifetime`.
    */
   columns?: Partial<Record<AccountColumn, keyof DB[Table] & string>> | undefined
-  /** Returns more members of an account, where a mapping is more than names: its scopes by a role, its claims. Default: none. */
-  read?: ((row: Selectable<DB[Table]>) => Partial<Account>) | undefined
+  /**
+   * Returns more members of an account, where a mapping is more than names: its scopes by a role, its claims. Your own members reach
+   * `afterPassword` and `req.user`. Default: none.
+   */
+  read?: ((row: Selectable<DB[Table]>) => Members & Partial<Account>) | undefined
   /** Changes an address before the look-up, for example to lower case. Default: the database decides which addresses are equal. */
   normalizeEmail?: ((email: string) => string) | undefined
 }
@@ -56,10 +59,10 @@ const aliases = aliasesOf({ columns: 'fields mapping', read: 'map' })
  * Creates an account store on the app's own table, in PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.
  * @throws TypeError naming the option that is not valid
  */
-export function kyselyAccounts<DB, Table extends keyof DB & string>(
+export function kyselyAccounts<DB, Table extends keyof DB & string, Members = object>(
   db: Kysely<DB> | Transaction<DB>,
-  options: KyselyAccountsOptions<DB, Table>,
-): Required<AccountStore> {
+  options: KyselyAccountsOptions<DB, Table, Members>,
+): Required<AccountStore<Account & Members>> {
   const caller = 'kyselyAccounts'
   kyselyOption(caller, db)
   const given = options as unknown as { [K in keyof typeof schema]: unknown }
@@ -83,7 +86,7 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
     return row && String(row[columns.id]) === id ? row : undefined
   }
 
-  function accountOf(row: AccountRow): Account {
+  function accountOf(row: AccountRow): Account & Members {
     const missing = Object.values(columns).find((column) => !Object.hasOwn(row, column))
     if (missing !== undefined) {
       throw misuse(`kyselyAccounts: the table "${table}" has no column "${missing}". Name it in "columns"`)
@@ -97,10 +100,10 @@ export function kyselyAccounts<DB, Table extends keyof DB & string>(
       ...(tokensValidAfter && { tokensValidAfter: timeOf(row[tokensValidAfter]) }),
       ...(lifetime && { lifetime: row[lifetime] as Account['lifetime'] }),
       ...read?.(row as never),
-    }
+    } as Account & Members
   }
 
-  const store: Required<AccountStore> = {
+  const store: Required<AccountStore<Account & Members>> = {
     async findByEmail(email) {
       const address = normalizeEmail(email)
       const row = await find(columns.email, address)

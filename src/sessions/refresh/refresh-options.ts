@@ -12,6 +12,8 @@ export interface RefreshOptions {
   secret: RefreshSecret | readonly RefreshSecret[]
   /** A session ends when it was not refreshed for this time. Default 14 days. 1 s to 366 days. */
   idle?: Duration | undefined
+  /** The time in place of `idle` for a sign-in with `remember: false`. Default: that of `idle`, which it must not exceed. 1 s to 366 days. */
+  unremembered?: Duration | undefined
   /** The longest time from a sign-in to the end of its session. Default 90 days, or `idle` if that is longer. Up to 10 years. */
   longest?: Duration | undefined
   /**
@@ -28,6 +30,7 @@ export type RefreshSecret = string | Uint8Array
 export interface RefreshSettings {
   secrets: readonly Uint8Array[]
   idle: number
+  unremembered: number
   longest: number
   grace: number
 }
@@ -53,6 +56,7 @@ const DAY = 86_400_000
 const schema = {
   secret: secretList,
   idle: optional(duration(1000, 366 * DAY), 14 * DAY),
+  unremembered: optional(duration(1000, 366 * DAY)),
   longest: optional(duration(1000, 3660 * DAY)),
   grace: optional(duration(0, MINUTE), 10_000),
 }
@@ -60,6 +64,7 @@ const schema = {
 const aliases = aliasesOf({
   secret: 'secrets key password',
   idle: 'ttl maxIdle expiresIn rolling',
+  unremembered: 'short browser notRemembered',
   longest: 'maxAge absolute lifetime',
   grace: 'gracePeriod reuseInterval leeway',
 })
@@ -68,7 +73,8 @@ const aliases = aliasesOf({
 export function readRefreshOptions(options: RefreshOptions): RefreshSettings {
   const caller = 'createSessions: option "refresh"'
   const read = readOptions<RefreshOptions, typeof schema>(caller, options, schema, aliases)
-  const { secret: secrets, idle, longest = Math.max(90 * DAY, idle), grace } = read
+  const { secret: secrets, idle, unremembered = idle, longest = Math.max(90 * DAY, idle), grace } = read
   if (longest < idle) throw misuse(`${caller}: option "longest" must not be shorter than "idle"`)
-  return { secrets, idle, longest, grace }
+  if (unremembered > idle) throw misuse(`${caller}: option "unremembered" must not be longer than "idle"`)
+  return { secrets, idle, unremembered, longest, grace }
 }

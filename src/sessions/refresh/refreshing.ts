@@ -52,12 +52,23 @@ interface RefreshingOptions extends RefreshSettings {
 }
 
 /** Creates the steps of a refresh. Each rejects with an AuthError `unavailable` when the store fails. */
-export function createRefreshing({ store, now, timeout, emit, secrets, idle, longest, grace }: RefreshingOptions) {
+export function createRefreshing({
+  store,
+  now,
+  timeout,
+  emit,
+  secrets,
+  idle,
+  unremembered,
+  longest,
+  grace,
+}: RefreshingOptions) {
   const signer = createRefreshSigner(secrets)
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
 
   /** Returns the end of a session that is refreshed now. */
-  const endOf = (createdAt: Date) => new Date(Math.min(now() + idle, createdAt.getTime() + longest))
+  const endOf = ({ createdAt, state }: Pick<RefreshableSession, 'createdAt' | 'state'>) =>
+    new Date(Math.min(now() + (state.remember ? idle : unremembered), createdAt.getTime() + longest))
 
   const isOver = ({ createdAt, expiresAt }: RefreshableSession, time: number) =>
     expiresAt.getTime() <= time || createdAt.getTime() + longest <= time
@@ -110,7 +121,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     generation: number,
     passwordHash: string | null,
   ): Partial<RefreshableSession> | undefined | 'reused' {
-    const { state, createdAt } = session
+    const { state } = session
     const time = now()
     const next = nextState(state, generation, { now: time, presentedAt: found.foundAt, grace })
     if (!next) return 'reused'
@@ -118,7 +129,7 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     // A password that was changed meanwhile has set another tag than the one that was compared with this hash.
     const isCompared = state.passwordTag === found.state.passwordTag
     const passwordTag = isCompared ? signer.tagOf(passwordHash) : state.passwordTag
-    return { state: { ...next, passwordTag }, expiresAt: endOf(createdAt), lastUsedAt: new Date(time) }
+    return { state: { ...next, passwordTag }, expiresAt: endOf(session), lastUsedAt: new Date(time) }
   }
 
   /** Notes another password tag, where the session has a certain one. */
@@ -133,10 +144,8 @@ export function createRefreshing({ store, now, timeout, emit, secrets, idle, lon
     endOf,
     /** The first state and the end of a session that starts. */
     begin(remember: boolean) {
-      return {
-        refresh: writeState(firstState({ remember, passwordTag: openTag() })),
-        expiresAt: endOf(new Date(now())),
-      }
+      const state = firstState({ remember, passwordTag: openTag() })
+      return { refresh: writeState(state), expiresAt: endOf({ createdAt: new Date(now()), state }) }
     },
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),

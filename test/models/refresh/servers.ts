@@ -133,6 +133,7 @@ export function createServers(
       emit: () => {},
       secrets,
       idle,
+      unremembered: idle,
       longest,
       grace,
     })

@@ -531,6 +531,25 @@ describe('the cookie', () => {
     expect(setCookies(answer)[0]).not.toContain('Max-Age')
   })
 
+  it('with remember: false belongs to a session that ends after the time "unremembered", also after refreshes', async () => {
+    const { signIn, withCookie, wait, sessions } = await start({
+      refresh: 'cookie',
+      options: { idle: '30d', unremembered: '1d' },
+    })
+    let cookie = cookieOf(await signIn({ remember: false }))
+    for (let refreshes = 0; refreshes < 2; refreshes++) {
+      wait(DAY - 1000)
+      const answer = await withCookie('/refresh', cookie)
+      expect(bodyOf(answer)).toBeDefined()
+      cookie = cookieOf(answer)
+    }
+    const remembered = cookieOf(await signIn({ remember: true }))
+    wait(DAY + 1)
+    expectForbidden(await withCookie('/refresh', cookie))
+    expect(bodyOf(await withCookie('/refresh', remembered))).toBeDefined()
+    expect(await sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)
+  })
+
   it('is deleted when its session is over', async () => {
     const { cookie, withCookie, sessions } = await startWithCookie()
     await sessions.endAll(ACCOUNTS.alice.id)

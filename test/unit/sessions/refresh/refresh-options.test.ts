@@ -24,6 +24,11 @@ describe('the option refresh of createSessions', () => {
     ['a secret instead of the options', SECRET, 'an object like { secret: process.env.REFRESH_SECRET }'],
     ['the mode of a router', 'cookie', 'belong to tokenRouter'],
     ['a number of milliseconds', { secret: SECRET, idle: 1_209_600_000 }, 'Did you pass milliseconds?'],
+    [
+      'a time without remember above idle',
+      { secret: SECRET, unremembered: '15d' },
+      '"unremembered" must not be longer',
+    ],
     ['a longest time below idle', { secret: SECRET, idle: '2d', longest: '1d' }, '"longest" must not be shorter'],
     ['a long grace', { secret: SECRET, grace: '2m' }, '"grace" must be'],
     ...[

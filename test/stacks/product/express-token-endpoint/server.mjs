@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import express from 'express'
+import { rateLimit } from 'express-rate-limit'
+import { Kysely, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { Secret, TOTP } from 'otpauth'
+import { authOf, createAuth, createCodes, createSessions, SignInRefusal } from '../../../../dist/index.js'
+import {
+  createCodeTable,
+  createSessionTable,
+  kyselyAccounts,
+  kyselyCodes,
+  kyselySessions,
+} from '../../../../dist/kysely.js'
+import { guardedOperation, openApiDocument } from '../../../../dist/openapi.js'
+import { sendMail } from '../outbox.mjs'
+
+const { BASE_URL, SECRET, DATABASE } = process.env
+export const database = new Database(DATABASE)
+database.exec(`
+  create table if not exists users (
+    id text primary key, email text not null unique, password_hash text not null, role text not null default 'employee',
+    verified integer not null default 0, disabled integer not null default 0,
+    totp_secret text, totp_on integer not null default 0, totp_step integer not null default 0
+  );
+  create table if not exists sheets (id integer primary key, user_id text not null, week text, hours real, approved_by text);
+  create table if not exists audit (at integer, user_id text, actor_id text, action text, status text, address text);
+`)
+const db = new Kysely({ dialect: new SqliteDialect({ database }) })
+await createSessionTable(db)
+await createCodeTable(db)
+const run = (sql, ...values) => database.prepare(sql).run(...values).changes === 1
+const all = (sql, ...values) => database.prepare(sql).all(...values)
+
+const codes = createCodes(kyselyCodes(db))
+async function mailCode(purpose, { id, email }) {
+  // It rejects when the user has mails enough.
+  const code = await codes.create({ purpose, accountId: id, lifetime: '1h' }).catch(() => undefined)
+  if (code) sendMail(email, purpose, `${BASE_URL}/#${purpose}=${code}`)
+}
+
+function isNewCode({ id, totp_secret }, code) {
+  const totp = new TOTP({ secret: Secret.fromBase32(totp_secret) })
+  const delta = typeof code === 'string' ? totp.validate({ token: code, window: 1 }) : null
+  const step = totp.counter() + delta
+  return delta !== null && run('update users set totp_step = ? where id = ? and totp_step < ?', step, id, step)
+}
+
+const audit = (userId, actorId, action, status, address) =>
+  run('insert into audit values (?, ?, ?, ?, ?, ?)', Date.now(), userId, actorId, action, status, address)
+
+const refresh = { secret: SECRET, idle: '30d', unremembered: '1d', longest: '30d' }
+const auth = createAuth({
+  issuer: BASE_URL,
+  keys: { alg: 'HS256', secret: SECRET },
+  lifetime: '10m',
+  accounts: kyselyAccounts(db, {
+    table: 'users',
+    columns: { disabled: 'disabled' },
+    read: ({ role, email, verified, totp_secret, totp_on }) => {
+      return { scopes: role === 'manager' ? ['manager'] : [], email, verified, totp_secret, totp_on }
+    },
+    normalizeEmail: (email) => email.toLowerCase(),
+  }),
+  sessions: createSessions(kyselySessions(db), { refresh }),
+  refresh: 'cookie',
+  paths: { token: '/sign-in' },
+  extraFields: ['code'],
+  async afterPassword({ account, fields }) {
+    if (!account.verified) {
+      await mailCode('verify', account)
+      throw new SignInRefusal('email_not_verified')
+    }
+    if (account.totp_on && fields.code === undefined) throw new SignInRefusal('code_required')
+    if (account.totp_on && !isNewCode(account, fields.code))
+      throw new SignInRefusal('wrong_code', { countAsFailure: true })
+  },
+  onEvent: ({ type, accountId, actorId, address, code }) => audit(accountId, actorId, type, code, address),
+})
+
+function audited(req, res, next) {
+  const { accountId, claims } = authOf(req)
+  const action = `${req.method} ${req.path}`
+  res.on('finish', () => audit(accountId, claims.act?.sub, action, res.statusCode, req.ip))
+  next()
+}
+const guard = (options) => [auth.guard(options), audited]
+
+export const app = express()
+  .set('trust proxy', 1)
+  .use(express.json({ limit: '4kb' }))
+app.use(express.static(`${import.meta.dirname}/page`))
+app.use('/token-client', express.static(`${import.meta.dirname}/../../../../dist`))
+app.use(auth.router)
+app.use(['/sign-up', '/reset'], rateLimit({ windowMs: 10_000, limit: 3 }))
+
+const isPassword = (password) => typeof password === 'string' && password.length >= 12 && password.length <= 128
+app.post('/sign-up', async (req, res) => {
+  const { email, password } = req.body ?? {}
+  if (!/^\S+@\S+\.\S+$/.test(email) || !isPassword(password)) return res.sendStatus(422)
+  const user = { id: randomUUID(), email: email.toLowerCase() }
+  const hash = await auth.passwords.hash(password)
+  const add = 'insert into users (id, email, password_hash) values (?, ?, ?) on conflict do nothing'
+  if (run(add, user.id, user.email, hash)) await mailCode('verify', user)
+  res.sendStatus(202)
+})
+app.post('/verify', async (req, res) => {
+  const taken = await codes.take('verify', req.body?.code)
+  if (taken) run('update users set verified = 1 where id = ?', taken.accountId)
+  res.sendStatus(taken ? 204 : 403)
+})
+app.post('/reset', async (req, res) => {
+  res.sendStatus(202)
+  const [user] = all('select id, email from users where email = ?', String(req.body?.email).toLowerCase())
+  if (user) await mailCode('reset', user)
+})
+app.post('/reset/password', async (req, res) => {
+  const { code, password } = req.body ?? {}
+  const taken = isPassword(password) ? await codes.take('reset', code) : undefined
+  if (!taken) return res.sendStatus(403)
+  run('update users set password_hash = ? where id = ?', await auth.passwords.hash(password), taken.accountId)
+  await codes.removeAll(taken.accountId)
+  await auth.sessions.endAll(taken.accountId)
+  audit(taken.accountId, null, 'POST /reset/password', 204, req.ip)
+  res.sendStatus(204)
+})
+
+app.post('/totp', guard({ signedInWithin: '10m' }), (req, res) => {
+  const { id, email } = auth.userOf(req)
+  const totp = new TOTP({ issuer: 'Time sheets', label: email, secret: new Secret() })
+  const isSet = run('update users set totp_secret = ? where id = ? and totp_on = 0', totp.secret.base32, id)
+  res.status(isSet ? 200 : 409).json(isSet ? { uri: totp.toString() } : {})
+})
+app.post('/totp/verify', guard(), (req, res) => {
+  const user = auth.userOf(req)
+  const isRight = user.totp_secret !== null && isNewCode(user, req.body?.code)
+  if (isRight) run('update users set totp_on = 1 where id = ?', user.id)
+  res.sendStatus(isRight ? 204 : 422)
+})
+
+app.patch('/users/:id', guard({ scope: 'manager' }), (req, res) => {
+  const role = ['employee', 'manager'].find((name) => name === req.body?.role)
+  const disabled = typeof req.body?.disabled === 'boolean' ? Number(req.body.disabled) : undefined
+  const set = 'update users set role = coalesce(?, role), disabled = coalesce(?, disabled) where id = ?'
+  res.sendStatus(run(set, role, disabled, req.params.id) ? 204 : 404)
+})
+app.post('/act-as/:id', guard({ scope: 'manager' }), async (req, res) => {
+  res.json(await auth.signIn(req.params.id, req, res, { actor: authOf(req) }))
+})
+app.get('/audit', guard({ scope: 'manager' }), (_req, res) => {
+  res.json(all('select * from audit order by at desc limit 500'))
+})
+
+app.get('/sheets', guard(), (req, res) => {
+  const { accountId, scopes } = authOf(req)
+  res.json(
+    scopes.includes('manager') ? all('select * from sheets') : all('select * from sheets where user_id = ?', accountId),
+  )
+})
+app.post('/sheets', guard(), (req, res) => {
+  const { week, hours } = req.body ?? {}
+  if (!/^\d{4}-W\d\d$/.test(week) || !(hours >= 0 && hours <= 168)) return res.sendStatus(422)
+  const [sheet] = all(
+    'insert into sheets (user_id, week, hours) values (?, ?, ?) returning *',
+    authOf(req).accountId,
+    week,
+    hours,
+  )
+  res.status(201).json(sheet)
+})
+app.post('/sheets/:id/approve', guard({ scope: 'manager' }), (req, res) => {
+  const isFound = run('update sheets set approved_by = ? where id = ?', authOf(req).accountId, req.params.id)
+  res.sendStatus(isFound ? 204 : 404)
+})
+
+const operation = (summary) => ({ summary, responses: { '2XX': { description: 'Done' } } })
+const manager = { scope: 'manager' }
+const document = openApiDocument({
+  ...auth.openApi,
+  title: 'Time sheets',
+  servers: BASE_URL,
+  refusals: ['email_not_verified', 'code_required', 'wrong_code'],
+  paths: {
+    '/sign-up': { post: operation('Sign up') },
+    '/verify': { post: operation('Verify an address') },
+    '/reset': { post: operation('Mail a link to set a new password') },
+    '/reset/password': { post: operation('Set a new password') },
+    '/totp': { post: guardedOperation(operation('Begin to use codes'), { signedInWithin: '10m' }) },
+    '/totp/verify': { post: guardedOperation(operation('Use codes from now on')) },
+    '/users/{id}': { patch: guardedOperation(operation('Change the role, or disable a user'), manager) },
+    '/act-as/{id}': { post: guardedOperation(operation('Act as a user'), manager) },
+    '/audit': { get: guardedOperation(operation('The audit log'), manager) },
+    '/sheets': { get: guardedOperation(operation('The sheets')), post: guardedOperation(operation('Add a sheet')) },
+    '/sheets/{id}/approve': { post: guardedOperation(operation('Approve a sheet'), manager) },
+  },
+})
+app.get('/openapi.json', (_req, res) => {
+  res.json(document)
+})
+app.use(auth.errors)

@@ -1,0 +1,72 @@
+/** The tests of both pages, in Chromium. Run `node --test test/stacks/product/page-suite.mjs`. */
+import { after, describe, it } from 'node:test'
+import { chromium } from 'playwright-core'
+import { PASSWORD, STACKS, startProduct } from './people.mjs'
+
+const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium'
+const chrome = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+after(() => chrome.close())
+
+for (const name of STACKS) {
+  const product = await startProduct(name)
+  describe(`the page of ${name}`, () => {
+    after(product.stop)
+
+    async function openPage(path = '/') {
+      const page = await (await chrome.newContext()).newPage()
+      page.setDefaultTimeout(10_000)
+      await page.goto(new URL(path, product.url).href)
+      return page
+    }
+    async function fill(page, { email, password, code }) {
+      if (email) await page.getByLabel('E-mail').fill(email)
+      if (password) await page.getByLabel('Password', { exact: true }).fill(password)
+      if (code) await page.getByLabel('Code').fill(code)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+    }
+    const message = (page, text) => page.getByRole('alert').filter({ hasText: text }).waitFor()
+
+    it('shows the sheets after a sign-in and after a reload, until the user signs out', async () => {
+      const person = await product.newPerson()
+      const browser = await product.signedIn(person)
+      await browser.send('POST', '/sheets', { week: '2026-W48', hours: 38 })
+      const page = await openPage()
+      await fill(page, { ...person, password: 'a wrong password' })
+      await message(page, 'is wrong')
+      await fill(page, person)
+      await page.getByText('2026-W48: 38 h').waitFor()
+      await page.reload()
+      await page.getByText('2026-W48: 38 h').waitFor()
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByLabel('E-mail').waitFor()
+    })
+
+    it('asks for the code of a user with a second factor', async () => {
+      const person = await product.newPerson()
+      const { codeOf } = await product.withCodes(person)
+      const page = await openPage()
+      await fill(page, person)
+      await message(page, 'Enter the code')
+      await fill(page, { code: '000000' })
+      await message(page, 'The code is wrong')
+      await fill(page, { code: codeOf(1) })
+      await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    })
+
+    it('verifies the address, and sets a new password, by the mailed links', async () => {
+      const person = { email: 'page@example.com', password: PASSWORD }
+      await product.signUp(product.open(), person.email, PASSWORD)
+      const page = await openPage()
+      await fill(page, person)
+      await message(page, 'Open the link')
+      const opened = await openPage(product.linkTo(person.email, 'verify'))
+      await opened.getByLabel('E-mail').waitFor()
+      await product.requestReset(product.open(), person.email)
+      const reset = await openPage(product.linkTo(person.email, 'reset'))
+      await reset.getByLabel('New password').fill('a second password')
+      await reset.getByRole('button', { name: 'Set the password' }).click()
+      await fill(reset, { ...person, password: 'a second password' })
+      await reset.getByRole('button', { name: 'Sign out' }).waitFor()
+    })
+  })
+}
