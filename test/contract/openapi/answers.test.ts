@@ -176,6 +176,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       [401, 'a bad token', bearer('x.y.z')],
       [401, 'an expired token', bearer(forge(header, payload))],
       [403, 'a token without the scope', bearer(tokenWith([]))],
+      [403, 'an account that the route does not allow', good, { accounts: makeStore(), allow: () => false }],
       [403, 'a token without any of the scopes', good, { anyScope: 'a b' }],
       [401, 'a token of an old sign-in', bearer(old), { signedInWithin: '5m' }],
       [503, 'the revocation check is down', good, { isRevoked: fail }],
