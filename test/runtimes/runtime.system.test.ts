@@ -106,7 +106,7 @@ describe(`${runtime.name} ${runtime.version}`, () => {
   })
 
   describe('npx express-token-endpoint', () => {
-    const BIN = 'node_modules/express-token-endpoint/dist/cli.js'
+    const BIN = 'node_modules/express-token-endpoint/dist/cli.cjs'
     const check = () => ['check', host().url, '--email', ACCOUNTS.alice.email, '--guarded', '/me']
     const env = { CHECK_PASSWORD: PASSWORD }
 
