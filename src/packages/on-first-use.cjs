@@ -10,5 +10,6 @@ exports.jsonwebtoken = () => require('jsonwebtoken')
 exports.lruCache = () => require('lru-cache')
 exports.rawBody = () => require('raw-body')
 
-// A bundler follows only a name that it can read, and cannot put a native module into a bundle.
-exports.native = (name) => require(name)
+// A bundler cannot put a native module into a bundle. It follows only a name that it can read, except for webpack, which fails.
+exports.native = (name) =>
+  (typeof __non_webpack_require__ === 'function' ? __non_webpack_require__ : require)(/* turbopackIgnore: true */ name)
