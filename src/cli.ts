@@ -6,5 +6,6 @@ process.stdout.on('error', (error) => {
 })
 process.stderr.on('error', () => {})
 
-const status = await main(process.argv.slice(2), process)
-process.exitCode ||= status
+main(process.argv.slice(2), process).then((status) => {
+  process.exitCode ||= status
+})

@@ -10,5 +10,6 @@ exports.jsonwebtoken = () => require('jsonwebtoken')
 exports.lruCache = () => require('lru-cache')
 exports.rawBody = () => require('raw-body')
 
-// An import of node:util reads each of its exports, which loads further modules of Node.
-exports.promisify = require('node:util').promisify
+// A bundler cannot put a native module into a bundle. It follows only a name that it can read, except for webpack, which fails.
+exports.native = (name) =>
+  (typeof __non_webpack_require__ === 'function' ? __non_webpack_require__ : require)(/* turbopackIgnore: true */ name)

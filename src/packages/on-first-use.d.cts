@@ -16,5 +16,5 @@ export function lruCache(): typeof import('lru-cache')
 /** Returns raw-body, which reads the bytes of a request. */
 export function rawBody(): typeof import('raw-body')
 
-/** Node's own function. */
-export const promisify: typeof import('node:util').promisify
+/** Returns a native module, which hashes passwords. */
+export function native(name: string): unknown

@@ -13,6 +13,7 @@ const run = async (program: string) => {
 const loadedBy = (code: string): Promise<{ packages: string[]; files: string[] }> =>
   run(`
     import { createRequire, register } from 'node:module'
+    import { fileURLToPath } from 'node:url'
     const { port1, port2 } = new MessageChannel()
     const urls = []
     const hooks = "let port; export const initialize = (given) => { port = given };" +
@@ -22,9 +23,11 @@ const loadedBy = (code: string): Promise<{ packages: string[]; files: string[] }
     ${code}
     await import('data:text/javascript,"the last module"')
     while (!urls.some((url) => url.includes('the last module'))) await new Promise((resolve) => setImmediate(resolve))
-    const files = [...urls, ...Object.keys(createRequire(${JSON.stringify(root)}).cache)].map((url) => url.replaceAll('\\\\', '/'))
+    const imported = urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url))
+    const required = Object.keys(createRequire(${JSON.stringify(root)}).cache)
+    const files = [...new Set([...imported, ...required])].map((file) => file.replaceAll('\\\\', '/'))
     const packages = files.flatMap((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1] ?? [])
-    const own = urls.filter((url) => /\\/dist\\//.test(url) && !url.includes('node_modules'))
+    const own = files.filter((file) => /\\/dist\\//.test(file) && !file.includes('node_modules'))
     process.stdout.write(JSON.stringify({ packages: [...new Set(packages)].sort(), files: own }))
     process.exit()`)
 
@@ -39,8 +42,7 @@ it('importing the package loads few files, and neither Express nor a native modu
 })
 
 /** The build names each module above its code. */
-const loadsStores = (files: string[]) =>
-  files.some((file) => readFileSync(new URL(file), 'utf8').includes('// src/stores/'))
+const loadsStores = (files: string[]) => files.some((file) => readFileSync(file, 'utf8').includes('// src/stores/'))
 
 it('only the entries of the stores load them, and no package of a database', async () => {
   expect(loadsStores((await loadedBy("await import('express-token-endpoint')")).files)).toBe(false)

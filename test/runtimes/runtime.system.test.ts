@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { CONSUMER_ENV, expectWorks, start } from '../contract/packed/consumer.js'
+import { CONSUMER_ENV, differences, expectWorks, start } from '../contract/packed/consumer.js'
 import { install, moduleNames, type Packed, pack, tempFolder } from '../contract/packed/pack.js'
 import { WIRE_ENV, wireTests } from '../contract/packed/wire.js'
 import { readPage } from '../support/documents/pages.js'
@@ -87,15 +87,10 @@ describe(`${runtime.name} ${runtime.version}`, () => {
     await expectWorks(inProject(program), runtime)
   })
 
-  it('has the same exports by import and by require in all entries', async () => {
+  it('has one copy of each entry in a process, by import and by require', async () => {
     const names = moduleNames(packed.manifest)
-    const print = 'console.log(JSON.stringify(modules.map((module) => Object.keys(module).sort())))'
-    const list = (load: string) => `const modules = [${names.map((name) => `${load}('${name}')`)}]`
-    await writeFile(inProject('all.mjs'), `${list('await import')}\n${print}`)
-    await writeFile(inProject('all.cjs'), `${list('require')}\n${print}`)
-    const [imported, required] = [await outputOf('all.mjs'), await outputOf('all.cjs')]
-    expect(JSON.parse(imported)).toHaveLength(names.length)
-    expect(required.replaceAll('"__esModule",', '')).toBe(imported)
+    await writeFile(inProject('all.cjs'), differences(names))
+    expect(JSON.parse(await outputOf('all.cjs'))).toEqual(names.map(() => []))
   })
 
   const host = wireTests(() => start(inProject('wire/main.mjs'), { command: runtime, env: WIRE_ENV }))
@@ -106,7 +101,7 @@ describe(`${runtime.name} ${runtime.version}`, () => {
   })
 
   describe('npx express-token-endpoint', () => {
-    const BIN = 'node_modules/express-token-endpoint/dist/cli.js'
+    const BIN = 'node_modules/express-token-endpoint/dist/cli.cjs'
     const check = () => ['check', host().url, '--email', ACCOUNTS.alice.email, '--guarded', '/me']
     const env = { CHECK_PASSWORD: PASSWORD }
 

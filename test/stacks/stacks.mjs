@@ -10,7 +10,7 @@ import { EMAIL, PASSWORD } from './account.mjs'
 import { MAPPING } from './express-tutorial.mjs'
 
 const HERE = import.meta.dirname
-const COMMAND = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 const PAGE = new URL('../../docs/evidence/other-stacks.md', import.meta.url)
 const [BEGIN, END] = ['<!-- stacks: begin -->', '<!-- stacks: end -->']
 

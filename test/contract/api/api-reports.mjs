@@ -11,12 +11,12 @@ const printer = ts.createPrinter({ removeComments: true })
 /** Returns the report on each file of declarations that the build writes, by the name of the report. A report has no comments. */
 export function apiReports() {
   const files = readdirSync(DIST, { recursive: true }).map((file) => file.replaceAll('\\', '/'))
-  const declarations = files.filter((file) => /^(types\/)?[\w-]+\.d\.ts$/.test(file)).sort()
+  const declarations = files.filter((file) => /^(types\/)?[\w-]+\.d\.cts$/.test(file)).sort()
   return new Map(
     declarations.map((file) => {
       const source = ts.createSourceFile(file, readFileSync(DIST + file, 'utf8'), ts.ScriptTarget.Latest)
       const text = `\`npm run api:report\` writes this file.\n\n\`\`\`ts\n${printer.printFile(source)}\`\`\`\n`
-      return [file.replace('/', '.').replace('.d.ts', '.api.md'), `# ${file}\n\n${text}`]
+      return [file.replace('/', '.').replace('.d.cts', '.api.md'), `# ${file}\n\n${text}`]
     }),
   )
 }

@@ -12,13 +12,13 @@ it('the reports are the public types', () => {
 })
 
 const program = ts.createProgram(
-  ENTRIES.map((entry) => `${DIST}${entry}.d.ts`),
+  ENTRIES.map((entry) => `${DIST}${entry}.d.cts`),
   { module: ts.ModuleKind.NodeNext, noLib: true, types: [] },
 )
 const checker = program.getTypeChecker()
 
 it.each(ENTRIES)('%s declares the values that it exports', async (entry) => {
-  const file = program.getSourceFile(`${DIST}${entry}.d.ts`)
+  const file = program.getSourceFile(`${DIST}${entry}.d.cts`)
   const module = file && checker.getSymbolAtLocation(file)
   const isValue = (one: ts.Symbol) =>
     (one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one).flags & ts.SymbolFlags.Value

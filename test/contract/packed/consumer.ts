@@ -9,6 +9,14 @@ import { bearer } from '../../support/http.js'
 import type { Runtime } from '../../support/runner/only.js'
 import { end } from '../../support/services/servers/children.mjs'
 
+/** Returns a program that prints, for each entry, the exports which are not the same by `import` and by `require`. */
+export const differences = (entries: readonly string[]) => `
+  Promise.all(${JSON.stringify(entries)}.map(async (entry) => {
+    const [imported, required] = [await import(entry), require(entry)]
+    const names = Object.keys({ ...imported, ...required })
+    return names.filter((name) => !(name in imported && imported[name] === required[name]))
+  })).then((found) => console.log(JSON.stringify(found)))`
+
 /** The environment of a consumer. */
 export const CONSUMER_ENV = { EMAIL: ACCOUNTS.alice.email, PASSWORD, TOKEN_SECRET: SECRET }
 

@@ -13,10 +13,13 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** Folders that a fresh checkout does not have, or that other tests create and remove meanwhile. */
 const NOT_COPIED = new Set(['.git', 'node_modules', 'dist', 'coverage', '.data', '.run'])
 
+/** A file, or files by their conditions. */
+type Target = string | { [condition: string]: Target }
+
 export interface Manifest {
   name: string
   version: string
-  exports: Record<string, string | Record<string, string>>
+  exports: Record<string, Target>
   bin?: Record<string, string>
   dependencies: Record<string, string>
   peerDependencies: Record<string, string>
@@ -82,10 +85,9 @@ async function packCopy(folder: string): Promise<Pick<Packed, 'tarball' | 'print
 
 /** Every file that package.json leads to. */
 function entryFiles({ exports, bin = {} }: Manifest): string[] {
-  const targets = Object.values(exports).flatMap((target) =>
-    typeof target === 'string' ? [target] : Object.values(target),
-  )
-  return [...targets, ...Object.values(bin)].map((path) => posix.normalize(path))
+  const filesOf = (target: Target): string[] =>
+    typeof target === 'string' ? [target] : Object.values(target).flatMap(filesOf)
+  return [...Object.values(exports).flatMap(filesOf), ...Object.values(bin)].map((path) => posix.normalize(path))
 }
 
 /** The entries that are code, as a host names them. */
@@ -100,16 +102,16 @@ export function modulesOfEntries({ manifest, files }: Packed): Set<string> {
   const visit = (file: string): void => {
     if (seen.has(file)) return
     seen.add(file)
-    const ending = file.endsWith('.d.ts') ? '.d.ts' : '.js'
-    for (const { fileName } of ts.preProcessFile(files.get(file) ?? '').importedFiles) {
-      if (fileName.startsWith('.')) visit(posix.join(posix.dirname(file), fileName.replace(/\.js$/, ending)))
+    const ending = /\.d\.c?ts$/.test(file) ? '.d.cts' : '.cjs'
+    for (const { fileName } of ts.preProcessFile(files.get(file) ?? '', true, true).importedFiles) {
+      if (fileName.startsWith('.')) visit(posix.join(posix.dirname(file), fileName.replace(/\.cjs$/, ending)))
     }
   }
   for (const file of entryFiles(manifest)) if (isModule(file)) visit(file)
   return seen
 }
 
-export const isModule = (file: string) => /\.(c?js|d\.ts)$/.test(file)
+export const isModule = (file: string) => /\.(c?js|d\.c?ts)$/.test(file)
 
 /** Short pauses between attempts, because npm's own pauses are at least 10 s. */
 const RETRIES = ['--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000']

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const COMMAND = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 
 /** Runs the command with an app's options. Returns its report. */
 export async function check({ createApp, HERE, THERE, OPTIONS, ENV }, run) {

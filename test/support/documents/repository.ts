@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-const { exports }: { exports: Record<string, { types?: string }> } = JSON.parse(
-  readFileSync(`${root}package.json`, 'utf8'),
-)
+const { exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 
 /** The names of the package's entries, which are modules at the top of `src`. */
-export const ENTRIES = Object.values(exports).flatMap(({ types }) => (types ? basename(types, '.d.ts') : []))
+export const ENTRIES = Object.keys(exports)
+  .filter((name) => !name.endsWith('.json'))
+  .map((name) => (name === '.' ? 'index' : basename(name)))
 
 /** Folders that are installed or generated. */
 const SKIPPED = /\/(node_modules|dist|results|reference\/api|\.[^/]+)$/

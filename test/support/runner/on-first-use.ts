@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import bytesPackage from 'bytes'
 import * as contentTypePackage from 'content-type'
 import expressPackage from 'express'
@@ -12,4 +13,4 @@ export const express = () => expressPackage
 export const jsonwebtoken = () => jsonwebtokenPackage
 export const lruCache = () => lruCachePackage
 export const rawBody = () => rawBodyPackage
-export { promisify } from 'node:util'
+export const native = createRequire(import.meta.url)

@@ -7,7 +7,7 @@ import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
 import { costsOf, nodeArgon2 } from './node-argon2.js'
 
-const nodeRs = nativeModule<typeof Argon2>('@node-rs/argon2')
+const nodeRs = () => nativeModule<typeof Argon2>('@node-rs/argon2')
 
 /** The options of `argon2id`: the costs of new hashes (RFC 9106 section 3.1). Stored hashes contain their costs. */
 export interface Argon2idOptions {
@@ -59,7 +59,7 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
   const node = engine === 'node' ? nodeArgon2() : undefined
   const mostMemory = costLimit * Math.max(costs.memoryCost, DEFAULTS.memoryCost)
   const mostWork = costLimit * Math.max(costs.memoryCost * costs.timeCost, DEFAULTS.memoryCost * DEFAULTS.timeCost)
-  const load = node ? async () => node : nodeRs
+  const load = node ? () => node : nodeRs
   return {
     accepts(hash) {
       const stored = costsOf(hash)
@@ -70,8 +70,8 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
         stored.parallelism <= MOST.parallelism
       )
     },
-    verify: async (password, hash) => (await load()).verify(hash, password),
-    hash: async (password) => (await load()).hash(password, costs),
+    verify: async (password, hash) => load().verify(hash, password),
+    hash: async (password) => load().hash(password, costs),
     outdated(hash) {
       const { memoryCost, timeCost, parallelism } = costsOf(hash)
       return memoryCost !== costs.memoryCost || timeCost !== costs.timeCost || parallelism !== costs.parallelism

@@ -4,7 +4,7 @@ import { optional, readOptions } from '../../../options/read-options.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
 
-const blowfish = nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
+const blowfish = () => nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
 
 /** The options of `bcrypt`: the cost of new hashes. Stored hashes contain their cost. */
 export interface BcryptOptions {
@@ -48,7 +48,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
   return {
     accepts: (hash) => 2 ** costOf(hash) <= mostRounds,
     async verify(password, hash) {
-      const matches = await (await blowfish()).verify(password, hash)
+      const matches = await blowfish().verify(password, hash)
       return matches && fitsBcrypt(password)
     },
     async hash(password) {
@@ -57,7 +57,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
           `bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL. Use argon2id(), which has no such limits`,
         )
       }
-      return (await blowfish()).hash(password, cost)
+      return blowfish().hash(password, cost)
     },
     outdated: (hash) => costOf(hash) !== cost,
   }

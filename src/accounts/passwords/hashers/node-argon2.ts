@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
+import { promisify } from 'node:util'
 import { misuse } from '../../../options/misuse.js'
 import { bare } from '../../../options/values.js'
-import { promisify } from '../../../packages/on-first-use.cjs'
 import { fromBase64, notAccepted } from './stored-key.js'
 
 /** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */

@@ -1,5 +1,5 @@
 import { pbkdf2 as derive } from 'node:crypto'
-import { promisify } from '../../../packages/on-first-use.cjs'
+import { promisify } from 'node:util'
 import type { Hasher } from './hasher.js'
 import { fromBase64, keyHasher } from './stored-key.js'
 

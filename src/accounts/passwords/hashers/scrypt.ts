@@ -1,6 +1,6 @@
 import { scrypt as derive, type ScryptOptions } from 'node:crypto'
+import { promisify } from 'node:util'
 import { bare } from '../../../options/values.js'
-import { promisify } from '../../../packages/on-first-use.cjs'
 import type { Hasher } from './hasher.js'
 import { fromBase64, keyHasher } from './stored-key.js'
 
