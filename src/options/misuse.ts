@@ -67,6 +67,7 @@ const PAGES = {
   createTokenIssuer: PAGE.options,
   createTokenVerifier: PAGE.options,
   issue: PAGE.options,
+  issueSync: PAGE.options,
   tokens: PAGE.options,
   replaceKeys: PAGE.options,
   keygen: PAGE.options,

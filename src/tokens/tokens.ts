@@ -59,6 +59,11 @@ export interface TokenIssuer extends TypedVerifier {
    */
   issue(subject: TokenSubject): Promise<IssuedToken>
   /**
+   * Issues a token like `issue`, without a promise: for tests, and for code that cannot wait. The key must be in memory.
+   * @throws TypeError naming the key when it has `sign`, and when the account id, the scopes or the claims are not valid
+   */
+  issueSync(subject: TokenSubject): IssuedToken
+  /**
    * Replaces the keys while the process runs, for example after one has leaked. The first key signs from now on. Tokens of a key that is
    * gone are refused at once, and tokens of the other keys stay valid.
    * @throws TypeError that names the invalid key, and for secrets instead of key pairs; the previous keys then stay
@@ -111,6 +116,12 @@ export function issuerOf(caller: Subject, read: IssuerSettings): TokenIssuer {
     keys.current.first.sign ? undefined : (issueToken(issuing, subject) as IssuedToken)
   const issuerMembers = {
     issue: async (subject: TokenSubject) => issueToken(issuing, subject),
+    issueSync(subject: TokenSubject) {
+      const issued = issueNow(subject)
+      if (issued) return issued
+      const { kid } = keys.current.first
+      throw misuse(`issueSync: the key "${kid}" signs with "sign", so its tokens need a promise. Use issue()`)
+    },
     replaceKeys(value: unknown) {
       keys.replace(value)
       issuing.sign = currentSigner()

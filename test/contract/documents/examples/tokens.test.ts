@@ -48,6 +48,12 @@ describe('the pages on tokens', () => {
     expect(await run('keys-fetch')).toMatchObject({ keys: { url: 'https://tenant.example' } })
   })
 
+  it('issue-sync: signs a token that the app accepts', async () => {
+    const { tokens, headers } = await run<{ headers: { Authorization: string } }>('issue-sync')
+    const text = headers.Authorization.replace('Bearer ', '')
+    expect(await tokens.verify(text)).toMatchObject({ accountId: 'acc-1' })
+  })
+
   it('account-check: refuses a token after sign-out', async () => {
     const { app, tokens } = await run('account-check')
     const { token } = issueNow(tokens, { accountId: 'acc-1' })
