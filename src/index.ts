@@ -123,12 +123,13 @@ export type {
 } from './tokens/keys/key-ring.js'
 export { type RemoteKeys, remoteKeys } from './tokens/keys/remote-keys.js'
 export type { RemoteKeysOptions } from './tokens/keys/remote-keys-options.js'
+export { type OldTokensOptions, oldTokens } from './tokens/old-tokens.js'
 export type { JwtVerifierOptions, TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
+export type { CustomToken, CustomTokenVerifier, TokenVerifier } from './tokens/token-verifier.js'
 export {
   createTokenIssuer,
   createTokenVerifier,
   type KeyVerifier,
   type TokenIssuer,
-  type TokenVerifier,
 } from './tokens/tokens.js'
 export { type ClaimsCheck, claimsOf, type PrivateClaims, type VerifiedToken } from './tokens/verified-token.js'

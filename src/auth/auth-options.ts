@@ -8,6 +8,7 @@ import { aliasesOf, type Check, checkThat, optional, readOptions } from '../opti
 import { isPlainObject } from '../options/values.js'
 import { ENDPOINTS } from '../refusals/responses.js'
 import type { TokenIssuerOptions } from '../tokens/token-options.js'
+import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 import type { HostOptions } from '../waiting/host-options.js'
 
 /** The paths of `auth.router`, below its mount point and without patterns. */
@@ -43,6 +44,11 @@ export interface AuthOptions<A extends Account = Account>
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'resourceMetadata'> {
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
+  /**
+   * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At most
+   * 31. Default: none.
+   */
+  alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /** The paths of the router. Default: those of the parts. */
   paths?: AuthPaths | undefined
   /**
@@ -100,6 +106,10 @@ const names: readonly Name[] = [...LOGIN, ...ROUTER, ...ISSUER, ...GUARD, ...ALL
 const schema = {
   ...(Object.fromEntries(names.map((name) => [name, asGiven])) as Record<Name, Check<unknown>>),
   paths: optional(pathsOption, pathsOption({})),
+  alsoAccept: optional(
+    checkThat<readonly CustomTokenVerifier[]>('a list of verifiers, like [oldTokens(…)]', Array.isArray),
+    [],
+  ),
   mountPath: optional(text('a path like "/api", without a slash at its end', /^(\/[^/?#\s]+)*$/)),
 }
 
@@ -110,6 +120,7 @@ const aliases = aliasesOf({
   sessions: 'session',
   refresh: 'refreshToken refreshTokens rememberMe cookie',
   paths: 'path url basePath',
+  alsoAccept: 'oldTokens verifiers otherTokens',
   mountPath: 'mount prefix',
 })
 
@@ -127,6 +138,7 @@ export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
     guard: pick(GUARD, ['timeout', 'onEvent']),
     paths: read.paths,
     mountPath: read.mountPath,
+    alsoAccept: read.alsoAccept,
     onEvent: pick(['onEvent']).onEvent,
   }
 }

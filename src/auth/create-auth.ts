@@ -86,7 +86,8 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const router = express().Router({ caseSensitive: true, strict: true })
   router.use(tokenRouter(routerOptions))
 
-  const ownGuard = { ...given.guard, tokens, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
+  const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
+  const ownGuard = { ...given.guard, tokens: accepted, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
   function guard(chosen: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
     return requireBearer({ ...ownGuard, ...chosen })
   }

@@ -2,15 +2,12 @@ import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
-import { traceSync, VERIFY } from '../refusals/tracing.js'
-import { ISSUED_FORM, type TokenForm, TYP } from './jwt/claims.js'
-import { knownHeaders } from './jwt/compact-jws.js'
+import { ISSUED_FORM, TYP } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
-import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
-import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
+import { isRemoteKeys } from './keys/remote-keys.js'
 import {
   issuedVerifierSchema,
   issuerSchema,
@@ -19,36 +16,10 @@ import {
   type TokenIssuerOptions,
   type TokenVerifierOptions,
   tokenAliases,
-  type verifierSchema,
 } from './token-options.js'
-import { NO_CACHE, verifiedCache } from './verified-cache.js'
-import { factsOf, type PrivateClaims, type VerifiedToken } from './verified-token.js'
-import { type IssueNow, withIssueNow, withVerifier } from './verifier.js'
-
-/** Verifies the tokens of one environment. Returned by `createTokenVerifier`. */
-export interface TokenVerifier {
-  /** The environment's base URL, without a trailing slash. */
-  readonly issuer: string
-  /** The audience of its tokens (`aud`). */
-  readonly audience: string
-  /**
-   * Verifies a token's text: algorithm, key, signature, environment, times (RFC 7519 section 7.2, RFC 8725, RFC 9068 section 4).
-   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused; `unavailable` when its key may be among remote keys
-   * that cannot be fetched
-   */
-  verify(token: string): Promise<VerifiedToken>
-}
-
-/** A verifier of this package, which types the private claims. */
-interface TypedVerifier extends TokenVerifier {
-  /**
-   * Verifies a token's text: algorithm, key, signature, environment, times (RFC 7519 section 7.2, RFC 8725, RFC 9068 section 4).
-   * The type `C` of its private claims is not checked: `claimsOf` does that.
-   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused; `unavailable` when its key may be among remote keys
-   * that cannot be fetched
-   */
-  verify<C = PrivateClaims>(token: string): Promise<VerifiedToken<C>>
-}
+import type { TypedVerifier } from './token-verifier.js'
+import { type IssueNow, withIssueNow } from './verifier.js'
+import { verifying } from './verifying.js'
 
 /** Issues the tokens of one environment, and verifies them. Returned by `createTokenIssuer`. */
 export interface TokenIssuer extends TypedVerifier {
@@ -185,32 +156,3 @@ function readVerifierOptions(caller: Subject, options: TokenVerifierOptions | Jw
 const wrongKeys = (caller: Subject, says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
-
-/** Adds a verifier to an object: its public members, and the one that the guard uses. */
-function verifying<T extends object>(
-  { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
-  keys: KeySource,
-  form: TokenForm,
-  members: T,
-): TypedVerifier & T {
-  const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
-  const material = { keys, form, headers: knownHeaders() }
-  function verifyNew(text: string): VerifiedToken {
-    const expected = { issuer, audience, now: clock(), tolerance }
-    const verification = traceSync(
-      VERIFY,
-      () => verifyToken(text, material, expected),
-      ({ token }) => factsOf(token),
-    )
-    add(verification)
-    return verification.token
-  }
-  function verifyHere(text: string): VerifiedToken {
-    assertTokenText(text)
-    return fromCache(text) ?? verifyNew(text)
-  }
-  const verify = <C>(text: string) => retryUnknownKey(keys, verifyHere, text, issuer) as Promise<VerifiedToken<C>>
-  const verifyNow = (text: string) => unlessUnknownKey(keys, verifyNew, text)
-  const tokens = { issuer, audience, verify, ...members }
-  return withVerifier(tokens, { issuer, cacheSize: cache || 0, tolerance, now: clock, fromCache, verifyNow, verify })
-}

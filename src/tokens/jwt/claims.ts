@@ -12,6 +12,8 @@ export const TYP = 'at+jwt'
 export interface TokenForm {
   /** The `typ` that tokens of this form may have in their header. */
   readonly types: readonly unknown[]
+  /** True when every token has the only key, whether it names a key or not. */
+  readonly needsNoKid?: true
   /** Reads the claims of a token whose signature is valid. Returns the reason of a refusal, or the accepted claims. */
   readClaims(payload: unknown, expected: Expectation, token: CompactToken): TokenRefusal | AcceptedClaims
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isScopeList } from '../../options/checks.js'
-import { misuse, PAGE } from '../../options/misuse.js'
-import { bare, isPlainObject, isThenable } from '../../options/values.js'
+import { misuse, PAGE, type Subject } from '../../options/misuse.js'
+import { bare, isPlainObject, settled } from '../../options/values.js'
 import { deepFreeze, type PrivateClaims, Verified } from '../verified-token.js'
 import { isText, privateClaims, readTimes, type TokenForm, TYP } from './claims.js'
 
@@ -82,19 +82,10 @@ function scopesIn({ scope, scp = [] }: Claims): string[] | undefined {
   return isScopeList(list) ? [...list] : undefined
 }
 
-/** Handles the rejection of a function that must not be asynchronous, because an unhandled one ends the process. */
-function settled<T>(result: T): T {
-  if (isThenable(result)) Promise.resolve(result).catch(() => {})
-  return result
-}
-
-function readScopes(read: ScopesOf, claims: PrivateClaims): string[] {
+export function readScopes(read: ScopesOf, claims: PrivateClaims, caller: Subject = 'createTokenVerifier'): string[] {
   const scopes: unknown = settled(read(claims)) ?? []
   if (isScopeList(scopes)) return [...scopes]
-  throw misuse(
-    'createTokenVerifier: "scopes" must return an array of scope tokens (RFC 6749 section 3.3)',
-    PAGE.issuers,
-  )
+  throw misuse(`${caller}: "scopes" must return an array of scope tokens (RFC 6749 section 3.3)`, PAGE.issuers)
 }
 
 function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undefined {
@@ -129,7 +120,7 @@ export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: Claim
       if (!isText(accountId) || !scopes) return 'claims'
       // Not of the whole text, because a token may have several valid signatures.
       const id = jti ?? createHash('sha256').update(signed).digest('base64url')
-      const members = { id, accountId, issuer, audience, clientId: client, scopes, mayBeRefreshed: true }
+      const members = { id, accountId, issuer, audience, clientId: client, scopes, kind: 'provider' as const }
       const token = new Verified({ ...members, iat, exp, claims: privateClaims(payload) })
       return { token, notBefore, notAfter }
     },

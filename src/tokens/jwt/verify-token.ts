@@ -52,7 +52,7 @@ function keyOf(
 ): VerificationKey | TokenRefusal {
   if (crit !== undefined) return 'critical_header'
   if (!form.types.includes(typ)) return 'type'
-  const key = typeof kid === 'string' ? keys.find(kid) : undefined
+  const key = typeof kid === 'string' || form.needsNoKid ? keys.find(kid as string) : undefined
   if (!key) return 'unknown_key'
   return alg === key.alg ? key : 'algorithm'
 }
