@@ -29,7 +29,7 @@ export interface RequireBearerOptions extends HostOptions {
   /**
    * Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. Or a list of 1 to 32 verifiers, each of another
    * issuer: the claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. A custom
-   * verifier is an object with `issuer` and `verify`, and for texts that are no JWT also `accepts`.
+   * verifier is an object with `issuer` and `verify`, and for other texts than JWTs also `accepts`.
    */
   tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
   /**

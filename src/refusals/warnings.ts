@@ -24,7 +24,7 @@ const WARNINGS = {
     'The claim "…" is ignored, because only the issuer writes claims of this name. Choose another name for it',
   ],
   longOldTokens: [
-    PAGE.migrate,
+    PAGE.oldTokens,
     'oldTokens() accepts tokens of the old code for more than 90 days. Set "until" to the time when the last old token expires',
   ],
   commaInScope: [

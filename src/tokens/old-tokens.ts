@@ -28,7 +28,7 @@ export interface OldTokensOptions {
   clock?: Clock | undefined
 }
 
-/** The issuer of old tokens, whatever their own `iss` says. */
+/** The issuer of old tokens, also of tokens with another `iss`. */
 const ISSUER = 'old-tokens'
 
 const schema = {
@@ -64,7 +64,7 @@ export function oldTokens(options: OldTokensOptions): TokenVerifier {
     `${caller}: option "secret"`,
     secretKey(1, SECRET, hint),
     read.secret,
-    PAGE.migrate,
+    PAGE.oldTokens,
     describeSecret,
   )
   if (process.env['NODE_ENV'] === 'production' && until - clock() > NINETY_DAYS) warnOnce('longOldTokens')
@@ -100,7 +100,7 @@ function oldForm({ accountId, scopes: scopesOf, until }: FormSettings): TokenFor
         iat: times.iat,
         exp: notAfter / 1000,
         claims: privateClaims(payload),
-        kind: 'asked',
+        kind: 'unnamed',
       })
       return { token, notBefore: times.notBefore, notAfter }
     },

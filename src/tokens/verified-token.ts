@@ -59,14 +59,14 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
 }
 
-/** The kinds of tokens that are not issued by this package: of an identity provider, or of a verifier that was asked for the text. */
-type Kind = 'provider' | 'asked'
+/** The kinds of tokens that this package has not issued: of an identity provider, or of a verifier with `accepts`. */
+type Kind = 'provider' | 'unnamed'
 
 /** Returns whether the issuer of a token also issues tokens without a sign-in. */
 export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== undefined
 
 /** Returns whether a token may have a session. Old tokens and API keys have none. */
-export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'asked'
+export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another
@@ -75,7 +75,7 @@ export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', a
  * @returns undefined for a value that is not a token
  * @throws TypeError for claims that are not JSON, such as a cycle
  */
-export function toVerifiedToken(value: unknown, verifiedBy = '', isAsked = false): VerifiedToken | undefined {
+export function toVerifiedToken(value: unknown, verifiedBy = '', isUnnamed = false): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
   if (!isPlainObject(value) || isThenable(value)) return undefined
   const id = memberOf(value, 'id')
@@ -93,7 +93,7 @@ export function toVerifiedToken(value: unknown, verifiedBy = '', isAsked = false
   if (clientId !== undefined && typeof clientId !== 'string') return undefined
   if (!isValidDate(issuedAt) || !isValidDate(expiresAt) || !claims) return undefined
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
-  const kind = isAsked ? 'asked' : undefined
+  const kind = isUnnamed ? 'unnamed' : undefined
   return new Verified({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims, kind })
 }
 

@@ -37,17 +37,17 @@ export const verifierOf = (tokens: object) => brandOf('TokenVerifier', tokens) a
 /** Creates the verifier of a host's object. It has no cache, and the time of this process. */
 export function hostVerifier(tokens: CustomTokenVerifier): Verifier {
   const { issuer } = tokens
-  const isAsked = memberOf(tokens, 'accepts') !== undefined
+  const isUnnamed = memberOf(tokens, 'accepts') !== undefined
   return {
     issuer,
-    accepts: isAsked ? (text, isJwt) => !isJwt && askWhether(tokens, text) : undefined,
+    accepts: isUnnamed ? (text, isJwt) => !isJwt && askWhether(tokens, text) : undefined,
     cacheSize: 0,
     tolerance: 0,
     now: () => Date.now(),
     fromCache: () => undefined,
     verifyNow: () => undefined,
     async verify(text) {
-      const auth = toVerifiedToken(await tokens.verify(text), issuer, isAsked)
+      const auth = toVerifiedToken(await tokens.verify(text), issuer, isUnnamed)
       // A forgotten `return` in a host's own `verify` does not count as a token.
       if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
       return auth

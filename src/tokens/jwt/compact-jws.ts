@@ -66,8 +66,8 @@ export function unverifiedIssuer(token: string): string | undefined {
 }
 
 /**
- * Returns whether a text before a dot is a JSON object in base64, as the header of a JWT is. Texts that are no JWT in the strict form count
- * too, so that a JWT in another spelling never reaches a verifier of other texts.
+ * Returns whether a text before a dot is a JSON object in base64, as the header of a JWT is. Other spellings than the strict form count
+ * too, so that no spelling of a JWT reaches a verifier of other texts.
  */
 export function looksLikeJwt(text: string): boolean {
   const end = text.indexOf('.')

@@ -25,6 +25,9 @@ const HOST_WITH_LOOK_UPS = `${HOST}
       return findById(id)
     }`
 
+/** A store with an account, for a block that creates its issuer. */
+const WITHOUT_ISSUER = HOST.replace(/export const tokens[^\n]*/, '')
+
 /** An issuer, for a block that has none. */
 const ISSUER_ONLY = `import { createTokenIssuer } from 'express-token-endpoint'
     export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`
@@ -92,7 +95,20 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       changePassword(id: string, passwordHash: string): Promise<void>
     }`,
   ),
-  'create-auth': `${HOST.replace(/export const tokens[^\n]*/, '')}`,
+  'create-auth': WITHOUT_ISSUER,
+  'old-tokens': WITHOUT_ISSUER,
+  'api-keys': `${WITHOUT_ISSUER.replace("'statements:read'", "'reports:read'")}
+    interface Row { id: string; digest: string; accountId: string; scopes: string[]; createdAt: Date }
+    export const rows: Row[] = []
+    const keyTable = {
+      find: async (digest: string) => rows.find((row) => row.digest === digest),
+      add: async (row: Row) => void rows.push(row),
+      list: async (accountId: string) => rows.filter((row) => row.accountId === accountId),
+      async remove(accountId: string, id: string) {
+        const at = rows.findIndex((row) => row.id === id && row.accountId === accountId)
+        return at >= 0 && rows.splice(at, 1).length === 1
+      },
+    }`,
   'after-password': `import * as library from 'express-token-endpoint'
     export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
     const passwordHash = await library.createPasswords().hash('secret')

@@ -253,7 +253,7 @@ describe('a guard with several verifiers', () => {
 describe('a custom verifier with accepts', () => {
   const key = 'acme_0123456789.abc-_~+/=='
   const rows = new Map([[key, { id: 'key-1', accountId: 'machine', scopes: ['a'], issuedAt: new Date(0) }]])
-  /** API keys, with what they were asked. */
+  /** API keys, with the texts that they received. */
   function apiKeys(changes: Partial<CustomTokenVerifier> = {}) {
     const asked: string[] = []
     const verified: string[] = []
