@@ -107,6 +107,8 @@ export type { RefreshOptions, RefreshSecret } from './sessions/refresh/refresh-o
 export type { FoundSession, NewSession, Session, SessionChange, SessionStore } from './sessions/session.js'
 export { createSessions, type SessionOwner, type Sessions, type SessionsOptions } from './sessions/sessions.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
+export type { IdTokenVerifier, IdTokenVerifierOptions } from './tokens/id-token-verifier.js'
+export type { VerifiedIdToken } from './tokens/jwt/id-token-claims.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
 export type { AccountIdOf, ScopesOf } from './tokens/jwt/provider-claims.js'
 export { discoverKeys } from './tokens/keys/discover-keys.js'

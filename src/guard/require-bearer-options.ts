@@ -1,5 +1,6 @@
 import type { AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
+import { hasBrand } from '../options/brand.js'
 import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
@@ -79,6 +80,11 @@ export interface RequireBearerOptions extends HostOptions {
 const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
 const verifierObject = withMethods<CustomTokenVerifier>(VERIFIER, ['verify'])
 const tokenVerifier: Check<Verifier> = (value) => {
+  if (hasBrand('IdTokenVerifier', value))
+    throw new InvalidOption(
+      VERIFIER,
+      'An ID token gives no access. Verify it in your sign-in route, and call auth.signIn()',
+    )
   const tokens = verifierObject(value)
   const accepts = memberOf(tokens, 'accepts')
   if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)

@@ -2,6 +2,12 @@ import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
+import {
+  createIdTokenVerifier,
+  type IdTokenVerifier,
+  type IdTokenVerifierOptions,
+  idTokenSchema,
+} from './id-token-verifier.js'
 import { ISSUED_FORM, TYP } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
@@ -116,9 +122,12 @@ export interface KeyVerifier extends TypedVerifier {
  * Creates a verifier, for a service that holds no signing key.
  * @throws TypeError naming the option that is not valid
  */
-export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierOptions): KeyVerifier {
+export function createTokenVerifier(options: IdTokenVerifierOptions): IdTokenVerifier
+export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierOptions): KeyVerifier
+export function createTokenVerifier(
+  options: TokenVerifierOptions | JwtVerifierOptions | IdTokenVerifierOptions,
+): KeyVerifier | IdTokenVerifier {
   const caller = 'createTokenVerifier'
-  const { form, ...read } = readVerifierOptions(caller, options)
   const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
   function readSource(caller: Subject, value: unknown, held?: KeySource): KeySource {
     if (isRemoteKeys(value)) return value
@@ -133,9 +142,17 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
     }
     return readKeys(caller, value, held)
   }
+  if (isForIdTokens(options)) {
+    const read = readOptions<IdTokenVerifierOptions, typeof idTokenSchema>(caller, options, idTokenSchema, tokenAliases)
+    return createIdTokenVerifier(read, holdKeys(caller, readSource, read.keys))
+  }
+  const { form, ...read } = readVerifierOptions(caller, options)
   const keys = holdKeys(caller, readSource, read.keys)
   return Object.freeze(verifying(read, keys, form, { replaceKeys: keys.replace }))
 }
+
+const isForIdTokens = (options: unknown): options is IdTokenVerifierOptions =>
+  isPlainObject(options) && memberOf(options, 'accept') === 'id-token'
 
 function readVerifierOptions(caller: Subject, options: TokenVerifierOptions | JwtVerifierOptions) {
   if (isPlainObject(options) && memberOf(options, 'accept') !== undefined) {

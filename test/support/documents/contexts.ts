@@ -96,6 +96,29 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     }`,
   ),
   'create-auth': WITHOUT_ISSUER,
+  google: `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccounts([account])', '')}
+    type User = library.Account & { google?: string }
+    const users: User[] = [account]
+    export const created: string[] = []
+    const accounts = {
+      findByEmail: async (_email: string): Promise<User | undefined> => undefined,
+      findById: async (id: string) => users.find((user) => user.id === id),
+      findByGoogle: async (google: string) => users.find((user) => user.google === google),
+      async createForGoogle(google: string, _claims: object) {
+        created.push(google)
+        const user = { id: 'user-' + users.length, google, passwordHash: null }
+        users.push(user)
+        return user
+      },
+    }
+    const pending = new Map<string, number>()
+    const nonces = {
+      add: async (nonce: string, expiresAt: number) => void pending.set(nonce, expiresAt),
+      async take(nonce: string) {
+        const expiresAt = pending.get(nonce) ?? 0
+        return pending.delete(nonce) && expiresAt > Date.now()
+      },
+    }`,
   'old-tokens': WITHOUT_ISSUER,
   'api-keys': `${WITHOUT_ISSUER.replace("'statements:read'", "'reports:read'")}
     interface Row { id: string; digest: string; accountId: string; scopes: string[]; createdAt: Date }

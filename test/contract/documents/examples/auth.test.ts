@@ -1,10 +1,13 @@
+import { createPrivateKey } from 'node:crypto'
+import express from 'express'
 import type { Account, Auth, Codes } from 'express-token-endpoint'
 import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../support/concurrency.js'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
-import { TOKEN_PATH } from '../../../support/http.js'
+import { forge, makeIssuer, signingKey } from '../../../support/fixtures.js'
+import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
 
@@ -44,6 +47,53 @@ describe('the page on steps after the password', () => {
     alice.verified = true
     for (let times = 0; times < 7; times++) await send({ code })
     await send({ code: totp.generate({ timestamp: Date.now() + 30_000 }) }).expect(429)
+  })
+})
+
+describe('the page on Google', () => {
+  it('google: signs a new user in, and again, with each nonce once, and never with an access token', async () => {
+    const provider = express()
+    const { url } = await listen(provider)
+    const keys = signingKey('RS256')
+    const { kid } = makeIssuer({ keys }).jwks().keys[0] ?? {}
+    provider.get(
+      '/.well-known/openid-configuration',
+      (_req, res) => void res.json({ issuer: url, jwks_uri: `${url}/keys` }),
+    )
+    provider.get('/keys', (_req, res) => void res.json(makeIssuer({ keys }).jwks()))
+    Object.assign(process.env, { GOOGLE_ISSUER: url, GOOGLE_CLIENT_ID: 'client-1' })
+    const { app, created } = await run<{ created: string[] }>('google')
+    const iat = Math.floor(Date.now() / 1000)
+    const idToken = (claims: object) =>
+      forge(
+        { alg: 'RS256', kid, typ: 'JWT' },
+        { iss: url, aud: 'client-1', sub: 'g-1', iat, exp: iat + 60, ...claims },
+        createPrivateKey(keys.privateKey as string),
+        'RS256',
+      )
+    const send = async (claims: object = {}, more: object = {}) => {
+      const { nonce } = (await request(app).post('/google/nonce').expect(200)).body
+      const body = { credential: idToken({ nonce, ...claims }), nonce, ...more }
+      const { status, body: answer } = await request(app).post('/google/sign-in').send(body)
+      return { status, body: answer, sent: body }
+    }
+    const first = await send()
+    expect(first).toMatchObject({ status: 200, body: { authenticationToken: expect.any(String) } })
+    expect(await send()).toMatchObject({ status: 200 })
+    expect(created).toEqual(['g-1'])
+    expect((await request(app).post('/google/sign-in').send(first.sent)).status).toBe(403)
+    for (const [claims, more] of [
+      [{ aud: 'client-2' }],
+      [{ nonce: 'another' }],
+      [{ nonce: undefined }],
+      [{ scope: 'reports:read' }],
+      [{ exp: iat }],
+      [{}, { credential: first.body.authenticationToken }],
+      [{}, { credential: { toString: 'x' } }],
+    ] as const)
+      expect((await send(claims, more)).status).toBe(401)
+    expect((await send({}, { nonce: { $ne: 1 } })).status).toBe(403)
+    expect(created).toEqual(['g-1'])
   })
 })
 
