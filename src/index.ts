@@ -18,6 +18,7 @@ export { scrypt } from './accounts/passwords/hashers/scrypt.js'
 export type { CustomPasswords } from './accounts/passwords/host-passwords.js'
 export {
   createPasswords,
+  type ForbiddenCheck,
   type Passwords,
   type PasswordsOptions,
   type PasswordsSlot,

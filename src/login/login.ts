@@ -202,7 +202,8 @@ async function replaceOutdatedHash(task: CheckedTask): Promise<string | undefine
   } catch (error) {
     const { dependency, cause } = error as AuthError
     // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.
-    if (dependency) dependencyFailed(dependency, cause)
+    // bcrypt refuses a password that it would cut.
+    if (dependency && !isSignInRefusal(cause)) dependencyFailed(dependency, cause)
   }
   return replacement
 }

@@ -15,6 +15,7 @@ export const PAGE = {
   login: `${DOCS}/reference/login.md`,
   oldTokens: `${DOCS}/guides/old-tokens.md`,
   mcp: `${DOCS}/guides/mcp.md`,
+  newPasswords: `${DOCS}/guides/new-passwords.md`,
   options: `${DOCS}/reference/options.md`,
   passwords: `${DOCS}/reference/passwords.md`,
   proxy: `${DOCS}/guides/behind-a-proxy.md`,

@@ -119,6 +119,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         return pending.delete(nonce) && expiresAt > Date.now()
       },
     }`,
+  'leaked-passwords': `export const warnings: string[] = []
+    const log = { warn: (text: string, error: unknown) => void warnings.push(text + error) }`,
   'old-tokens': WITHOUT_ISSUER,
   'api-keys': `${WITHOUT_ISSUER.replace("'statements:read'", "'reports:read'")}
     interface Row { id: string; digest: string; accountId: string; scopes: string[]; createdAt: Date }

@@ -1,9 +1,9 @@
-import { createPrivateKey } from 'node:crypto'
-import express from 'express'
+import { createHash, createPrivateKey } from 'node:crypto'
+import express, { type Response } from 'express'
 import type { Account, Auth, Codes } from 'express-token-endpoint'
 import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { until } from '../../../support/concurrency.js'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
 import { forge, makeIssuer, signingKey } from '../../../support/fixtures.js'
@@ -94,6 +94,48 @@ describe('the page on Google', () => {
       expect((await send(claims, more)).status).toBe(401)
     expect((await send({}, { nonce: { $ne: 1 } })).status).toBe(403)
     expect(created).toEqual(['g-1'])
+  })
+})
+
+describe('the page on new passwords', () => {
+  it('leaked-passwords: refuses leaked and short ones, sends 5 digits of a digest, and fails open with a warning', async () => {
+    const asked: string[] = []
+    let answer: (digest: string, res: Response) => void = () => {}
+    const digestOf = (password: string) => createHash('sha1').update(password).digest('hex').toUpperCase()
+    const leaked = 'correct horse battery'
+    const service = express().use((req, res) => {
+      asked.push(`${req.url} ${req.headers['add-padding']}`)
+      answer(digestOf(leaked), res)
+    })
+    process.env['LEAKED_PASSWORDS'] = `${(await listen(service)).url}/range/`
+    const { passwords, warnings } = await run<{ warnings: unknown[] }>('leaked-passwords')
+    const codeOf = (password: string) =>
+      passwords.hash(password).then(
+        () => 'hashed',
+        ({ code }) => code,
+      )
+    expect(await codeOf('short')).toBe('short_password')
+    expect(asked).toEqual([])
+
+    answer = (digest, res) => void res.send(`${'0'.repeat(35)}:7\r\n${digest.slice(5)}:12`)
+    expect(await codeOf(leaked)).toBe('forbidden_password')
+    expect(asked).toEqual([`/range/${digestOf(leaked).slice(0, 5)} true`])
+    expect(await codeOf('another horse battery')).toBe('hashed')
+    answer = (digest, res) => void res.send(`${digest.slice(5)}:0`)
+    expect(await codeOf(leaked)).toBe('hashed')
+    expect(warnings).toHaveLength(0)
+
+    answer = (_digest, res) => void res.sendStatus(500)
+    expect(await codeOf(leaked)).toBe('hashed')
+    answer = (_digest, res) => void res.destroy()
+    expect(await codeOf(leaked)).toBe('hashed')
+    const limits = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort())
+    onTestFinished(() => limits.mockRestore())
+    answer = () => {}
+    expect(await codeOf(leaked)).toBe('hashed')
+    expect(limits).toHaveBeenCalledWith(2000)
+    expect(warnings).toHaveLength(3)
+    expect(JSON.stringify(warnings)).not.toContain(leaked)
   })
 })
 
