@@ -24,7 +24,7 @@ export interface PasswordsOptions {
   unknown?: Hasher | undefined
   /**
    * Returns whether a user may not have a password, for example because it was leaked. `hash` asks it, and a login that replaces an old hash does not.
-   * True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for a code of your own. Another error, another value
+   * True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for your own code. Another error, another value
    * than a boolean, and a result after 5 s reject with an `AuthError` `unavailable`. Default: every password is allowed.
    */
   isForbidden?: ForbiddenCheck | undefined

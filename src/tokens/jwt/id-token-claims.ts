@@ -21,7 +21,7 @@ export interface VerifiedIdToken {
 
 /** Returns whether a token says that it is for an API, or another message of the provider. */
 function isOther(claims: Record<string, unknown>): boolean {
-  // `token_use` is a claim of Cognito, and `typ` among the claims is one of Keycloak. Logout tokens have `events`.
+  // `token_use` is a claim of Cognito, and `typ` among the claims is one of Keycloak. Security events have `events` (RFC 8417).
   const { token_use: use = 'id', typ: kind = 'ID' } = claims
   const scopes = scopesIn(claims)
   const isForApi = !scopes?.every((scope) => OF_SIGN_IN.includes(scope))
