@@ -18,6 +18,7 @@ export { scrypt } from './accounts/passwords/hashers/scrypt.js'
 export type { CustomPasswords } from './accounts/passwords/host-passwords.js'
 export {
   createPasswords,
+  type ForbiddenCheck,
   type Passwords,
   type PasswordsOptions,
   type PasswordsSlot,
@@ -110,6 +111,8 @@ export type { RefreshOptions, RefreshSecret } from './sessions/refresh/refresh-o
 export type { FoundSession, NewSession, Session, SessionChange, SessionStore } from './sessions/session.js'
 export { createSessions, type SessionOwner, type Sessions, type SessionsOptions } from './sessions/sessions.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
+export type { IdTokenVerifier, IdTokenVerifierOptions } from './tokens/id-token-verifier.js'
+export type { VerifiedIdToken } from './tokens/jwt/id-token-claims.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
 export type { AccountIdOf, ScopesOf } from './tokens/jwt/provider-claims.js'
 export { discoverKeys } from './tokens/keys/discover-keys.js'
@@ -126,13 +129,14 @@ export type {
 } from './tokens/keys/key-ring.js'
 export { type RemoteKeys, remoteKeys } from './tokens/keys/remote-keys.js'
 export type { RemoteKeysOptions } from './tokens/keys/remote-keys-options.js'
+export { type OldTokensOptions, oldTokens } from './tokens/old-tokens.js'
 export type { JwtVerifierOptions, TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
+export type { CustomToken, CustomTokenVerifier, TokenVerifier } from './tokens/token-verifier.js'
 export {
   createTokenIssuer,
   createTokenVerifier,
   type KeyVerifier,
   type TokenIssuer,
-  type TokenVerifier,
 } from './tokens/tokens.js'
 export { type ClaimsCheck, claimsOf, type PrivateClaims, type VerifiedToken } from './tokens/verified-token.js'
 export type { HostOptions } from './waiting/host-options.js'

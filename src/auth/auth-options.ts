@@ -8,6 +8,7 @@ import { aliasesOf, type Check, checkThat, optional, readOptions } from '../opti
 import { bare, isPlainObject } from '../options/values.js'
 import { ENDPOINTS } from '../refusals/responses.js'
 import type { TokenIssuerOptions } from '../tokens/token-options.js'
+import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 
 /** The paths of `auth.router`, below its mount point and without patterns. */
 export interface AuthPaths {
@@ -45,6 +46,11 @@ export interface AuthOptions<A extends Account = Account>
     > {
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
+  /**
+   * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At most
+   * 31. Default: none.
+   */
+  alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /** The paths of the router. Default: those of the parts. */
   paths?: AuthPaths | undefined
   /**
@@ -134,6 +140,10 @@ const names: readonly Name[] = [...LOGIN, ...ROUTER, ...ISSUER, ...GUARD, ...ALL
 const schema = {
   ...(Object.fromEntries(names.map((name) => [name, asGiven])) as Record<Name, Check<unknown>>),
   paths: optional(pathsOption, pathsOption({})),
+  alsoAccept: optional(
+    checkThat<readonly CustomTokenVerifier[]>('a list of verifiers, like [oldTokens(…)]', Array.isArray),
+    [],
+  ),
   mountPath: optional(text('a path like "/api", without a slash at its end', /^(\/[^/?#\s]+)*$/)),
 }
 
@@ -144,6 +154,7 @@ const aliases = aliasesOf({
   sessions: 'session',
   refresh: 'refreshToken refreshTokens rememberMe cookie',
   paths: 'path url basePath',
+  alsoAccept: 'oldTokens verifiers otherTokens',
   mountPath: 'mount prefix',
 })
 
@@ -161,6 +172,7 @@ export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
     guard: pick(GUARD, ['timeout', 'onEvent']),
     paths: read.paths,
     mountPath: read.mountPath,
+    alsoAccept: read.alsoAccept,
     onEvent: pick(['onEvent']).onEvent,
     refuse: pick(['refuse']).refuse,
   }

@@ -114,7 +114,8 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   router.use(tokenRouter(routerOptions))
 
   const tickets = createTickets(given.issuer, sessions)
-  const ownGuard = { ...given.guard, tokens, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
+  const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
+  const ownGuard = { ...given.guard, tokens: accepted, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
   function guard({ ticket, ...chosen }: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
     if (taken)

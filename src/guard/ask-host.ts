@@ -7,7 +7,7 @@ import { AuthError } from '../refusals/auth-error.js'
 import type { TokenRefusal } from '../refusals/codes.js'
 import { noteMissing } from '../sessions/session-parts.js'
 import type { Sessions } from '../sessions/sessions.js'
-import { factsOf, type VerifiedToken } from '../tokens/verified-token.js'
+import { factsOf, mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 import { callHost } from '../waiting/host-call.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
@@ -41,7 +41,7 @@ export async function askHost(
   req?: IncomingMessage,
 ): Promise<FoundAccount | undefined> {
   if (settings.isRevoked) await requireUnrevoked(settings.isRevoked, auth, settings.timeout)
-  if (settings.sessions) await requireSession(settings.sessions, auth, settings.timeout)
+  if (settings.sessions && mayHaveSession(auth)) await requireSession(settings.sessions, auth, settings.timeout)
   const found = settings.accounts && (await requireAccount(settings.accounts, auth, settings.timeout))
   if (found && settings.allow && req) await requireAllowed(settings.allow, req, found, auth, settings.timeout)
   return found

@@ -1,5 +1,6 @@
 import type { AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
+import { hasBrand } from '../options/brand.js'
 import { type Duration, func, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
@@ -18,7 +19,7 @@ import { warnOnce } from '../refusals/warnings.js'
 import { noteGuard } from '../sessions/session-parts.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
-import type { TokenVerifier } from '../tokens/tokens.js'
+import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 import { hostVerifier, type Verifier, verifierOf } from '../tokens/verifier.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
@@ -31,10 +32,10 @@ import type { TokenFrom } from './token-source.js'
 export interface RequireBearerOptions extends HostOptions {
   /**
    * Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. Or a list of 1 to 32 verifiers, each of another
-   * issuer: the claim `iss` of a token selects its verifier, and a token of another issuer is refused. A custom verifier is an object with
-   * `issuer` and `verify`.
+   * issuer: the claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. A custom
+   * verifier is an object with `issuer` and `verify`, and for other texts than JWTs also `accepts`.
    */
-  tokens: TokenVerifier | readonly TokenVerifier[]
+  tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
   /**
    * Scopes that a token must have, all of them: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
    * A missing scope causes a `403` (RFC 6750 section 3.1). `undefined` is a `TypeError`: a misspelt name must not open the guard.
@@ -97,17 +98,28 @@ export interface RequireBearerOptions extends HostOptions {
 }
 
 const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
-const verifierObject = withMethods<TokenVerifier>(VERIFIER, ['verify'])
+const verifierObject = withMethods<CustomTokenVerifier>(VERIFIER, ['verify'])
 const tokenVerifier: Check<Verifier> = (value) => {
+  if (hasBrand('IdTokenVerifier', value))
+    throw new InvalidOption(
+      VERIFIER,
+      'An ID token gives no access. Verify it in your sign-in route, and call auth.signIn()',
+    )
   const tokens = verifierObject(value)
+  const accepts = memberOf(tokens, 'accepts')
   if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
+  if (accepts !== undefined && typeof accepts !== 'function')
+    throw new InvalidOption(VERIFIER, 'Its "accepts" must be a function (text) => boolean')
   return verifierOf(tokens) ?? hostVerifier(tokens)
 }
 
 const MOST_ISSUERS = 32
 
 const tokenVerifiers: Check<Verifiers> = (value) => {
-  if (!Array.isArray(value)) return oneVerifier(tokenVerifier(value))
+  if (!Array.isArray(value)) {
+    const one = tokenVerifier(value)
+    return one.accepts ? severalVerifiers([one]) : oneVerifier(one)
+  }
   const list = [...value].map(tokenVerifier)
   const issuers = new Set(list.map(({ issuer }) => issuer))
   if (list.length === 0 || list.length > MOST_ISSUERS)
@@ -200,7 +212,7 @@ function withRealm(caller: Subject, options: object, read: Checked<typeof guardS
   if (read.tokenFrom && memberOf(options, 'scheme') !== undefined)
     throw misuse(`${caller}: option "scheme" has no effect next to "tokenFrom"`, PAGE.guard)
   const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
-  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuers[0]) }
+  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.realm) }
 }
 
 /** Warns of options that the host may not mean. */

@@ -11,6 +11,7 @@ import { describe } from '../options/read-options.js'
 import { ignoringErrors, isThenable } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
+import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
 import { type AfterPasswordTask, askAfterPassword, type ExtraFields } from './after-password.js'
@@ -207,7 +208,8 @@ async function replaceOutdatedHash(task: CheckedTask): Promise<string | undefine
   } catch (error) {
     const { dependency, cause } = error as AuthError
     // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.
-    if (dependency) dependencyFailed(dependency, cause)
+    // bcrypt refuses a password that it would cut.
+    if (dependency && !isSignInRefusal(cause)) dependencyFailed(dependency, cause)
   }
   return replacement
 }

@@ -14,6 +14,7 @@ const MARKS = {
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
   Guard: Symbol.for('express-token-endpoint.Guard.1'),
   Login: Symbol.for('express-token-endpoint.Login.2'),
+  IdTokenVerifier: Symbol.for('express-token-endpoint.IdTokenVerifier.1'),
   TokenVerifier: Symbol.for('express-token-endpoint.TokenVerifier.1'),
   TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
   Sessions: Symbol.for('express-token-endpoint.Sessions.2'),

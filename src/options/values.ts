@@ -54,6 +54,12 @@ export function ignoringErrors(run: () => unknown): void {
   }
 }
 
+/** Handles the rejection of a function that must not be asynchronous, because an unhandled one ends the process. */
+export function settled<T>(result: T): T {
+  if (isThenable(result)) Promise.resolve(result).catch(() => {})
+  return result
+}
+
 /** Parses JSON. Returns undefined for text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -22,6 +22,7 @@ export type TokenRefusal =
   | 'issuer'
   | 'audience'
   | 'id_token'
+  | 'nonce'
   | 'not_yet_valid'
   | 'expired'
   | 'revoked'

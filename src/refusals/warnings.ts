@@ -23,6 +23,10 @@ const WARNINGS = {
     PAGE.accounts,
     'The claim "…" is ignored, because only the issuer writes claims of this name. Choose another name for it',
   ],
+  longOldTokens: [
+    PAGE.oldTokens,
+    'oldTokens() accepts tokens of the old code for more than 90 days. Set "until" to the time when the last old token expires',
+  ],
   commaInScope: [
     PAGE.guard,
     "A scope has a comma, so it counts as one scope. If you mean several scopes, pass them as a list like ['a', 'b']",

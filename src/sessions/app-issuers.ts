@@ -10,6 +10,7 @@ export function appIssuers(issuers: readonly string[] | undefined) {
   return {
     /** The method `useFor` of sessions. */
     useFor(used: readonly string[], caller: string): void {
+      if (used.length === 0) return
       const allowed = ofApp ?? used.slice(0, 1)
       const unknown = used.find((issuer) => !allowed.includes(issuer))
       if (unknown !== undefined) {

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Hasher } from '../accounts/passwords/hashers/hasher.js'
 import {
+  commonSchema,
   createPasswords,
   type Passwords,
   type PasswordsOptions,
   queueAliases,
-  queueSchema,
 } from '../accounts/passwords/passwords.js'
 import { readOptions } from '../options/read-options.js'
 import { testsOnly } from './tests-only.js'
 
-/** The options of `fastPasswords`: those of `createPasswords` without `hashers`. */
-export type FastPasswordsOptions = Omit<PasswordsOptions, 'hashers'>
+/** The options of `fastPasswords`: those of `createPasswords` without its hashers. */
+export type FastPasswordsOptions = Omit<PasswordsOptions, 'hashers' | 'unknown'>
 
 /** The prefix of test hashes. No other hasher accepts the prefix, so a test hash in a real database opens no account. */
 const MARK = '$test-only$'
@@ -34,10 +34,10 @@ export const testHasher: Required<Pick<Hasher, 'accepts' | 'verify' | 'hash'>> =
  */
 export function fastPasswords(options?: FastPasswordsOptions): Required<Passwords> {
   testsOnly('fastPasswords')
-  const read = readOptions<FastPasswordsOptions, typeof queueSchema>(
+  const read = readOptions<FastPasswordsOptions, typeof commonSchema>(
     'fastPasswords',
     options,
-    queueSchema,
+    commonSchema,
     queueAliases,
   )
   return createPasswords({ hashers: [testHasher], ...read })

@@ -3,7 +3,6 @@ import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import { signCompact } from '../tokens/jwt/signature.js'
 import { readKeys } from '../tokens/keys/key-ring.js'
 import { type IssuerSettings, issuerOf, type TokenIssuer } from '../tokens/tokens.js'
-import { issueNow } from './issue-now.js'
 
 /**
  * Functions that make tokens with one fault each. Guards refuse them with `401` and `error="invalid_token"`. The event has the
@@ -80,18 +79,18 @@ export function refusedTokens(
   /** Changes the text of a new token. */
   const changed = (change: (parts: ReturnType<typeof partsOf>, subject: TokenSubject) => string) => {
     return (subject: TokenSubject): IssuedToken => {
-      const issued = issueNow(tokens, subject)
+      const issued = tokens.issueSync(subject)
       return { ...issued, token: change(partsOf(issued.token), subject) }
     }
   }
   return {
-    expired: (subject) => issueNow(tokens, { ...subject, issuedAt: earlier() }),
-    notYetValid: (subject) => issueNow(later, subject),
-    foreign: (subject) => issueNow(foreign, subject),
-    foreignKey: (subject) => issueNow(foreignKey, subject),
-    otherAudience: (subject) => issueNow(otherAudience, subject),
+    expired: (subject) => tokens.issueSync({ ...subject, issuedAt: earlier() }),
+    notYetValid: (subject) => later.issueSync(subject),
+    foreign: (subject) => foreign.issueSync(subject),
+    foreignKey: (subject) => foreignKey.issueSync(subject),
+    otherAudience: (subject) => otherAudience.issueSync(subject),
     forged: changed(({ header, payload }, subject) => {
-      const { signature } = partsOf(issueNow(tokens, subject).token)
+      const { signature } = partsOf(tokens.issueSync(subject).token)
       return `${header}.${payload}.${signature}`
     }),
     malformed: changed(({ header, payload }) => `${header}.${payload}`),
@@ -103,7 +102,7 @@ export function refusedTokens(
       return `${text}.${withPublicKey(text, `sha${hmac.slice(2)}`, tokens)}`
     }),
     idToken: changed(({ payload }) =>
-      // issueNow has refused a key that is not in memory.
+      // issueSync has refused a key that is not in memory.
       signingKey ? signCompact({ alg, typ: 'JWT', kid }, decoded(payload), signingKey) : '',
     ),
   }

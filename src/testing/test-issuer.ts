@@ -8,7 +8,6 @@ import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { PrivateTokenKey } from '../tokens/keys/key-ring.js'
 import { issuerSchema, type TokenIssuerOptions, tokenAliases } from '../tokens/token-options.js'
 import { issuerOf, type TokenIssuer } from '../tokens/tokens.js'
-import { issueNow } from './issue-now.js'
 import { type RefusedSessionTokens, type RefusedTokens, refusedTokens } from './refused-tokens.js'
 import { type TestClock, testClock } from './test-clock.js'
 import { testsOnly } from './tests-only.js'
@@ -164,7 +163,7 @@ export function createTestIssuer(options?: AnyOptions): TestIssuer | SessionTest
     return asMembers(starting, result)
   }
 
-  const issuing: Make = (subject) => issueNow(tokens, subject)
+  const issuing: Make = (subject) => tokens.issueSync(subject)
   const headersFrom = (make: Make) => (account: TestAccount) => give(make, account, ({ headers }) => headers)
   const refused = Object.entries(refusedTokens(tokens, settings, otherKey)).map(([fault, make]) => [
     fault,

@@ -88,7 +88,7 @@ const onlyForJwt = checkThat<undefined>("omitted without accept: 'jwt'", (value)
 
 export const issuedVerifierSchema = {
   ...verifierSchema,
-  accept: checkThat<undefined>("'jwt' or undefined", (value) => value === undefined),
+  accept: checkThat<undefined>("'jwt', 'id-token' or undefined", (value) => value === undefined),
   scopes: onlyForJwt,
   accountId: onlyForJwt,
 }
@@ -97,7 +97,7 @@ export const jwtSchema = {
   ...verifierSchema,
   issuer: exactUrl,
   audience: text("a non-empty string: with accept: 'jwt', the provider's name of this API"),
-  accept: checkThat<'jwt'>("'jwt'", (value) => value === 'jwt'),
+  accept: checkThat<'jwt'>("'jwt', 'id-token' or undefined", (value) => value === 'jwt'),
   scopes: optional(func<ScopesOf>('a function (claims) => scopes')),
   accountId: optional(func<AccountIdOf>('a function (claims) => accountId')),
 }

@@ -2,15 +2,18 @@ import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
-import { traceSync, VERIFY } from '../refusals/tracing.js'
-import { ISSUED_FORM, type TokenForm, TYP } from './jwt/claims.js'
-import { knownHeaders } from './jwt/compact-jws.js'
+import {
+  createIdTokenVerifier,
+  type IdTokenVerifier,
+  type IdTokenVerifierOptions,
+  idTokenSchema,
+} from './id-token-verifier.js'
+import { ISSUED_FORM, TYP } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
-import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
-import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
+import { isRemoteKeys } from './keys/remote-keys.js'
 import {
   issuedVerifierSchema,
   issuerSchema,
@@ -19,36 +22,10 @@ import {
   type TokenIssuerOptions,
   type TokenVerifierOptions,
   tokenAliases,
-  type verifierSchema,
 } from './token-options.js'
-import { NO_CACHE, verifiedCache } from './verified-cache.js'
-import { factsOf, type PrivateClaims, type VerifiedToken } from './verified-token.js'
-import { type IssueNow, withIssueNow, withVerifier } from './verifier.js'
-
-/** Verifies the tokens of one environment. Returned by `createTokenVerifier`. */
-export interface TokenVerifier {
-  /** The environment's base URL, without a trailing slash. */
-  readonly issuer: string
-  /** The audience of its tokens (`aud`). */
-  readonly audience: string
-  /**
-   * Verifies a token's text: algorithm, key, signature, environment, times (RFC 7519 section 7.2, RFC 8725, RFC 9068 section 4).
-   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused; `unavailable` when its key may be among remote keys
-   * that cannot be fetched
-   */
-  verify(token: string): Promise<VerifiedToken>
-}
-
-/** A verifier of this package, which types the private claims. */
-interface TypedVerifier extends TokenVerifier {
-  /**
-   * Verifies a token's text: algorithm, key, signature, environment, times (RFC 7519 section 7.2, RFC 8725, RFC 9068 section 4).
-   * The type `C` of its private claims is not checked: `claimsOf` does that.
-   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused; `unavailable` when its key may be among remote keys
-   * that cannot be fetched
-   */
-  verify<C = PrivateClaims>(token: string): Promise<VerifiedToken<C>>
-}
+import type { TypedVerifier } from './token-verifier.js'
+import { type IssueNow, withIssueNow } from './verifier.js'
+import { verifying } from './verifying.js'
 
 /** Issues the tokens of one environment, and verifies them. Returned by `createTokenIssuer`. */
 export interface TokenIssuer extends TypedVerifier {
@@ -58,6 +35,11 @@ export interface TokenIssuer extends TypedVerifier {
    * `overloaded` when 1,024 of its signatures are under way
    */
   issue(subject: TokenSubject): Promise<IssuedToken>
+  /**
+   * Issues a token like `issue`, without a promise: for tests, and for code that cannot wait. The key must be in memory.
+   * @throws TypeError naming the key when it has `sign`, and when the account id, the scopes or the claims are not valid
+   */
+  issueSync(subject: TokenSubject): IssuedToken
   /**
    * Replaces the keys while the process runs, for example after one has leaked. The first key signs from now on. Tokens of a key that is
    * gone are refused at once, and tokens of the other keys stay valid.
@@ -111,6 +93,12 @@ export function issuerOf(caller: Subject, read: IssuerSettings): TokenIssuer {
     keys.current.first.sign ? undefined : (issueToken(issuing, subject) as IssuedToken)
   const issuerMembers = {
     issue: async (subject: TokenSubject) => issueToken(issuing, subject),
+    issueSync(subject: TokenSubject) {
+      const issued = issueNow(subject)
+      if (issued) return issued
+      const { kid } = keys.current.first
+      throw misuse(`issueSync: the key "${kid}" signs with "sign", so its tokens need a promise. Use issue()`)
+    },
     replaceKeys(value: unknown) {
       keys.replace(value)
       issuing.sign = currentSigner()
@@ -134,9 +122,12 @@ export interface KeyVerifier extends TypedVerifier {
  * Creates a verifier, for a service that holds no signing key.
  * @throws TypeError naming the option that is not valid
  */
-export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierOptions): KeyVerifier {
+export function createTokenVerifier(options: IdTokenVerifierOptions): IdTokenVerifier
+export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierOptions): KeyVerifier
+export function createTokenVerifier(
+  options: TokenVerifierOptions | JwtVerifierOptions | IdTokenVerifierOptions,
+): KeyVerifier | IdTokenVerifier {
   const caller = 'createTokenVerifier'
-  const { form, ...read } = readVerifierOptions(caller, options)
   const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
   function readSource(caller: Subject, value: unknown, held?: KeySource): KeySource {
     if (isRemoteKeys(value)) return value
@@ -151,9 +142,17 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
     }
     return readKeys(caller, value, held)
   }
+  if (isForIdTokens(options)) {
+    const read = readOptions<IdTokenVerifierOptions, typeof idTokenSchema>(caller, options, idTokenSchema, tokenAliases)
+    return createIdTokenVerifier(read, holdKeys(caller, readSource, read.keys))
+  }
+  const { form, ...read } = readVerifierOptions(caller, options)
   const keys = holdKeys(caller, readSource, read.keys)
   return Object.freeze(verifying(read, keys, form, { replaceKeys: keys.replace }))
 }
+
+const isForIdTokens = (options: unknown): options is IdTokenVerifierOptions =>
+  isPlainObject(options) && memberOf(options, 'accept') === 'id-token'
 
 function readVerifierOptions(caller: Subject, options: TokenVerifierOptions | JwtVerifierOptions) {
   if (isPlainObject(options) && memberOf(options, 'accept') !== undefined) {
@@ -174,32 +173,3 @@ function readVerifierOptions(caller: Subject, options: TokenVerifierOptions | Jw
 const wrongKeys = (caller: Subject, says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
-
-/** Adds a verifier to an object: its public members, and the one that the guard uses. */
-function verifying<T extends object>(
-  { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
-  keys: KeySource,
-  form: TokenForm,
-  members: T,
-): TypedVerifier & T {
-  const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
-  const material = { keys, form, headers: knownHeaders() }
-  function verifyNew(text: string): VerifiedToken {
-    const expected = { issuer, audience, now: clock(), tolerance }
-    const verification = traceSync(
-      VERIFY,
-      () => verifyToken(text, material, expected),
-      ({ token }) => factsOf(token),
-    )
-    add(verification)
-    return verification.token
-  }
-  function verifyHere(text: string): VerifiedToken {
-    assertTokenText(text)
-    return fromCache(text) ?? verifyNew(text)
-  }
-  const verify = <C>(text: string) => retryUnknownKey(keys, verifyHere, text, issuer) as Promise<VerifiedToken<C>>
-  const verifyNow = (text: string) => unlessUnknownKey(keys, verifyNew, text)
-  const tokens = { issuer, audience, verify, ...members }
-  return withVerifier(tokens, { issuer, cacheSize: cache || 0, tolerance, now: clock, fromCache, verifyNow, verify })
-}

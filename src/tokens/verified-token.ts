@@ -59,8 +59,14 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
 }
 
-/** Returns whether a token is of an identity provider, which issues tokens also without a sign-in. */
-export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) === true
+/** The kinds of tokens that this package has not issued: of an identity provider, or of a verifier with `accepts`. */
+type Kind = 'provider' | 'unnamed'
+
+/** Returns whether the issuer of a token also issues tokens without a sign-in. */
+export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== undefined
+
+/** Returns whether a token may have a session. Old tokens and API keys have none. */
+export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another
@@ -69,7 +75,7 @@ export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', a
  * @returns undefined for a value that is not a token
  * @throws TypeError for claims that are not JSON, such as a cycle
  */
-export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken | undefined {
+export function toVerifiedToken(value: unknown, verifiedBy = '', isUnnamed = false): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
   if (!isPlainObject(value) || isThenable(value)) return undefined
   const id = memberOf(value, 'id')
@@ -87,7 +93,8 @@ export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken 
   if (clientId !== undefined && typeof clientId !== 'string') return undefined
   if (!isValidDate(issuedAt) || !isValidDate(expiresAt) || !claims) return undefined
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
-  return new Verified({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims })
+  const kind = isUnnamed ? 'unnamed' : undefined
+  return new Verified({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims, kind })
 }
 
 /**
@@ -97,8 +104,8 @@ export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken 
 interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   iat: number
   exp: number
-  /** True when `iat` may be the time of a refresh. */
-  mayBeRefreshed?: boolean
+  /** Default: a token of this package, or of a custom verifier for an issuer. */
+  kind?: Kind | undefined
 }
 
 export class Verified implements VerifiedToken {
@@ -130,7 +137,7 @@ export class Verified implements VerifiedToken {
   })
 
   constructor(members: Members) {
-    const { id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims, mayBeRefreshed } = members
+    const { id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims, kind } = members
     this.id = id
     this.accountId = accountId
     this.issuer = issuer
@@ -143,7 +150,7 @@ export class Verified implements VerifiedToken {
     Object.defineProperty(this, 'issuedAt', Verified.#issuedAt)
     Object.defineProperty(this, 'expiresAt', Verified.#expiresAt)
     this.claims = deepFreeze(claims)
-    Object.freeze(brand('VerifiedToken', this, mayBeRefreshed))
+    Object.freeze(brand('VerifiedToken', this, kind))
   }
 
   static {

@@ -1,6 +1,9 @@
 import { brandOf, brandWith } from '../options/brand.js'
-import { misuse } from '../options/misuse.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { memberOf, settled } from '../options/values.js'
+import { AuthError } from '../refusals/auth-error.js'
 import type { IssuedToken, TokenSubject } from './jwt/issue-token.js'
+import type { CustomTokenVerifier } from './token-verifier.js'
 import { toVerifiedToken, type VerifiedToken } from './verified-token.js'
 
 /** A verifier as the guard uses it. Our own verifiers carry one, and {@link hostVerifier} creates one for a verifier of the host. */
@@ -10,6 +13,8 @@ export interface Verifier {
   readonly cacheSize: number
   /** The difference between clocks that is tolerated, in milliseconds. */
   readonly tolerance: number
+  /** Returns whether the verifier takes a text that names no issuer of the list. Its tokens have no sessions. Default: no such text. */
+  readonly accepts?: ((text: string, isJwt: boolean) => boolean) | undefined
   /** The current time by the verifier's clock, in milliseconds. */
   now(): number
   /** Returns a token that was verified before and is still valid. */
@@ -30,21 +35,34 @@ export const withVerifier = <T extends object>(tokens: T, verifier: Verifier): T
 export const verifierOf = (tokens: object) => brandOf('TokenVerifier', tokens) as Verifier | undefined
 
 /** Creates the verifier of a host's object. It has no cache, and the time of this process. */
-export function hostVerifier(tokens: { readonly issuer: string; verify(text: string): unknown }): Verifier {
+export function hostVerifier(tokens: CustomTokenVerifier): Verifier {
   const { issuer } = tokens
+  const isUnnamed = memberOf(tokens, 'accepts') !== undefined
   return {
     issuer,
+    accepts: isUnnamed ? (text, isJwt) => !isJwt && askWhether(tokens, text) : undefined,
     cacheSize: 0,
     tolerance: 0,
     now: () => Date.now(),
     fromCache: () => undefined,
     verifyNow: () => undefined,
     async verify(text) {
-      const auth = toVerifiedToken(await tokens.verify(text), issuer)
+      const auth = toVerifiedToken(await tokens.verify(text), issuer, isUnnamed)
       // A forgotten `return` in a host's own `verify` does not count as a token.
       if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
       return auth
     },
+  }
+}
+
+/** @throws AuthError `unavailable` when the host's function fails, so that no other verifier gets the text */
+function askWhether(tokens: CustomTokenVerifier, text: string): boolean {
+  try {
+    const accepted: unknown = settled(tokens.accepts?.(text))
+    if (typeof accepted === 'boolean') return accepted
+    throw misuse('tokens: accepts must return true or false', PAGE.issuers)
+  } catch (cause) {
+    throw new AuthError('unavailable', { dependency: 'keys', issuer: tokens.issuer, cause })
   }
 }
 

@@ -1,5 +1,5 @@
 import { AuthError } from '../refusals/auth-error.js'
-import { unverifiedIssuer } from './jwt/compact-jws.js'
+import { looksLikeJwt, unverifiedIssuer } from './jwt/compact-jws.js'
 import { assertTokenText } from './jwt/verify-token.js'
 import { KEY_LENGTH, recentMap } from './recent-map.js'
 import type { VerifiedToken } from './verified-token.js'
@@ -7,11 +7,14 @@ import type { Verifier } from './verifier.js'
 
 /** The verifiers of a guard. */
 export interface Verifiers {
-  readonly issuers: readonly [string, ...string[]]
+  /** The name of the first verifier. */
+  readonly realm: string
+  /** The issuers whose tokens may have sessions. */
+  readonly issuers: readonly string[]
   /** Returns a token that was verified before and is still valid. */
   fromCache(text: string): VerifiedToken | undefined
   /**
-   * Returns the verifier that a token's `iss` names, without work on its signature.
+   * Returns the verifier that a token's `iss` names, without work on its signature. Otherwise returns the first one that accepts the text.
    * @throws AuthError `invalid_token` when no verifier has this issuer
    */
   select(text: string): Verifier
@@ -21,7 +24,7 @@ export interface Verifiers {
 
 export function oneVerifier(verifier: Verifier): Verifiers {
   const { issuer, fromCache } = verifier
-  return { issuers: [issuer], fromCache, select: () => verifier, ofToken: () => verifier }
+  return { realm: issuer, issuers: [issuer], fromCache, select: () => verifier, ofToken: () => verifier }
 }
 
 /** A `Map` holds at most 2 ** 24 entries. */
@@ -50,9 +53,20 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
     }
   }
 
-  const byIssuer = new Map(list.map((verifier) => [verifier.issuer, withHint(verifier)]))
+  const verifiers = list.map(withHint)
+  const byIssuer = new Map(verifiers.map((verifier) => [verifier.issuer, verifier]))
+  const asked = verifiers.filter(({ accepts }) => accepts)
+  const issuers = verifiers.filter((verifier) => !asked.includes(verifier)).map(({ issuer }) => issuer)
+
+  function askedAbout(text: string): Verifier | undefined {
+    if (asked.length === 0) return undefined
+    const isJwt = looksLikeJwt(text)
+    return asked.find(({ accepts }) => accepts?.(text, isJwt))
+  }
+
   return {
-    issuers: [...byIssuer.keys()] as [string, ...string[]],
+    realm: list[0]?.issuer as string,
+    issuers,
     fromCache(text) {
       const id = text.slice(-KEY_LENGTH)
       return (holders.recent.get(id) ?? holders.older(id))?.fromCache(text)
@@ -60,7 +74,8 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
     select(text) {
       assertTokenText(text)
       const issuer = unverifiedIssuer(text)
-      const found = issuer === undefined ? undefined : byIssuer.get(issuer)
+      const isNamed = issuer !== undefined && issuers.includes(issuer)
+      const found = isNamed ? byIssuer.get(issuer) : askedAbout(text)
       if (!found) throw new AuthError('invalid_token', { reason: issuer === undefined ? 'malformed' : 'issuer' })
       return found
     },

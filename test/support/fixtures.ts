@@ -13,6 +13,7 @@ import {
   type SecretTokenKey,
   type TokenIssuer,
   type TokenIssuerOptions,
+  type TokenSubject,
   type TokenVerifier,
 } from 'express-token-endpoint'
 import { PAIRS, ALGORITHMS as ROWS } from '../../src/tokens/algorithms/algorithms.js'
@@ -91,5 +92,5 @@ export function makeStore(accounts: MemoryAccount[] = Object.values(ACCOUNTS)): 
   return memoryAccounts(accounts)
 }
 
-export { issueNow } from '../../src/testing/issue-now.js'
+export const issueNow = (tokens: TokenIssuer, subject: TokenSubject) => tokens.issueSync(subject)
 export type { Account }

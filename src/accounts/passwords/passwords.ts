@@ -1,17 +1,33 @@
 import { randomBytes } from 'node:crypto'
-import { integer } from '../../options/checks.js'
+import { func, integer } from '../../options/checks.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject, own } from '../../options/values.js'
+import { SignInRefusal } from '../../refusals/sign-in-refusal.js'
+import { callHost } from '../../waiting/host-call.js'
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
 import type { Hasher } from './hashers/hasher.js'
 
+/** Returns whether a new password may not be used. */
+export type ForbiddenCheck = (password: string) => boolean | Promise<boolean>
+
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
   /** The accepted hashers. The first one makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
+  /**
+   * The hasher that does the work for unknown addresses, with the cost that most stored hashes have. Set it while old hashes are replaced, so that the
+   * time of a login does not tell who has an account. It needs `hash`. Default: the first of `hashers`.
+   */
+  unknown?: Hasher | undefined
+  /**
+   * Returns whether a user may not have a password, for example because it was leaked. `hash` asks it, and a login that replaces an old hash does not.
+   * True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for your own code. Another error, another value
+   * than a boolean, and a result after 5 s reject with an `AuthError` `unavailable`. Default: every password is allowed.
+   */
+  isForbidden?: ForbiddenCheck | undefined
   /**
    * The number of passwords that are hashed at a time, from 1 to 1,024. Default: one less than libuv's threads
    * (`UV_THREADPOOL_SIZE`, 4), at most the number of cores, and at least 1.
@@ -29,8 +45,9 @@ export interface PasswordsOptions {
 export interface Passwords {
   /**
    * Makes a hash to store. Rejects with the error of the first hasher when that fails.
+   * @throws SignInRefusal `forbidden_password` when `isForbidden` says so, `password_too_long` for bcrypt
    * @throws TypeError when the password is not a well-formed Unicode string
-   * @throws AuthError `overloaded` when too many logins wait
+   * @throws AuthError `overloaded` when too many logins wait, `unavailable` when `isForbidden` fails
    */
   hash(password: string): Promise<string>
   /**
@@ -61,7 +78,7 @@ export interface PasswordsSlot {
    */
   start(): Promise<void>
   /**
-   * Makes a hash like `Passwords.hash`.
+   * Makes a hash like `Passwords.hash`, without `isForbidden`.
    * @throws AuthError `overloaded` when the hash does not begin within the time limit
    * @throws Error when the hash takes longer than the time limit
    */
@@ -101,14 +118,40 @@ function isHasher(value: unknown): boolean {
   return isPlainObject(value) && typeof value['accepts'] === 'function' && typeof value['verify'] === 'function'
 }
 
-export const queueSchema = {
+const hasherForUnknown: Check<HasherList[0]> = (value) => {
+  if (isHasher(value) && typeof (value as Hasher).hash === 'function') return value as HasherList[0]
+  throw new InvalidOption('a hasher with "hash", like bcrypt({ cost: 8 })')
+}
+
+export const commonSchema = {
+  isForbidden: optional(func<ForbiddenCheck>('a function (password) => boolean')),
   concurrency: optional(integer(1, 1024, 'a number of passwords'), defaultConcurrency()),
   queue: optional(integer(0, 100_000, 'a number of logins'), 1024),
 }
 
 export const queueAliases = { parallelism: 'concurrency', maxQueue: 'queue' }
 
-const schema = { hashers: optional(hasherList), ...queueSchema }
+const schema = { hashers: optional(hasherList), unknown: optional(hasherForUnknown), ...commonSchema }
+
+function assertPassword(password: unknown): void {
+  if (typeof password === 'string' && password.isWellFormed()) return
+  throw misuse('passwords: a password must be a well-formed Unicode string')
+}
+
+/** The time limit for `isForbidden`, in milliseconds. */
+const FORBIDDEN_TIMEOUT = 5000
+const FORBIDDEN = 'This password cannot be used. Choose another one.'
+
+async function assertAllowed(isForbidden: ForbiddenCheck, password: string): Promise<void> {
+  const ask = async () => {
+    const forbidden: unknown = await isForbidden(password)
+    if (typeof forbidden === 'boolean') return forbidden
+    throw misuse('passwords: isForbidden must return true or false', PAGE.newPasswords)
+  }
+  const options = { timeout: FORBIDDEN_TIMEOUT, mayRefuse: true }
+  if (!(await callHost('passwords', ask, options))) return
+  throw new SignInRefusal('forbidden_password', { status: 422, detail: FORBIDDEN })
+}
 
 /**
  * Creates the password checks for token routers and for code that sets passwords. Each object has its own queue, so create one for
@@ -119,6 +162,7 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
   const read = readOptions<PasswordsOptions, typeof schema>('createPasswords', options, schema, queueAliases)
   const hashers: HasherList = read.hashers ?? [argon2id(), bcrypt()]
   const [first] = hashers
+  const { unknown = first, isForbidden } = read
   const { acquire, load } = createHashQueue(read.concurrency, read.queue)
 
   const makeHash = async (password: string) => first.hash(password)
@@ -126,7 +170,7 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
   /** A hash of a random password. It is made before the first login, and again after a failure. */
   let decoy: Promise<string> | undefined
   function decoyHash(): Promise<string> {
-    decoy ??= makeHash(randomBytes(32).toString('base64'))
+    decoy ??= (async () => unknown.hash(randomBytes(32).toString('base64')))()
     decoy.catch(() => {
       decoy = undefined
     })
@@ -134,9 +178,9 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
   }
   decoyHash()
 
-  /** Returns the hasher for a stored hash. Without a hash, the first one does the same work. */
+  /** Returns the hasher for a stored hash. Without a hash, `unknown` does the same work. */
   function hasherOf(hash: string | null | undefined): Hasher {
-    if (typeof hash !== 'string') return first
+    if (typeof hash !== 'string') return unknown
     for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
     throw misuse(
       'passwords: no hasher accepts the format or the cost of a stored hash. By default, $argon2id$… and $2b$… are accepted. For other formats, pass createPasswords() a hasher, like pbkdf2() or scrypt()',
@@ -150,9 +194,7 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
     return {
       start,
       async hash(password) {
-        if (typeof password !== 'string' || !password.isWellFormed()) {
-          throw misuse('passwords: a password must be a well-formed Unicode string')
-        }
+        assertPassword(password)
         // A new hash is worth making although the client has disconnected.
         await start({ timeout })
         return run(() => makeHash(password))
@@ -180,7 +222,12 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
   }
 
   return {
-    hash: (password) => inSlot((slot) => slot.hash(password)),
+    async hash(password) {
+      assertPassword(password)
+      // Before a slot, because the function may ask another service.
+      if (isForbidden) await assertAllowed(isForbidden, password)
+      return inSlot((slot) => slot.hash(password))
+    },
     verify: (password, hash) => inSlot((slot) => slot.verify(password, hash)),
     needsRehash(hash) {
       const hasher = hasherOf(hash)

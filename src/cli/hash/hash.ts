@@ -2,6 +2,7 @@ import { argon2id } from '../../accounts/passwords/hashers/argon2id.js'
 import { bcrypt } from '../../accounts/passwords/hashers/bcrypt.js'
 import { createPasswords } from '../../accounts/passwords/passwords.js'
 import { integer } from '../../options/checks.js'
+import { isSignInRefusal } from '../../refusals/sign-in-refusal.js'
 import { command, number, PASSWORD_AS_ARGUMENT } from '../command.js'
 import { CommandError, EXIT } from '../command-error.js'
 import { say } from '../io.js'
@@ -48,6 +49,6 @@ async function hashed(password: string, make: (password: string) => Promise<stri
   try {
     return await make(password)
   } catch (error) {
-    throw error instanceof RangeError || error instanceof TypeError ? new CommandError(error.message) : error
+    throw isSignInRefusal(error) || error instanceof TypeError ? new CommandError(error.message) : error
   }
 }

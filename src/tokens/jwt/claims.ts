@@ -9,11 +9,13 @@ import type { CompactToken } from './compact-jws.js'
 export const TYP = 'at+jwt'
 
 /** The form of the tokens that a verifier accepts. */
-export interface TokenForm {
+export interface TokenForm<T = VerifiedToken> {
   /** The `typ` that tokens of this form may have in their header. */
   readonly types: readonly unknown[]
+  /** True when every token has the only key, whether it names a key or not. */
+  readonly needsNoKid?: true
   /** Reads the claims of a token whose signature is valid. Returns the reason of a refusal, or the accepted claims. */
-  readClaims(payload: unknown, expected: Expectation, token: CompactToken): TokenRefusal | AcceptedClaims
+  readClaims(payload: unknown, expected: Expectation, token: CompactToken): TokenRefusal | AcceptedClaims<T>
 }
 
 export interface Expectation {
@@ -23,11 +25,13 @@ export interface Expectation {
   now: number
   /** The difference between clocks that is tolerated, in milliseconds. */
   tolerance: number
+  /** The `nonce` of an ID token. Undefined when the token must have none. */
+  nonce?: string | undefined
 }
 
 /** The verified token, and the time in which it is valid: milliseconds since the epoch, tolerance included. */
-export interface AcceptedClaims {
-  readonly token: VerifiedToken
+export interface AcceptedClaims<T = VerifiedToken> {
+  readonly token: T
   readonly notBefore: number
   readonly notAfter: number
 }

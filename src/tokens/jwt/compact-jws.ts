@@ -65,6 +65,16 @@ export function unverifiedIssuer(token: string): string | undefined {
   return typeof issuer === 'string' ? issuer : undefined
 }
 
+/**
+ * Returns whether a text before a dot is a JSON object in base64, as the header of a JWT is. Other spellings than the strict form count
+ * too, so that no spelling of a JWT reaches a verifier of other texts.
+ */
+export function looksLikeJwt(text: string): boolean {
+  const end = text.indexOf('.')
+  if (end < 0) return false
+  return end > LONGEST_HEADER || isPlainObject(parseJson(Buffer.from(text.slice(0, end), 'base64').toString()))
+}
+
 /** The name of a member `iss` whose value is text. */
 const ISSUER = /"iss"[ \t\n\r]*:[ \t\n\r]*(?=")/y
 

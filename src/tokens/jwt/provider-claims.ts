@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isScopeList } from '../../options/checks.js'
-import { misuse, PAGE } from '../../options/misuse.js'
-import { bare, isPlainObject, isThenable } from '../../options/values.js'
+import { misuse, PAGE, type Subject } from '../../options/misuse.js'
+import { bare, isPlainObject, settled } from '../../options/values.js'
 import { deepFreeze, type PrivateClaims, Verified } from '../verified-token.js'
 import { isText, privateClaims, readTimes, type TokenForm, TYP } from './claims.js'
 
@@ -20,7 +20,7 @@ type Claims = Record<string, unknown>
 
 /** The types of access tokens (RFC 9068 section 4), and of a JWT of any kind (RFC 7519 section 5.1). */
 const ACCESS_TOKEN: readonly unknown[] = [TYP, `application/${TYP}`]
-const ANY_JWT: readonly unknown[] = ['JWT', undefined]
+export const ANY_JWT: readonly unknown[] = ['JWT', undefined]
 
 /** The claims that name the client: RFC 9068, OpenID Connect, Okta, Entra ID v1. */
 const CLIENT = ['client_id', 'azp', 'cid', 'appid']
@@ -29,16 +29,16 @@ const CLIENT = ['client_id', 'azp', 'cid', 'appid']
 const NOT_FOR_APIS = ['at_hash', 'c_hash', 's_hash', 'events']
 
 /** Claims that only access tokens of Entra ID have. */
-const FOR_APIS = ['azpacr', 'appidacr']
+export const FOR_APIS = ['azpacr', 'appidacr']
 
 /** Scopes that a client asks for to sign a user in (OpenID Connect Core 1.0 sections 3.1.2.1, 5.4 and 11). ID tokens of AD FS list them. */
-const OF_SIGN_IN = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access', 'allatclaims']
+export const OF_SIGN_IN = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access', 'allatclaims']
 
 /** Issues no JWT as an access token, and its ID tokens may have another audience than their client. */
 const GOOGLE = 'https://accounts.google.com'
 
 /** Returns the client of a token: undefined when no claim names it, false when the claims disagree. */
-function clientIn(claims: Claims): string | undefined | false {
+export function clientIn(claims: Claims): string | undefined | false {
   const named = CLIENT.map((name) => claims[name]).filter((value) => value !== undefined)
   const [client] = named
   if (client === undefined) return undefined
@@ -76,25 +76,16 @@ function isAccessToken(
 }
 
 /** Returns the scopes of a `scope` or `scp` claim: a list, or text with spaces between the scopes. Undefined when it is not valid. */
-function scopesIn({ scope, scp = [] }: Claims): string[] | undefined {
+export function scopesIn({ scope, scp = [] }: Claims): string[] | undefined {
   const value = scope ?? scp
   const list: unknown = typeof value === 'string' ? value.split(' ').filter((name) => name !== '') : value
   return isScopeList(list) ? [...list] : undefined
 }
 
-/** Handles the rejection of a function that must not be asynchronous, because an unhandled one ends the process. */
-function settled<T>(result: T): T {
-  if (isThenable(result)) Promise.resolve(result).catch(() => {})
-  return result
-}
-
-function readScopes(read: ScopesOf, claims: PrivateClaims): string[] {
+export function readScopes(read: ScopesOf, claims: PrivateClaims, caller: Subject = 'createTokenVerifier'): string[] {
   const scopes: unknown = settled(read(claims)) ?? []
   if (isScopeList(scopes)) return [...scopes]
-  throw misuse(
-    'createTokenVerifier: "scopes" must return an array of scope tokens (RFC 6749 section 3.3)',
-    PAGE.issuers,
-  )
+  throw misuse(`${caller}: "scopes" must return an array of scope tokens (RFC 6749 section 3.3)`, PAGE.issuers)
 }
 
 function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undefined {
@@ -129,7 +120,7 @@ export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: Claim
       if (!isText(accountId) || !scopes) return 'claims'
       // Not of the whole text, because a token may have several valid signatures.
       const id = jti ?? createHash('sha256').update(signed).digest('base64url')
-      const members = { id, accountId, issuer, audience, clientId: client, scopes, mayBeRefreshed: true }
+      const members = { id, accountId, issuer, audience, clientId: client, scopes, kind: 'provider' as const }
       const token = new Verified({ ...members, iat, exp, claims: privateClaims(payload) })
       return { token, notBefore, notAfter }
     },

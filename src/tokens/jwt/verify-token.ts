@@ -2,21 +2,22 @@ import { isPlainObject, own, parseJson } from '../../options/values.js'
 import { AuthError, type AuthErrorDetails } from '../../refusals/auth-error.js'
 import type { TokenRefusal } from '../../refusals/codes.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
+import type { VerifiedToken } from '../verified-token.js'
 import type { AcceptedClaims, Expectation, TokenForm } from './claims.js'
 import { type CompactToken, type KnownHeaders, readCompact } from './compact-jws.js'
 import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
-export interface Verification extends AcceptedClaims {
+export interface Verification<T = VerifiedToken> extends AcceptedClaims<T> {
   /** The token's text. */
   readonly text: string
   readonly key: VerificationKey
 }
 
 /** The keys of a verifier, and the form and the known headers of its tokens. */
-export interface Verifying {
+export interface Verifying<T = VerifiedToken> {
   readonly keys: KeySource
-  readonly form: TokenForm
+  readonly form: TokenForm<T>
   readonly headers: KnownHeaders
 }
 
@@ -29,7 +30,11 @@ export function assertTokenText(text: unknown): asserts text is string {
 }
 
 /** @throws AuthError `invalid_token` */
-export function verifyToken(text: string, { keys, form, headers }: Verifying, expected: Expectation): Verification {
+export function verifyToken<T>(
+  text: string,
+  { keys, form, headers }: Verifying<T>,
+  expected: Expectation,
+): Verification<T> {
   const compact = readCompact(text, headers)
   const { issuer } = expected
   if (!compact) throw refusal('malformed', { issuer })
@@ -48,11 +53,11 @@ export function verifyToken(text: string, { keys, form, headers }: Verifying, ex
 function keyOf(
   { alg, kid, typ, crit }: CompactToken,
   keys: KeySource,
-  form: TokenForm,
+  form: Pick<TokenForm, 'types' | 'needsNoKid'>,
 ): VerificationKey | TokenRefusal {
   if (crit !== undefined) return 'critical_header'
   if (!form.types.includes(typ)) return 'type'
-  const key = typeof kid === 'string' ? keys.find(kid) : undefined
+  const key = typeof kid === 'string' || form.needsNoKid ? keys.find(kid as string) : undefined
   if (!key) return 'unknown_key'
   return alg === key.alg ? key : 'algorithm'
 }

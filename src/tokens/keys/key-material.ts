@@ -22,18 +22,10 @@ export type KeyMaterial = string | (JsonWebKeyInput['key'] & Partial<Record<'kid
 
 /** Readers for the material of keys. No error shows any of the material. */
 export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algorithm) => Check<KeyObject>> = {
-  secret: (alg) => (value) => {
+  secret: (alg) => {
     const { minBytes: bytes } = ALGORITHMS[alg] as SecretAlgorithmRow
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
-    const key = isKeyObject(value) ? value : secretOf(value)
-    if (key?.type !== 'secret') throw new InvalidOption(what)
-    const found = keyPairFormat(key.export())
-    const meant = '"privateKey" or "publicKey", with an algorithm of key pairs'
-    if (found) throw new InvalidOption(what, `This is a ${found}. Did you mean ${meant}?`)
-    if ((key.symmetricKeySize ?? 0) < bytes) {
-      throw new InvalidOption(what, `Create a secret with: npx express-token-endpoint keygen --alg ${alg}`)
-    }
-    return key
+    return secretKey(bytes, what, `Create a secret with: npx express-token-endpoint keygen --alg ${alg}`)
   },
   privateKey: (alg) => (given) => {
     const value = withoutPrototype(given)
@@ -53,6 +45,19 @@ export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algo
     const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
     return fitting(alg, value, key, isPrivate ? 'This is a private key. Did you mean "privateKey"?' : otherHint(given))
   },
+}
+
+/** Creates a check for a secret that is not a key of a key pair. */
+export function secretKey(bytes: number, what: string, mend: string): Check<KeyObject> {
+  return (value) => {
+    const key = isKeyObject(value) ? value : secretOf(value)
+    if (key?.type !== 'secret') throw new InvalidOption(what)
+    const found = keyPairFormat(key.export())
+    const meant = '"privateKey" or "publicKey", with an algorithm of key pairs'
+    if (found) throw new InvalidOption(what, `This is a ${found}. Did you mean ${meant}?`)
+    if ((key.symmetricKeySize ?? 0) < bytes) throw new InvalidOption(what, mend)
+    return key
+  }
 }
 
 const hasType = (value: unknown, type: KeyObject['type']) => isKeyObject(value) && value.type === type

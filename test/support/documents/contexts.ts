@@ -29,6 +29,9 @@ const HOST_WITH_LOOK_UPS = `${HOST}
       return findById(id)
     }`
 
+/** A store with an account, for a block that creates its issuer. */
+const WITHOUT_ISSUER = HOST.replace(/export const tokens[^\n]*/, '')
+
 /** An issuer, for a block that has none. */
 const ISSUER_ONLY = `import { createTokenIssuer } from 'express-token-endpoint'
     export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`
@@ -138,7 +141,45 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   tenants: `import * as library from 'express-token-endpoint'
     const passwordHash = await library.createPasswords().hash('secret')
     const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,
-  'create-auth': `${HOST.replace(/export const tokens[^\n]*/, '')}`,
+  'create-auth': WITHOUT_ISSUER,
+  google: `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccounts([account])', '')}
+    type User = library.Account & { google?: string }
+    const users: User[] = [account]
+    export const created: string[] = []
+    const accounts = {
+      findByEmail: async (_email: string): Promise<User | undefined> => undefined,
+      findById: async (id: string) => users.find((user) => user.id === id),
+      findByGoogle: async (google: string) => users.find((user) => user.google === google),
+      async createForGoogle(google: string, _claims: object) {
+        created.push(google)
+        const user = { id: 'user-' + users.length, google, passwordHash: null }
+        users.push(user)
+        return user
+      },
+    }
+    const pending = new Map<string, number>()
+    const nonces = {
+      add: async (nonce: string, expiresAt: number) => void pending.set(nonce, expiresAt),
+      async take(nonce: string) {
+        const expiresAt = pending.get(nonce) ?? 0
+        return pending.delete(nonce) && expiresAt > Date.now()
+      },
+    }`,
+  'leaked-passwords': `export const warnings: string[] = []
+    const log = { warn: (text: string, error: unknown) => void warnings.push(text + error) }`,
+  'old-tokens': WITHOUT_ISSUER,
+  'api-keys': `${WITHOUT_ISSUER.replace("'statements:read'", "'reports:read'")}
+    interface Row { id: string; digest: string; accountId: string; scopes: string[]; createdAt: Date }
+    export const rows: Row[] = []
+    const keyTable = {
+      find: async (digest: string) => rows.find((row) => row.digest === digest),
+      add: async (row: Row) => void rows.push(row),
+      list: async (accountId: string) => rows.filter((row) => row.accountId === accountId),
+      async remove(accountId: string, id: string) {
+        const at = rows.findIndex((row) => row.id === id && row.accountId === accountId)
+        return at >= 0 && rows.splice(at, 1).length === 1
+      },
+    }`,
   'after-password': `import * as library from 'express-token-endpoint'
     export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
     const passwordHash = await library.createPasswords().hash('secret')

@@ -11,11 +11,12 @@ import {
   createTokenIssuer,
   type MemoryAccount,
   memorySessions,
+  oldTokens,
 } from 'express-token-endpoint'
 import { openApiDocument } from 'express-token-endpoint/openapi'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, decodePayload, fastPasswords, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
+import { ACCOUNTS, decodePayload, fastPasswords, forge, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 import { type Answer, asJson, GOOD } from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 
@@ -171,6 +172,25 @@ describe('createAuth', () => {
     expect(await auth.passwords.verify('x', await auth.passwords.hash('x'))).toBe(true)
   })
 
+  it('accepts tokens of the old code at every guard, which have no session', async () => {
+    const secret = 'old'
+    const old = oldTokens({ secret, accountId: ({ id }) => id, until: new Date(Date.now() + 60_000) })
+    const { get, send, signIn } = await start({ alsoAccept: [old] })
+    const text = forge({ alg: 'HS256' }, { id: alice.id, iat: 1 }, secret)
+    expect(parse(await get('/me', text))).toMatchObject({ auth: { accountId: alice.id }, user: { team: 'north' } })
+    expect(await get('/reports', text)).toMatchObject({ status: 403 })
+    const { authenticationToken } = await signIn()
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
+    // The list of the user's sessions names no session as that of the old token, which can end none.
+    const { sessions } = parse(await get('/sessions', text))
+    expect(sessions).toMatchObject([{ current: false }])
+    const path = `/sessions/${sessions[0].id}`
+    expect(await send({ method: 'DELETE', path, headers: { authorization: `Bearer ${text}` } })).toMatchObject({
+      status: 404,
+    })
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
+  })
+
   it('has one set of limits for the router and for logIn', async () => {
     const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
     const { auth, post } = await start({ throttle })
@@ -190,6 +210,7 @@ describe('createAuth', () => {
     ['an unknown path', { paths: { jwk: '/keys' } }, 'unknown option "jwk"'],
     ['paths that are a text', { paths: '/login' }, 'option "paths"'],
     ['a mount path with a slash at its end', { mountPath: '/api/' }, 'option "mountPath"'],
+    ['a verifier that is not in a list', { alsoAccept: {} }, 'option "alsoAccept" must be a list of verifiers'],
     ['an option of a part', { lifetime: -1 }, 'option "lifetime"'],
   ])('throws a TypeError for %s', async (_, options, message) => {
     expectMisuse(() => createAuth({ issuer: ISSUER, keys: HS256, accounts: () => null, ...options }), message)

@@ -7,6 +7,7 @@ import {
   createThrottle,
   type MemoryAccount,
   type Passwords,
+  SignInRefusal,
   type Throttle,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -204,6 +205,7 @@ describe('a login', () => {
     expect(calls.map((call) => call.replace(` ${alice.email}`, ''))).toEqual(expected)
   })
 
+  const TOO_LONG = new SignInRefusal('password_too_long', { status: 422 })
   const outdated = { needsRehash: () => true }
   const REPLACED = ['hash', 'replacePasswordHash']
   const ACCOUNTS_FAILED = [['accounts', cause]]
@@ -214,6 +216,12 @@ describe('a login', () => {
     ['the password checks cannot tell', { passwords: { needsRehash: undefined as never } }, [], []],
     ['needsRehash throws', { passwords: { needsRehash: fail } }, [], [['passwords', cause]]],
     ['no thread is free', { passwords: outdated, slot: { hash: throwing(OVERLOADED) } }, ['hash'], []],
+    [
+      'the password is too long for the hasher',
+      { passwords: outdated, slot: { hash: throwing(TOO_LONG) } },
+      ['hash'],
+      [],
+    ],
     ['hashing rejects', { passwords: outdated, slot: { hash: reject } }, ['hash'], [['passwords', cause]]],
     ['the store rejects', { passwords: outdated, store: { replacePasswordHash: reject } }, REPLACED, ACCOUNTS_FAILED],
     ['the store hangs', { passwords: outdated, store: { replacePasswordHash: never } }, REPLACED, [['accounts', hung]]],

@@ -46,7 +46,7 @@ describe('fast passwords', () => {
   })
 
   it.each([
-    [{ hashers: [] }, 'fastPasswords: unknown option "hashers". Known options: concurrency, queue'],
+    [{ hashers: [] }, 'fastPasswords: unknown option "hashers". Known options: isForbidden, concurrency, queue'],
     [{ maxQueue: 1 }, 'fastPasswords: unknown option "maxQueue". Did you mean "queue"'],
     [{ concurrency: 0 }, 'fastPasswords: option "concurrency" must be'],
   ])('refuse options that cannot be used: %o', (options, says) => {

@@ -1,4 +1,4 @@
-// Tests testing/{issue-now,refused-tokens,test-clock,tests-only}.ts
+// Tests testing/{refused-tokens,test-clock,tests-only}.ts
 
 import { createHmac, createPublicKey } from 'node:crypto'
 import {

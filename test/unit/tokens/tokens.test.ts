@@ -1,7 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { createTokenVerifier } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { expectInvalidToken, expectMisuse } from '../../support/failures.js'
-import { decodePayload, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
+import { decodePayload, frozenClock, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 import { someToken } from '../../support/tokens.js'
 
 const keys = { alg: 'HS256', secret: SECRET, kid: 'k1' } as const
@@ -66,6 +67,42 @@ it('an explicit audience is bound as it is', async () => {
 
 it.each([undefined, null, [undefined], [null], 7, 'secret'])('a verifier takes no %j for a key', (keys) => {
   expectMisuse(() => createTokenVerifier({ issuer: ISSUER, keys: keys as never }), /^createTokenVerifier: /)
+})
+
+describe('issueSync', () => {
+  it('issues the token of issue() at once', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock })
+    const subject = { accountId: 'acc-1', scopes: ['a', 'b'], claims: { tenant: 'x' }, lifetime: '5m' }
+    const { token, id, expiresAt } = issuer.issueSync(subject)
+    expect(expiresAt).toEqual(new Date(clock() + 300_000))
+    expect(decodePayload(token)).toEqual({ ...decodePayload((await issuer.issue(subject)).token), jti: id })
+    expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1', scopes: ['a', 'b'] })
+  })
+
+  it('throws the TypeErrors of issue()', () => {
+    expectMisuse(() => makeIssuer().issueSync({ accountId: '' }), /^issue: "accountId" must be a non-empty string/)
+  })
+
+  it('throws a TypeError that names a key with sign, which it does not call', async () => {
+    const sign = vi.fn()
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const away = { alg: 'ES256', kid: 'hsm-7', publicKey, sign } as const
+    const { issueSync } = makeIssuer({ keys: [away] })
+    expectMisuse(
+      () => issueSync({ accountId: 'acc-1' }),
+      /^issueSync: the key "hsm-7" signs with "sign".* Use issue\(\)/,
+    )
+    expect(sign).not.toHaveBeenCalled()
+  })
+
+  it('signs with the key that replaceKeys has put first', async () => {
+    const issuer = makeIssuer()
+    issuer.replaceKeys({ alg: 'HS256', secret: `another ${SECRET}`, kid: 'k2' })
+    const { token } = issuer.issueSync({ accountId: 'acc-1' })
+    expect(JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())).toMatchObject({ kid: 'k2' })
+    expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1' })
+  })
 })
 
 describe('the issuer object', () => {

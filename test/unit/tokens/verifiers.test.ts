@@ -1,11 +1,16 @@
 // Tests tokens/{recent-map,verifier}.ts
 
 import {
-  type AuthError,
+  AuthError,
   type AuthEvent,
   authOf,
+  type CustomTokenVerifier,
+  closeWhenEnded,
+  createSessions,
   createTokenVerifier,
   type GuardedRequest,
+  memorySessions,
+  oldTokens,
   type RequireBearerOptions,
   remoteKeys,
   requireBearer,
@@ -16,6 +21,7 @@ import * as signature from '../../../src/tokens/jwt/signature.js'
 import { recentMap } from '../../../src/tokens/recent-map.js'
 import { type Verifier, verifierOf } from '../../../src/tokens/verifier.js'
 import * as lists from '../../../src/tokens/verifiers.js'
+import { expectMisuse } from '../../support/failures.js'
 import { forge, frozenClock, goodParts, issueNow, makeIssuer, signingKey } from '../../support/fixtures.js'
 import { encode, partsOf, withOtherSignature } from '../../support/tokens.js'
 
@@ -34,14 +40,22 @@ const severalVerifiers = (list: readonly TokenVerifier[]) =>
   lists.severalVerifiers(list.map((tokens) => verifierOf(tokens) as Verifier))
 const tokenOf = (issuer = old, subject = {}) => issueNow(issuer, { accountId: 'acc-1', ...subject }).token
 
+function requestWith(text: string) {
+  const authorization = `Bearer ${text}`
+  return {
+    headers: { authorization },
+    rawHeaders: ['Authorization', authorization],
+    url: '/',
+  } as unknown as GuardedRequest
+}
+
 /** Asks a guard about a token. Returns the issuer of the admitted token, or the refusal, and the events. */
 async function ask(text: string, options: Partial<RequireBearerOptions> = {}) {
   const events: AuthEvent[] = []
-  const authorization = `Bearer ${text}`
-  const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
+  const req = requestWith(text)
   const guard = requireBearer({ tokens: [old, renewed], onEvent: (event) => events.push(event), ...options })
   try {
-    await guard.authenticate(req as unknown as GuardedRequest)
+    await guard.authenticate(req)
     return { issuer: authOf(req).issuer, events }
   } catch (error) {
     const { code, reason, headers } = error as AuthError
@@ -129,11 +143,7 @@ describe('a guard with several verifiers', () => {
   it('verifies once in several guards', async () => {
     const text = tokenOf()
     const guards = [requireBearer({ tokens: [old, renewed] }), requireBearer({ tokens: [renewed, old] })]
-    const authorization = `Bearer ${text}`
-    for (const { authenticate } of guards) {
-      const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
-      expect(await authenticate(req as unknown as GuardedRequest)).toMatchObject({ issuer: OLD })
-    }
+    for (const { authenticate } of guards) expect(await authenticate(requestWith(text))).toMatchObject({ issuer: OLD })
     expect(checked).toHaveBeenCalledOnce()
   })
 
@@ -237,6 +247,166 @@ describe('a guard with several verifiers', () => {
   it('may have one verifier', async () => {
     expect(await ask(tokenOf(), { tokens: [old] })).toMatchObject({ issuer: OLD })
     expect(await ask(tokenOf(renewed), { tokens: [old] })).toMatchObject({ refused: 'invalid_token: issuer' })
+  })
+})
+
+describe('a custom verifier with accepts', () => {
+  const key = 'acme_0123456789.abc-_~+/=='
+  const rows = new Map([[key, { id: 'key-1', accountId: 'machine', scopes: ['a'], issuedAt: new Date(0) }]])
+  /** API keys, with the texts that they received. */
+  function apiKeys(changes: Partial<CustomTokenVerifier> = {}) {
+    const asked: string[] = []
+    const verified: string[] = []
+    const tokens: CustomTokenVerifier = {
+      issuer: 'api-keys',
+      accepts(text) {
+        asked.push(text)
+        return text.startsWith('acme_')
+      },
+      verify(text) {
+        verified.push(text)
+        const row = rows.get(text)
+        if (!row) throw new AuthError('invalid_token', { reason: 'unknown_key' })
+        return row
+      },
+      ...changes,
+    }
+    return { tokens: [old, tokens], asked, verified, list: tokens }
+  }
+
+  it('admits the texts that it accepts, and is asked on every request, because nothing is cached', async () => {
+    const { tokens, verified } = apiKeys()
+    for (let i = 0; i < 3; i++) expect(await ask(key, { tokens })).toEqual({ issuer: 'api-keys', events: [] })
+    expect(verified).toEqual([key, key, key])
+    expect(await ask(tokenOf(), { tokens })).toEqual({ issuer: OLD, events: [] })
+    expect(await ask(key, { tokens: tokens[1] as CustomTokenVerifier })).toMatchObject({ issuer: 'api-keys' })
+  })
+
+  it('refuses a key from the next request on, when the host has revoked it', async () => {
+    const { tokens } = apiKeys()
+    await ask(key, { tokens })
+    const row = rows.get(key) as never
+    rows.delete(key)
+    onTestFinished(() => void rows.set(key, row))
+    expect(await ask(key, { tokens })).toMatchObject({ refused: 'invalid_token: unknown_key' })
+  })
+
+  it.each([
+    ['another prefix', 'other_key', 'malformed'],
+    ['a token of no known issuer', tokenOf(makeIssuer({ issuer: 'https://evil.example' })), 'issuer'],
+    [
+      'a JWT that names the verifier as its issuer',
+      forge(goodParts().header, { ...goodParts().payload, iss: 'api-keys' }),
+      'issuer',
+    ],
+    ['a JWT without an issuer', forge({ alg: 'HS256' }, { sub: 'x' }), 'malformed'],
+    ['a JWT without a signature', `${partsOf(tokenOf()).header}.x`, 'malformed'],
+    ['a JWT in another spelling', `e31.${encode({})}.c2ln`, 'malformed'],
+    ['an encrypted JWT', [encode({ alg: 'dir', enc: 'A256GCM' }), '', 'a', 'b', 'c'].join('.'), 'malformed'],
+    ['a header that is too long to read', `${'a'.repeat(2049)}.b`, 'malformed'],
+  ])('is not asked about %s', async (_what, text, reason) => {
+    const { tokens, asked, verified } = apiKeys(text === 'other_key' ? {} : { accepts: () => expect.fail('asked') })
+    expect(await ask(text, { tokens })).toMatchObject({ refused: `invalid_token: ${reason}` })
+    expect([asked.filter((one) => one !== 'other_key'), verified]).toEqual([[], []])
+  })
+
+  it('gets no key whose parts name an issuer of the list, because that verifier refuses it', async () => {
+    const { tokens, asked } = apiKeys()
+    expect(await ask(`acme_.${encode({ iss: OLD })}.x`, { tokens })).toMatchObject({
+      refused: 'invalid_token: malformed',
+    })
+    expect(asked).toEqual([])
+  })
+
+  it('leaves old tokens to oldTokens, and API keys to itself', async () => {
+    const { tokens, verified } = apiKeys()
+    const before = oldTokens({ secret: 'shhh', accountId: ({ id }) => id, until: new Date(9e12) })
+    const text = forge({ alg: 'HS256' }, { id: 'x' }, 'shhh')
+    for (const list of [
+      [...tokens, before],
+      [before, ...tokens],
+    ]) {
+      expect(await ask(text, { tokens: list })).toMatchObject({ issuer: 'old-tokens' })
+      expect(await ask(key, { tokens: list })).toMatchObject({ issuer: 'api-keys' })
+    }
+    expect(verified).toEqual([key, key])
+  })
+
+  it('is asked in the order of the list', async () => {
+    const second = { ...apiKeys().list, issuer: 'second' }
+    const none = { ...apiKeys().list, issuer: 'none', accepts: () => false }
+    for (const [issuer, list] of Object.entries({
+      'api-keys': [apiKeys().list, second],
+      second: [second, apiKeys().list],
+    }))
+      expect(await ask(key, { tokens: [none, ...list] })).toMatchObject({ issuer })
+  })
+
+  it.each([
+    ['an error', () => expect.fail('down')],
+    ['a promise', async () => true],
+    ['a rejected promise', () => Promise.reject(new Error('down'))],
+    ['1', () => 1],
+    ['undefined', () => undefined],
+  ])('fails closed when accepts gives %s: nobody else gets the text', async (_what, accepts) => {
+    const next = { ...apiKeys().list, issuer: 'next', verify: () => expect.fail('asked') }
+    const { tokens } = apiKeys({ accepts: accepts as never })
+    expect(await ask(key, { tokens: [...tokens, next] })).toMatchObject({
+      refused: 'unavailable',
+      events: [{ type: 'dependency.failed', dependency: 'keys', issuer: 'api-keys' }],
+    })
+  })
+
+  it.each([
+    ['an error', () => expect.fail('down')],
+    ['a rejection', () => Promise.reject(new Error('down'))],
+    ['nothing', () => undefined],
+    ['a key of another issuer', () => ({ ...rows.get(key), issuer: OLD })],
+    ['a token of another issuer of the list', () => old.verify(tokenOf())],
+    ['a promise that never settles', () => new Promise(() => {})],
+  ])('fails closed when verify gives %s', async (_what, verify) => {
+    const { tokens } = apiKeys({ verify: verify as never })
+    expect(await ask(key, { tokens, timeout: '20ms' })).toMatchObject({ refused: 'unavailable' })
+  })
+
+  it('has the limits of the guard: its scopes, its expiration, no recent sign-in, and no session', async () => {
+    const { tokens } = apiKeys()
+    expect(await ask(key, { tokens, scope: 'a' })).toMatchObject({ issuer: 'api-keys' })
+    expect(await ask(key, { tokens, scope: 'b' })).toMatchObject({ refused: 'insufficient_scope' })
+    expect(await ask(key, { tokens, signedInWithin: '366 days' })).toMatchObject({
+      refused: 'insufficient_user_authentication',
+    })
+    expect(await ask(key, { tokens, isRevoked: () => true })).toMatchObject({ refused: 'invalid_token: revoked' })
+    const sessions = createSessions(memorySessions())
+    expect(await ask(key, { tokens, sessions })).toMatchObject({ issuer: 'api-keys' })
+    expect(await ask(tokenOf(), { tokens, sessions })).toMatchObject({ refused: 'invalid_token: revoked' })
+    const over = apiKeys({ verify: () => ({ ...ownToken, expiresAt: new Date() }) }).tokens
+    expect(await ask(key, { tokens: over })).toMatchObject({ refused: 'invalid_token: expired' })
+  })
+
+  it('does not get a text that is no bearer token', async () => {
+    const { tokens, asked } = apiKeys()
+    for (const text of ['acme_key, x', 'acme_ké', 'acme_"x"'])
+      expect(await ask(text, { tokens })).toMatchObject({ refused: 'invalid_request' })
+    expect(asked).toEqual([])
+  })
+
+  it('must have a function as accepts', () => {
+    expectMisuse(
+      () => requireBearer({ tokens: apiKeys({ accepts: true as never }).tokens }),
+      /"accepts" must be a function/,
+    )
+  })
+
+  it('keeps closeWhenEnded from looking for a session', async () => {
+    const { tokens } = apiKeys()
+    const auth = await requireBearer({ tokens }).authenticate(requestWith(key))
+    const find = vi.fn()
+    const sessions = createSessions({ ...memorySessions(), find })
+    const isRevoked = vi.fn(() => true)
+    await new Promise<void>((resolve) => closeWhenEnded(auth, () => resolve(), { sessions, isRevoked, every: '1s' }))
+    expect(find).not.toHaveBeenCalled()
+    expect(isRevoked).toHaveBeenCalled()
   })
 })
 

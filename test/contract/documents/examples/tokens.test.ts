@@ -5,9 +5,9 @@ import { register } from 'prom-client'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { statuses } from '../../../support/concurrency.js'
-import { oldKeys, startExamples } from '../../../support/documents/examples.js'
+import { get, oldKeys, signIn, startExamples } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
-import { fastPasswords, issueNow, makeIssuer, makeStore, SECRET, signingKey } from '../../../support/fixtures.js'
+import { fastPasswords, forge, issueNow, makeIssuer, makeStore, SECRET, signingKey } from '../../../support/fixtures.js'
 import { listen, login, TOKEN_PATH } from '../../../support/http.js'
 import { type Answer, send } from '../../../support/plain-js/http-client.mjs'
 
@@ -46,6 +46,47 @@ describe('the pages on tokens', () => {
     expect(await authenticate(both, issueNow(provider, subject).token)).toMatchObject({ accountId: 'partner|acc-1' })
     expect(await authenticate(both, issueNow(tokens, subject).token)).toMatchObject({ accountId: 'acc-1' })
     expect(await run('keys-fetch')).toMatchObject({ keys: { url: 'https://tenant.example' } })
+  })
+
+  it('old-tokens: keeps the users of the old code signed in, and admits no refresh token of it', async () => {
+    process.env['OLD_SECRET'] = 'short'
+    const { app } = await run('old-tokens')
+    const write = (claims: object) => forge({ alg: 'HS256', typ: 'JWT' }, { id: 'acc-1', iat: 1, ...claims }, 'short')
+    await get(app, '/me', write({ type: 'access' })).expect(200, { id: 'acc-1' })
+    await get(app, '/me', write({ type: 'refresh' })).expect(401)
+    await get(app, '/me', write({ type: 'access', id: 'acc-9' })).expect(401)
+    const { body } = await signIn(app).expect(200)
+    await get(app, '/me', body.authenticationToken).expect(200, { id: 'acc-1' })
+  })
+
+  it('api-keys: a user creates, lists and deletes keys, which have the scopes that they got', async () => {
+    const { app, rows } = await run<{ rows: { digest: string }[] }>('api-keys')
+    const { body } = await signIn(app).expect(200)
+    const token = body.authenticationToken
+    const post = (scopes: unknown) => request(app).post('/api-keys').auth(token, { type: 'bearer' }).send({ scopes })
+    const { id, key } = (await post(['reports:read', 'admin']).expect(201)).body
+    const { key: poor } = (await post({ includes: 'x' }).expect(201)).body
+    await get(app, '/reports', key).expect(200, { reportsOf: 'acc-1' })
+    await get(app, '/reports', poor).expect(403)
+    expect(JSON.stringify(rows)).not.toContain(key)
+    const listed = (await get(app, '/api-keys', token).expect(200)).body
+    expect(listed).toMatchObject([{ id, scopes: ['reports:read'] }, { scopes: [] }])
+    expect(JSON.stringify(listed)).not.toContain(rows[0]?.digest)
+    // A key creates, lists and deletes no keys.
+    await get(app, '/api-keys', key).expect(401)
+    await request(app).delete(`/api-keys/${id}`).auth(key, { type: 'bearer' }).expect(401)
+    await get(app, '/reports', `${key}x`).expect(401)
+    const jwt = forge({ alg: 'none' }, { iss: 'api-keys', sub: 'acc-1', scope: 'reports:read' })
+    await get(app, '/reports', jwt).expect(401)
+    await request(app).delete(`/api-keys/${id}`).auth(token, { type: 'bearer' }).expect(204)
+    await request(app).delete(`/api-keys/${id}`).auth(token, { type: 'bearer' }).expect(404)
+    await get(app, '/reports', key).expect(401)
+  })
+
+  it('issue-sync: signs a token that the app accepts', async () => {
+    const { tokens, headers } = await run<{ headers: { Authorization: string } }>('issue-sync')
+    const text = headers.Authorization.replace('Bearer ', '')
+    expect(await tokens.verify(text)).toMatchObject({ accountId: 'acc-1' })
   })
 
   it('account-check: refuses a token after sign-out', async () => {

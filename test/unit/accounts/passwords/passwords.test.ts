@@ -1,4 +1,4 @@
-import { argon2id, bcrypt, createPasswords, type Hasher } from 'express-token-endpoint'
+import { argon2id, bcrypt, createPasswords, type Hasher, SignInRefusal } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { settled } from '../../../support/concurrency.js'
@@ -33,6 +33,28 @@ describe('equal work', () => {
     expect(one).not.toBe(other)
     expect(Buffer.from(one, 'base64')).toHaveLength(32)
   })
+
+  it('the hasher of the option "unknown" does the work without a hash, and no stored hash reaches it', async () => {
+    const [first, unknown] = [countingHasher(), countingHasher('slow:')]
+    const passwords = createPasswords({ hashers: [first], unknown })
+    for (const hash of [null, undefined]) expect(await passwords.verify(PASSWORD, hash)).toBe(false)
+    expect([first.asked.length, unknown.asked.length]).toEqual([0, 2])
+    expect(unknown.asked[0]).toMatch(/^slow:/)
+    expect(await passwords.verify(PASSWORD, `plain:${PASSWORD}`)).toBe(true)
+    expect(await passwords.hash(PASSWORD)).toBe(`plain:${PASSWORD}`)
+    expect(unknown.asked).toHaveLength(2)
+    expect(await rejectionOf(passwords.verify(PASSWORD, 'slow:x'))).toBeInstanceOf(TypeError)
+  })
+
+  it.each([[{}], [true], [{ ...countingHasher(), hash: undefined }], [() => countingHasher()]])(
+    'the option "unknown" is a hasher that makes hashes, and not %j',
+    (unknown) => {
+      expectMisuse(
+        () => createPasswords({ unknown: unknown as never }),
+        /option "unknown" must be a hasher with "hash"/,
+      )
+    },
+  )
 
   it('a decoy never matches, whatever the hasher says', async () => {
     const passwords = passwordsOf({ accepts: () => true, verify: () => true, hash: () => 'x' })
@@ -298,5 +320,69 @@ describe('createPasswords refuses', () => {
     { hashers: [true, false, undefined].map((external) => ({ ...countingHasher(), external })) },
   ])('nothing that is within the limits: %j', (options) => {
     expect(() => createPasswords(options)).not.toThrow()
+  })
+})
+
+describe('isForbidden', () => {
+  const passwordsWith = (isForbidden: unknown) => {
+    const hasher = countingHasher()
+    const hash = vi.spyOn(hasher, 'hash')
+    const passwords = createPasswords({ hashers: [hasher], isForbidden: isForbidden as never })
+    hash.mockClear() // the decoy
+    return { passwords, hash }
+  }
+
+  it.each([
+    ['at once', (password: string) => password === 'leaked'],
+    ['later', async (password: string) => password === 'leaked'],
+  ])('refuses a password, before it waits for a hashing thread: %s', async (_, isForbidden) => {
+    const { passwords, hash } = passwordsWith(isForbidden)
+    const error = (await rejectionOf(passwords.hash('leaked'))) as SignInRefusal
+    expect(error).toBeInstanceOf(SignInRefusal)
+    expect(error).toMatchObject({ code: 'forbidden_password', status: 422, countAsFailure: false })
+    expect(JSON.stringify(error)).not.toContain('leaked')
+    expect(hash).not.toHaveBeenCalled()
+    expect(await passwords.hash('fresh')).toBe('plain:fresh')
+  })
+
+  it('is not asked about a login, about the hash that a login replaces, or about text that is no password', async () => {
+    const isForbidden = vi.fn(() => true)
+    const { passwords } = passwordsWith(isForbidden)
+    await passwords.verify('leaked', 'plain:leaked')
+    const slot = await passwords.reserve()
+    expect(await slot.hash('leaked')).toBe('plain:leaked')
+    slot.leave()
+    for (const bad of ['\ud800', undefined])
+      expect(await rejectionOf(passwords.hash(bad as never))).toBeInstanceOf(TypeError)
+    expect(isForbidden).not.toHaveBeenCalled()
+  })
+
+  it('may refuse with a code of the host', async () => {
+    const { passwords } = passwordsWith(() => {
+      throw new SignInRefusal('too_short', { status: 422 })
+    })
+    expect(await rejectionOf(passwords.hash('x'))).toMatchObject({ code: 'too_short', status: 422 })
+  })
+
+  it.each<[string, () => unknown]>([
+    ['an error', () => Promise.reject(new Error('down'))],
+    ...NOT_TRUE.map((value) => [JSON.stringify(value) ?? 'undefined', () => value] as [string, () => unknown]),
+  ])('fails closed with %s', async (_, isForbidden) => {
+    const { passwords, hash } = passwordsWith(isForbidden)
+    expect(await rejectionOf(passwords.hash('x'))).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+    expect(hash).not.toHaveBeenCalled()
+  })
+
+  it('fails closed after 5 s', async () => {
+    vi.useFakeTimers()
+    const { passwords } = passwordsWith(() => new Promise(() => {}))
+    const refused = rejectionOf(passwords.hash('x'))
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+    vi.useRealTimers()
+  })
+
+  it('must be a function', () => {
+    expectMisuse(() => createPasswords({ isForbidden: true as never }), /option "isForbidden" must be a function/)
   })
 })

@@ -2,7 +2,8 @@
 
 import crypto from 'node:crypto'
 import { hashRaw } from '@node-rs/argon2'
-import { argon2id, bcrypt, createPasswords } from 'express-token-endpoint'
+import * as blowfish from '@node-rs/bcrypt'
+import { argon2id, bcrypt, createPasswords, SignInRefusal } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../../../support/failures.js'
@@ -233,11 +234,34 @@ describe('every byte counts', () => {
     ['37 letters of 2 bytes', 'é'.repeat(37)],
     ['a NUL', 'a\0b'],
     ['a NUL alone', '\0'],
-  ])('bcrypt makes no hash of %s, and says who takes more', async (_, password) => {
-    const error = (await rejectionOf(cheap.bcrypt.hash(password) as Promise<string>)) as Error
-    expect(error).toBeInstanceOf(RangeError)
-    expect(error.message).toMatch(/at most 72 bytes and no NUL\. Use argon2id\(\)/)
-    expect(error.message).not.toContain(password)
+  ])('bcrypt makes no hash of %s, and says why to the user', async (_, password) => {
+    for (const { hash } of [cheap.bcrypt, bcrypt({ cost: 4, truncate: true })]) {
+      const error = (await rejectionOf(hash(password) as Promise<string>)) as SignInRefusal
+      expect(error).toBeInstanceOf(SignInRefusal)
+      expect(error).toMatchObject({ code: 'password_too_long', status: 422 })
+      expect(error.message).toMatch(/at most 72 bytes in UTF-8, without NUL/)
+      expect(error.message).not.toContain(password)
+    }
+  })
+
+  it.each([
+    ['80 bytes', 'x'.repeat(80)],
+    ['a letter that is cut in its middle', `${'x'.repeat(71)}éy`],
+    ['72 bytes', 'x'.repeat(72)],
+  ])('bcrypt with truncate takes %s as older code did, by the first 72 bytes', async (_, password) => {
+    const truncating = bcrypt({ cost: 4, truncate: true })
+    // The module cuts a password itself, as the older code did.
+    const hash = await blowfish.hash(password, 4)
+    expect(await truncating.verify(password, hash)).toBe(true)
+    expect(await truncating.verify(`${password}z`, hash)).toBe(true)
+    expect(await truncating.verify(`y${password}`, hash)).toBe(false)
+    expect(await bcrypt({ cost: 4 }).verify(`${password}z`, hash)).toBe(false)
+  })
+
+  it('bcrypt with truncate still takes no text after a NUL', async () => {
+    const { hash, verify } = bcrypt({ cost: 4, truncate: true })
+    expect(await verify('ab\0ab', await hash('ab'))).toBe(false)
+    expect(await verify(`${'x'.repeat(72)}\0`, await hash('x'.repeat(72)))).toBe(false)
   })
 })
 

@@ -1,0 +1,83 @@
+import { brand } from '../options/brand.js'
+import { text } from '../options/checks.js'
+import { type Checked, checkThat, readOptions } from '../options/read-options.js'
+import { exactUrl } from '../options/web-url.js'
+import { traceSync, VERIFY } from '../refusals/tracing.js'
+import { knownHeaders } from './jwt/compact-jws.js'
+import { ID_TOKEN_FORM, type VerifiedIdToken } from './jwt/id-token-claims.js'
+import { assertTokenText, verifyToken } from './jwt/verify-token.js'
+import type { KeySource } from './keys/key-ring.js'
+import { retryUnknownKey } from './keys/remote-keys.js'
+import { type TokenVerifierOptions, verifierSchema } from './token-options.js'
+
+/** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
+export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
+  /** Verifies ID tokens, which tell who signed in at a provider. For `auth.signIn`, and never for a guard. */
+  accept: 'id-token'
+  /** The provider's issuer, exactly as in its tokens (`iss`), for example `https://accounts.google.com`. */
+  issuer: string | undefined
+  /** The id of your client at the provider. */
+  audience: string | undefined
+}
+
+/** Verifies the ID tokens of a provider. Returned by `createTokenVerifier` with `accept: 'id-token'`. A guard refuses it. */
+export interface IdTokenVerifier {
+  /** The provider. */
+  readonly issuer: string
+  /** The id of your client. */
+  readonly audience: string
+  /**
+   * Verifies an ID token (OpenID Connect Core 1.0 section 3.1.3.7): algorithm, key, signature, `iss`, `aud`, `azp`, `nonce` and times. An access token is
+   * refused.
+   * @param options `nonce`: the value that you sent to the provider for this sign-in. A token with another nonce is refused, and so is a token with one where you
+   * pass none
+   * @throws AuthError `invalid_token`, with a `reason`; `unavailable` when the keys cannot be fetched. TypeError for invalid options
+   */
+  verify(token: string, options?: { nonce: string }): Promise<VerifiedIdToken>
+  /**
+   * Replaces the keys while the process runs. Tokens of a key that is gone are refused at once.
+   * @throws TypeError that names the invalid key; the previous keys then stay
+   */
+  replaceKeys(keys: TokenVerifierOptions['keys']): void
+}
+
+const { cache: _, ...shared } = verifierSchema
+
+export const idTokenSchema = {
+  ...shared,
+  issuer: exactUrl,
+  audience: text("a non-empty string: with accept: 'id-token', the id of your client at the provider"),
+  accept: checkThat<'id-token'>("'id-token'", (value) => value === 'id-token'),
+}
+
+const callSchema = { nonce: text('the non-empty text that your server stored for this sign-in') }
+const NO_NONCE = { nonce: undefined }
+
+export function createIdTokenVerifier(
+  { issuer, audience, clock, clockTolerance: tolerance }: Checked<typeof idTokenSchema>,
+  keys: KeySource & { replace(keys: unknown): void },
+): IdTokenVerifier {
+  const material = { keys, form: ID_TOKEN_FORM, headers: knownHeaders() }
+  const verifier: IdTokenVerifier = {
+    issuer,
+    audience,
+    async verify(token, options) {
+      const { nonce } =
+        options === undefined
+          ? NO_NONCE
+          : readOptions<{ nonce: string }, typeof callSchema>('verify', options, callSchema)
+      function verifyHere(given: string): VerifiedIdToken {
+        assertTokenText(given)
+        const expected = { issuer, audience, now: clock(), tolerance, nonce }
+        return traceSync(
+          VERIFY,
+          () => verifyToken(given, material, expected),
+          () => ({ issuer }),
+        ).token
+      }
+      return retryUnknownKey(keys, verifyHere, token, issuer)
+    },
+    replaceKeys: keys.replace,
+  }
+  return Object.freeze(brand('IdTokenVerifier', verifier))
+}

@@ -1,0 +1,62 @@
+import { bare, isPlainObject } from '../../options/values.js'
+import { deepFreeze, type PrivateClaims } from '../verified-token.js'
+import { isText, privateClaims, readTimes, type TokenForm } from './claims.js'
+import { ANY_JWT, clientIn, FOR_APIS, OF_SIGN_IN, scopesIn } from './provider-claims.js'
+
+/** A verified ID token: it tells who signed in at the provider, and gives no access. Frozen. */
+export interface VerifiedIdToken {
+  /** The provider (`iss`). */
+  readonly issuer: string
+  /** The user's id at the provider (`sub`), unique only within the provider. Find accounts by both, never by the e-mail address only. */
+  readonly subject: string
+  /** Your client (`aud`). */
+  readonly audience: string
+  /** The time of issue (`iat`). */
+  readonly issuedAt: Date
+  /** The expiration (`exp`). */
+  readonly expiresAt: Date
+  /** The other claims, such as `email`, `email_verified`, `name` and `auth_time`. Their types are not checked. */
+  readonly claims: PrivateClaims
+}
+
+/** Returns whether a token says that it is for an API, or another message of the provider. */
+function isOther(claims: Record<string, unknown>): boolean {
+  // `token_use` is a claim of Cognito, and `typ` among the claims is one of Keycloak. Security events have `events` (RFC 8417).
+  const { token_use: use = 'id', typ: kind = 'ID' } = claims
+  const scopes = scopesIn(claims)
+  const isForApi = !scopes?.every((scope) => OF_SIGN_IN.includes(scope))
+  return (
+    use !== 'id' ||
+    kind !== 'ID' ||
+    isForApi ||
+    [...FOR_APIS, 'events'].some((name) => (claims[name] ?? undefined) !== undefined)
+  )
+}
+
+/** The form of the ID tokens of OpenID Connect Core 1.0 sections 2 and 3.1.3.7. */
+export const ID_TOKEN_FORM: TokenForm<VerifiedIdToken> = {
+  types: ANY_JWT,
+  readClaims(payload, expected) {
+    if (!isPlainObject(payload)) return 'claims'
+    const claims = bare(payload)
+    const { iss, sub, aud, azp, nonce } = claims
+    const client = clientIn(claims)
+    const audiences: unknown[] = Array.isArray(aud) ? aud : [aud]
+    const times = readTimes(claims, expected)
+    if (!isText(iss) || !isText(sub) || client === false || !audiences.every(isText) || times === 'claims')
+      return 'claims'
+    const { issuer, audience } = expected
+    if (iss !== issuer) return 'issuer'
+    if (!audiences.includes(audience) || (client ?? audience) !== audience) return 'audience'
+    // Another audience could use the token here, unless the provider says that it was issued to this client.
+    if (audiences.length > 1 && azp !== audience) return 'audience'
+    if (isOther(claims)) return 'type'
+    if (typeof times === 'string') return times
+    if (nonce !== expected.nonce) return 'nonce'
+    const { iat, exp, notBefore, notAfter } = times
+    const dates = { issuedAt: new Date(iat * 1000), expiresAt: new Date(exp * 1000) }
+    const kept = deepFreeze(privateClaims(payload))
+    const token = Object.freeze({ issuer, subject: sub, audience, ...dates, claims: kept })
+    return { token, notBefore, notAfter }
+  },
+}

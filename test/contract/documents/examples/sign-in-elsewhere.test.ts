@@ -1,0 +1,98 @@
+import { createHash, createPrivateKey } from 'node:crypto'
+import express, { type Response } from 'express'
+import request from 'supertest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startExamples } from '../../../support/documents/examples.js'
+import { forge, makeIssuer, signingKey } from '../../../support/fixtures.js'
+import { listen } from '../../../support/http.js'
+
+const { run } = startExamples(import.meta.url)
+
+describe('the page on Google', () => {
+  it('google: signs a new user in, and again, with each nonce once, and never with an access token', async () => {
+    const provider = express()
+    const { url } = await listen(provider)
+    const keys = signingKey('RS256')
+    const { kid } = makeIssuer({ keys }).jwks().keys[0] ?? {}
+    provider.get(
+      '/.well-known/openid-configuration',
+      (_req, res) => void res.json({ issuer: url, jwks_uri: `${url}/keys` }),
+    )
+    provider.get('/keys', (_req, res) => void res.json(makeIssuer({ keys }).jwks()))
+    Object.assign(process.env, { GOOGLE_ISSUER: url, GOOGLE_CLIENT_ID: 'client-1' })
+    const { app, created } = await run<{ created: string[] }>('google')
+    const iat = Math.floor(Date.now() / 1000)
+    const idToken = (claims: object) =>
+      forge(
+        { alg: 'RS256', kid, typ: 'JWT' },
+        { iss: url, aud: 'client-1', sub: 'g-1', iat, exp: iat + 60, ...claims },
+        createPrivateKey(keys.privateKey as string),
+        'RS256',
+      )
+    const send = async (claims: object = {}, more: object = {}) => {
+      const { nonce } = (await request(app).post('/google/nonce').expect(200)).body
+      const body = { credential: idToken({ nonce, ...claims }), nonce, ...more }
+      const { status, body: answer } = await request(app).post('/google/sign-in').send(body)
+      return { status, body: answer, sent: body }
+    }
+    const first = await send()
+    expect(first).toMatchObject({ status: 200, body: { authenticationToken: expect.any(String) } })
+    expect(await send()).toMatchObject({ status: 200 })
+    expect(created).toEqual(['g-1'])
+    expect((await request(app).post('/google/sign-in').send(first.sent)).status).toBe(403)
+    for (const [claims, more] of [
+      [{ aud: 'client-2' }],
+      [{ nonce: 'another' }],
+      [{ nonce: undefined }],
+      [{ scope: 'reports:read' }],
+      [{ exp: iat }],
+      [{}, { credential: first.body.authenticationToken }],
+      [{}, { credential: { toString: 'x' } }],
+    ] as const)
+      expect((await send(claims, more)).status).toBe(401)
+    expect((await send({}, { nonce: { $ne: 1 } })).status).toBe(403)
+    expect(created).toEqual(['g-1'])
+  })
+})
+
+describe('the page on new passwords', () => {
+  it('leaked-passwords: refuses leaked and short ones, sends 5 digits of a digest, and fails open with a warning', async () => {
+    const asked: string[] = []
+    let answer: (digest: string, res: Response) => void = () => {}
+    const digestOf = (password: string) => createHash('sha1').update(password).digest('hex').toUpperCase()
+    const leaked = 'correct horse battery'
+    const service = express().use((req, res) => {
+      asked.push(`${req.url} ${req.headers['add-padding']}`)
+      answer(digestOf(leaked), res)
+    })
+    process.env['LEAKED_PASSWORDS'] = `${(await listen(service)).url}/range/`
+    const { passwords, warnings } = await run<{ warnings: unknown[] }>('leaked-passwords')
+    const codeOf = (password: string) =>
+      passwords.hash(password).then(
+        () => 'hashed',
+        ({ code }) => code,
+      )
+    expect(await codeOf('short')).toBe('short_password')
+    expect(asked).toEqual([])
+
+    answer = (digest, res) => void res.send(`${'0'.repeat(35)}:7\r\n${digest.slice(5)}:12`)
+    expect(await codeOf(leaked)).toBe('forbidden_password')
+    expect(asked).toEqual([`/range/${digestOf(leaked).slice(0, 5)} true`])
+    expect(await codeOf('another horse battery')).toBe('hashed')
+    answer = (digest, res) => void res.send(`${digest.slice(5)}:0`)
+    expect(await codeOf(leaked)).toBe('hashed')
+    expect(warnings).toHaveLength(0)
+
+    answer = (_digest, res) => void res.sendStatus(500)
+    expect(await codeOf(leaked)).toBe('hashed')
+    answer = (_digest, res) => void res.destroy()
+    expect(await codeOf(leaked)).toBe('hashed')
+    const limits = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort())
+    onTestFinished(() => limits.mockRestore())
+    answer = () => {}
+    expect(await codeOf(leaked)).toBe('hashed')
+    expect(limits).toHaveBeenCalledWith(2000)
+    expect(warnings).toHaveLength(3)
+    expect(JSON.stringify(warnings)).not.toContain(leaked)
+  })
+})

@@ -1,0 +1,174 @@
+// Tests tokens/id-token-verifier.ts tokens/jwt/id-token-claims.ts
+
+import {
+  createTokenVerifier,
+  type GuardedRequest,
+  type IdTokenVerifierOptions,
+  remoteKeys,
+  requireBearer,
+} from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { expectInvalidToken, expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
+import { forge, frozenClock, issueNow, makeIssuer } from '../../support/fixtures.js'
+import { PROVIDER_TOKENS } from '../../support/issuers/provider-tokens.js'
+import { pairOf } from '../../support/keys.js'
+
+const { privateKey, publicKey } = pairOf('RS256')
+const clock = frozenClock()
+const now = clock.seconds()
+const issuer = 'https://accounts.google.com'
+const audience = 'client-1'
+type Json = Record<string, unknown>
+
+const keys = { alg: 'RS256', publicKey, kid: 'k1' } as const
+const verifierOf = (options: Partial<IdTokenVerifierOptions> = {}) =>
+  createTokenVerifier({ issuer, audience, keys, accept: 'id-token', clock, ...options })
+const good = { iss: issuer, aud: audience, sub: 'user-1', iat: now, exp: now + 300 }
+const tokenOf = (payload: Json = {}, header: Json = {}) =>
+  forge({ alg: 'RS256', kid: 'k1', typ: 'JWT', ...header }, { ...good, ...payload }, privateKey, 'RS256')
+
+describe('the documented tokens of providers', () => {
+  it.each(PROVIDER_TOKENS.map((row) => [row.provider, row.what, row] as const))(
+    '%s: %s',
+    async (_provider, what, row) => {
+      const { nonce } = row.payload
+      const tokens = verifierOf({ issuer: row.issuer, audience: row.audience })
+      const text = forge(row.header, { iss: row.issuer, iat: now, exp: now + 300, ...row.payload }, privateKey, 'RS256')
+      const verified = tokens.verify(text, typeof nonce === 'string' ? { nonce } : undefined)
+      // A token for the API of an app is not an ID token, and neither is one that was issued to another client.
+      const isForAnother = /service account|Android/.test(what)
+      if (what.startsWith('an ID token') && !isForAnother)
+        expect(await verified).toMatchObject({ subject: row.payload['sub'] })
+      else expect((await refusalOf(verified)).code).toBe('invalid_token')
+    },
+  )
+})
+
+describe('an ID token', () => {
+  it('tells who signed in, and is frozen', async () => {
+    const token = await verifierOf().verify(tokenOf({ email: 'a@b.c', email_verified: true, address: { city: 'X' } }))
+    expect(token).toEqual({
+      issuer,
+      subject: 'user-1',
+      audience,
+      issuedAt: new Date(now * 1000),
+      expiresAt: new Date((now + 300) * 1000),
+      claims: { email: 'a@b.c', email_verified: true, address: { city: 'X' } },
+    })
+    expect([token, token.claims, token.claims['address']].every(Object.isFrozen)).toBe(true)
+  })
+
+  it.each([
+    ['no typ, as Apple writes it', {}, { typ: undefined }],
+    ['azp as its audience', { azp: audience }, {}],
+    ['several audiences, issued to this client', { aud: ['other', audience], azp: audience }, {}],
+    ['a list with one audience', { aud: [audience] }, {}],
+    ['the scopes of a sign-in', { scope: 'openid email' }, {}],
+  ])('is accepted with %s', async (_what, payload, header) => {
+    expect(await verifierOf().verify(tokenOf(payload, header))).toMatchObject({ subject: 'user-1' })
+  })
+
+  it.each([
+    ['another client', { aud: 'client-2' }, 'audience'],
+    ['no audience', { aud: undefined }, 'claims'],
+    ['an empty list of audiences', { aud: [] }, 'audience'],
+    ['several audiences without azp', { aud: [audience, 'other'] }, 'audience'],
+    ['several audiences, issued to another client', { aud: [audience, 'other'], azp: 'other' }, 'audience'],
+    ['an azp of another client', { azp: 'other' }, 'audience'],
+    ['clients that disagree', { azp: audience, client_id: 'other' }, 'claims'],
+    ['another issuer', { iss: 'https://evil.example' }, 'issuer'],
+    ['the issuer with a slash', { iss: `${issuer}/` }, 'issuer'],
+    ['no subject', { sub: undefined }, 'claims'],
+    ['a number as the subject', { sub: 7 }, 'claims'],
+    ['no exp', { exp: undefined }, 'claims'],
+    ['no iat', { iat: undefined }, 'claims'],
+    ['an exp that has passed', { iat: now - 9, exp: now }, 'expired'],
+    ['an iat in the future', { iat: now + 1 }, 'not_yet_valid'],
+    ['scopes of an API', { scope: 'openid reports:read' }, 'type'],
+    ['the use of an access token', { token_use: 'access' }, 'type'],
+    ['the type of an access token among its claims', { typ: 'Bearer' }, 'type'],
+    ['a claim of access tokens', { azpacr: '0' }, 'type'],
+    ['events, as a logout token has', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }, 'type'],
+  ] as const)('is refused with %s', async (_what, payload, reason) => {
+    await expectInvalidToken(verifierOf().verify(tokenOf(payload)), reason)
+  })
+
+  it.each([
+    ['the type of access tokens', { typ: 'at+jwt' }, 'type'],
+    ['the type of logout tokens', { typ: 'logout+jwt' }, 'type'],
+    ['alg none', { alg: 'none' }, 'algorithm'],
+    ['an unknown key', { kid: 'k2' }, 'unknown_key'],
+    ['no kid', { kid: undefined }, 'unknown_key'],
+  ] as const)('is refused with a header that has %s', async (_what, header, reason) => {
+    await expectInvalidToken(verifierOf().verify(tokenOf({}, header)), reason)
+  })
+
+  it('has the nonce of the call: exactly this one, and none where the call has none', async () => {
+    const { verify } = verifierOf()
+    expect(await verify(tokenOf({ nonce: 'n1' }), { nonce: 'n1' })).toMatchObject({ claims: { nonce: 'n1' } })
+    await expectInvalidToken(verify(tokenOf({ nonce: 'n1' }), { nonce: 'n2' }), 'nonce')
+    await expectInvalidToken(verify(tokenOf({ nonce: ['n1'] }), { nonce: 'n1' }), 'nonce')
+    await expectInvalidToken(verify(tokenOf(), { nonce: 'n1' }), 'nonce')
+    await expectInvalidToken(verify(tokenOf({ nonce: 'n1' })), 'nonce')
+    await expectInvalidToken(verify(tokenOf({ nonce: null })), 'nonce')
+  })
+
+  it.each([[{ nonce: undefined }], [{ nonce: '' }], [{ nonce: 7 }], [{}], [{ nonc: 'x' }], ['n1']])(
+    'is not accepted when the call forgot its nonce: %j',
+    async (options) => {
+      const error = await rejectionOf(verifierOf().verify(tokenOf(), options as never))
+      expect(error).toBeInstanceOf(TypeError)
+      expect((error as Error).message).toMatch(/^verify: .*sign-in-with-google/)
+    },
+  )
+
+  it('fails closed while the keys of the provider cannot be fetched', async () => {
+    const source = remoteKeys('http://127.0.0.1:1/keys', { onError: () => {} })
+    expect(await refusalOf(verifierOf({ keys: source }).verify(tokenOf()))).toMatchObject({ code: 'unavailable' })
+  })
+
+  it('is refused after its key was replaced', async () => {
+    const tokens = verifierOf()
+    await tokens.verify(tokenOf())
+    tokens.replaceKeys({ ...keys, kid: 'k2' })
+    await expectInvalidToken(tokens.verify(tokenOf()), 'unknown_key')
+  })
+})
+
+describe('a guard', () => {
+  const requestWith = (text: string) => {
+    const authorization = `Bearer ${text}`
+    return {
+      headers: { authorization },
+      rawHeaders: ['Authorization', authorization],
+      url: '/',
+    } as unknown as GuardedRequest
+  }
+
+  it('refuses a verifier of ID tokens when it is made, alone and in a list', () => {
+    const tokens = verifierOf() as never
+    for (const given of [tokens, [makeIssuer(), tokens]])
+      expectMisuse(() => requireBearer({ tokens: given }), /An ID token gives no access.*auth\.signIn/)
+  })
+
+  it('admits no ID token through a copy of the verifier', async () => {
+    const copy = { ...verifierOf() } as never
+    const error = await rejectionOf(requireBearer({ tokens: copy, onEvent() {} }).authenticate(requestWith(tokenOf())))
+    expect(error).toMatchObject({ code: 'unavailable' })
+  })
+})
+
+it('a token of this package is not an ID token', async () => {
+  const own = makeIssuer({ issuer, audience, clientId: audience, clock, keys: { alg: 'RS256', privateKey, kid: 'k1' } })
+  await expectInvalidToken(verifierOf().verify(issueNow(own, { accountId: 'user-1' }).token), 'type')
+})
+
+it.each([
+  ['no audience', { audience: undefined }, /option "audience" must be.*the id of your client/],
+  ['a cache', { cache: 5 }, /unknown option "cache"/],
+  ['scopes', { scopes: () => [] }, /unknown option "scopes"/],
+  ['an issuer that is no URL', { issuer: 'google' }, /option "issuer"/],
+  ['no keys', { keys: undefined }, /option "keys"/],
+])('createTokenVerifier throws a TypeError for ID tokens with %s', (_what, change, message) => {
+  expectMisuse(() => verifierOf(change as never), message)
+})

@@ -1,0 +1,256 @@
+// Tests tokens/{old-tokens,token-verifier,verifying}.ts
+
+import { createPublicKey } from 'node:crypto'
+import {
+  type AuthError,
+  authOf,
+  createSessions,
+  type GuardedRequest,
+  memorySessions,
+  type OldTokensOptions,
+  oldTokens,
+  type RequireBearerOptions,
+  requireBearer,
+} from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { expectInvalidToken, expectMisuse, rejectionOf } from '../../support/failures.js'
+import {
+  forge,
+  frozenClock,
+  ISSUER,
+  issueNow,
+  makeIssuer,
+  makeStore,
+  SECRET,
+  signingKey,
+} from '../../support/fixtures.js'
+import { partsOf, withOtherSignature } from '../../support/tokens.js'
+
+const clock = frozenClock()
+const HOUR = 3_600_000
+const until = new Date(clock() + 24 * HOUR)
+const now = clock.seconds()
+const good: OldTokensOptions = { secret: 'shhh', accountId: ({ id }) => id, until, clock }
+const old = oldTokens(good)
+const payload = { id: 'acc-1', iat: now, exp: now + 3600 }
+const header = { alg: 'HS256', typ: 'JWT' }
+const write = (claims: object = {}, head: object = {}, secret = 'shhh', alg = 'HS256') =>
+  forge({ ...header, ...head }, { ...payload, ...claims }, secret, alg)
+const issuer = makeIssuer({ clock })
+
+/** Asks a guard about a token. Returns the verified token, or the code and the reason of the refusal. */
+async function ask(text: string, options: Partial<RequireBearerOptions> = {}) {
+  const authorization = `Bearer ${text}`
+  const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
+  try {
+    await requireBearer({ tokens: [issuer, old], ...options }).authenticate(req as unknown as GuardedRequest)
+    return authOf(req)
+  } catch (error) {
+    const { code, reason } = error as AuthError
+    return { refused: reason ? `${code}: ${reason}` : code }
+  }
+}
+
+describe('an old token', () => {
+  it('is verified with the claims of the old code, and without a session', async () => {
+    const text = write({ role: 'admin', sid: 'a-session', sub: 'someone else' })
+    expect(await old.verify(text)).toEqual({
+      id: expect.stringMatching(/^[\w-]{43}$/),
+      accountId: 'acc-1',
+      issuer: 'old-tokens',
+      audience: '',
+      clientId: undefined,
+      scopes: [],
+      sessionId: undefined,
+      issuedAt: new Date(now * 1000),
+      expiresAt: new Date((now + 3600) * 1000),
+      claims: { id: 'acc-1', role: 'admin', sid: 'a-session' },
+    })
+  })
+
+  it.each([
+    ['no typ', {}, { typ: undefined }],
+    ['a typ in small letters', {}, { typ: 'jwt' }],
+    ['a kid that the old code wrote', {}, { kid: 'main' }],
+    ['an iss and an aud of the old code', { iss: 'my-app', aud: 'my-page' }, {}],
+    ['the issuer of oldTokens as iss', { iss: 'old-tokens' }, {}],
+    ['a number as the id', { id: 7 }, {}],
+  ])('is admitted next to new tokens: %s', async (_what, claims, head) => {
+    expect(await ask(write(claims, head))).toMatchObject({
+      issuer: 'old-tokens',
+      accountId: expect.stringMatching(/^(acc-1|7)$/),
+    })
+    expect(await ask(issueNow(issuer, { accountId: 'acc-2' }).token)).toMatchObject({
+      issuer: ISSUER,
+      accountId: 'acc-2',
+    })
+  })
+
+  it('has scopes when the host reads them from the claims', async () => {
+    const tokens = oldTokens({ ...good, scopes: ({ role }) => (role === 'admin' ? ['admin'] : undefined) })
+    const options = { tokens: [issuer, tokens], scope: 'admin' }
+    expect(await ask(write({ role: 'admin' }), options)).toMatchObject({ scopes: ['admin'] })
+    expect(await ask(write({ scope: 'admin' }), options)).toEqual({ refused: 'insufficient_scope' })
+  })
+
+  it('is refused at its exp, and from `until` on, also from the cache', async () => {
+    const moving = frozenClock()
+    const tokens = oldTokens({ ...good, clock: moving })
+    const [short, long, endless] = [write(), write({ exp: now + 9e6 }), write({ exp: undefined })]
+    for (const text of [short, long, endless]) await tokens.verify(text)
+    expect((await tokens.verify(endless)).expiresAt).toEqual(until)
+    expect((await tokens.verify(long)).expiresAt).toEqual(until)
+    moving.advance(HOUR)
+    await expectInvalidToken(tokens.verify(short), 'expired')
+    moving.advance(23 * HOUR - 1)
+    for (const text of [long, endless]) await tokens.verify(text)
+    moving.advance(1)
+    for (const text of [long, endless, write({ iat: undefined, exp: undefined })])
+      await expectInvalidToken(tokens.verify(text), 'expired')
+  })
+
+  it('needs no session, and none of its claims name one', async () => {
+    const sessions = createSessions(memorySessions(), { clock })
+    await sessions.start({ id: 'a-session', accountId: 'acc-1', expiresAt: until })
+    const options = { tokens: [issuer, old], sessions }
+    expect(await ask(write({ sid: 'a-session', jti: 'a-session' }), options)).toMatchObject({ sessionId: undefined })
+    const auth = await old.verify(write({ sid: 'a-session', jti: 'a-session' }))
+    expect(await sessions.end(auth, 'a-session')).toBe(false)
+    // A new token still needs its session.
+    const { token } = issueNow(issuer, { accountId: 'acc-1' })
+    expect(await ask(token, options)).toEqual({ refused: 'invalid_token: revoked' })
+  })
+
+  it('alone at a guard leaves the issuer of the sessions to the next guard', async () => {
+    const sessions = createSessions(memorySessions(), { clock })
+    expect(await ask(write(), { tokens: old, sessions })).toMatchObject({ accountId: 'acc-1' })
+    requireBearer({ tokens: issuer, sessions })
+  })
+
+  it('is refused by isRevoked, and by the account: disabled, gone, or with another password since', async () => {
+    expect(await ask(write(), { isRevoked: () => true })).toEqual({ refused: 'invalid_token: revoked' })
+    const accountOf = (change: object) => {
+      const account = { id: 'acc-1', email: 'a@b.c', passwordHash: null, ...change }
+      return ask(write(), { accounts: makeStore([account]) })
+    }
+    expect(await accountOf({})).toMatchObject({ accountId: 'acc-1' })
+    expect(await accountOf({ disabled: true })).toEqual({ refused: 'invalid_token: account_disabled' })
+    expect(await accountOf({ id: 'acc-2' })).toEqual({ refused: 'invalid_token: unknown_account' })
+    const tokensValidAfter = new Date(clock() + 1000)
+    expect(await accountOf({ tokensValidAfter })).toEqual({ refused: 'invalid_token: superseded' })
+    const noTime = await ask(write({ iat: undefined }), {
+      accounts: makeStore([{ id: 'acc-1', email: 'a@b.c', passwordHash: null, tokensValidAfter: new Date(1) }]),
+    })
+    expect(noTime).toEqual({ refused: 'invalid_token: superseded' })
+  })
+
+  it('is no recent sign-in, because the old code may have refreshed it', async () => {
+    expect(await ask(write(), { signedInWithin: '1h' })).toEqual({ refused: 'insufficient_user_authentication' })
+  })
+})
+
+describe('a forged old token', () => {
+  const publicKey = createPublicKey(signingKey('RS256').privateKey as string).export({ type: 'spki', format: 'pem' })
+  const unsigned = (alg: string) => `${partsOf(write({}, { alg })).header}.${partsOf(write()).payload}.`
+  it.each([
+    ['another secret', write({}, {}, 'guess'), 'signature'],
+    ['the signature of another token', withOtherSignature(write()), 'signature'],
+    ['HS512 with the right secret', write({}, { alg: 'HS512' }, 'shhh', 'HS512'), 'algorithm'],
+    ['RS256 in its header', write({}, { alg: 'RS256' }), 'algorithm'],
+    ['a public key as the secret', write({}, {}, String(publicKey)), 'signature'],
+    ['alg none without a signature', unsigned('none'), 'malformed'],
+    ['alg None without a signature', unsigned('None'), 'malformed'],
+    ['alg none with the right signature', write({}, { alg: 'none' }), 'algorithm'],
+    ['no alg', write({}, { alg: undefined }), 'algorithm'],
+    ['the type of a new token', write({}, { typ: 'at+jwt' }), 'type'],
+    ['the whole type of a new token', write({}, { typ: 'application/at+jwt' }), 'type'],
+    ['a critical header', write({}, { crit: ['b64'] }), 'critical_header'],
+    ['no account', write({ id: undefined }), 'claims'],
+    ['an empty account', write({ id: '' }), 'claims'],
+    ['half an account', write({ id: 1.5 }), 'claims'],
+    ['true as the account', write({ id: true }), 'claims'],
+    ['an exp as text', write({ exp: `${now + 60}` }), 'claims'],
+    ['null as the exp', write({ exp: null }), 'claims'],
+    ['an iat in the future', write({ iat: now + 1 }), 'not_yet_valid'],
+    ['an nbf in the future', write({ nbf: now + 1 }), 'not_yet_valid'],
+    ['an exp that has passed', write({ iat: now - 9, exp: now }), 'expired'],
+    ['claims in a list', forge(header, [payload], 'shhh'), 'claims'],
+    ['no JWT', 'shhh', 'malformed'],
+  ] as const)('is refused: %s', async (_what, text, reason) => {
+    await expectInvalidToken(old.verify(text), reason)
+    expect(await ask(text)).toEqual({ refused: `invalid_token: ${reason}` })
+  })
+
+  it('does not become a new token by the name of its issuer, whatever else it says', async () => {
+    const claims = { iss: ISSUER, aud: ISSUER, sub: 'acc-1', client_id: ISSUER, jti: 'a' }
+    for (const typ of ['at+jwt', 'JWT'])
+      expect(await ask(write(claims, { typ }))).toEqual({
+        refused: `invalid_token: ${typ === 'JWT' ? 'type' : 'unknown_key'}`,
+      })
+    expect(await ask(write(claims, { typ: 'at+jwt', kid: 'k1' }))).toEqual({ refused: 'invalid_token: signature' })
+  })
+})
+
+describe('a new token', () => {
+  // The worst case: the new issuer has the secret of the old code.
+  const same = oldTokens({ ...good, secret: SECRET, accountId: ({ sub }) => sub })
+
+  it('is never an old one, also of another environment with the same secret', async () => {
+    for (const one of [issuer, makeIssuer({ clock, issuer: 'https://staging.example.com' })]) {
+      const { token } = issueNow(one, { accountId: 'acc-1' })
+      await expectInvalidToken(same.verify(token), 'type')
+      const refused = one === issuer ? { issuer: ISSUER } : { refused: 'invalid_token: type' }
+      expect(await ask(token, { tokens: [issuer, same] })).toMatchObject(refused)
+    }
+  })
+
+  it('is refused by the old issuer in another order of the list too', async () => {
+    expect(await ask(issueNow(issuer, { accountId: 'acc-1' }).token, { tokens: [same, issuer] })).toMatchObject({
+      issuer: ISSUER,
+    })
+  })
+})
+
+describe('the options of oldTokens', () => {
+  it.each([
+    [
+      'no secret',
+      { secret: undefined },
+      /^oldTokens: option "secret" must be the secret of the old tokens.*but is missing/,
+    ],
+    ['an empty secret', { secret: '' }, /is an empty string.*environment variable/],
+    ['a public key as the secret', { secret: `-----BEGIN PUBLIC KEY-----` }, /option "secret"/],
+    ['no accountId', { accountId: undefined }, /option "accountId" must be a function/],
+    ['no until', { until: undefined }, /option "until" must be a valid Date/],
+    ['a text as until', { until: '2030-01-31' }, /option "until" must be a valid Date/],
+    ['an invalid until', { until: new Date('tomorrow') }, /option "until" must be a valid Date/],
+    ['userId', { userId: () => 'x' }, /Did you mean "accountId"/],
+  ])('are checked: %s', (_what, change, message) => {
+    expectMisuse(() => oldTokens({ ...good, ...change } as never), message)
+  })
+
+  it('take bytes as the secret', async () => {
+    const secret = Buffer.from('shhh')
+    expect(await oldTokens({ ...good, secret }).verify(write())).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it.each([
+    ['a promise', async () => 'acc-1'],
+    ['a rejected promise', () => Promise.reject(new Error('down'))],
+    ['an object', () => ({ id: 1 })],
+    [
+      'an error',
+      () => {
+        throw new Error('down')
+      },
+    ],
+  ])('let no token in when accountId returns %s', async (_what, accountId) => {
+    const tokens = oldTokens({ ...good, accountId })
+    expect(await rejectionOf(tokens.verify(write()))).toBeInstanceOf(Error)
+    expect(await ask(write(), { tokens: [issuer, tokens] })).toEqual({ refused: 'unavailable' })
+  })
+
+  it('are one for each guard, because a second secret would never be asked', () => {
+    expectMisuse(() => requireBearer({ tokens: [issuer, old, oldTokens(good)] }), /each of another issuer/)
+  })
+})
