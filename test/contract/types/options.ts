@@ -12,6 +12,7 @@ import {
   type GuardedRequest,
   isAuthError,
   jwksRouter,
+  oldTokens,
   type PrivateClaims,
   type PrivateTokenKey,
   type PublicTokenKey,
@@ -166,3 +167,19 @@ createTokenVerifier({ issuer, audience: issuer, accept: 'jwt', keys: remote, sco
 createTokenIssuer({ issuer, keys: secret, accept: 'jwt' })
 const { url } = protectedResourceRouter({ resource: issuer, authorizationServers: [issuer] })
 requireBearer({ tokens, resourceMetadata: url })
+
+// ID tokens, old tokens and API keys.
+const idTokens = createTokenVerifier({ issuer, audience: 'client', accept: 'id-token', keys: remote })
+idTokens.verify('text', { nonce: 'n' }).then(({ subject }) => subject.length)
+// @ts-expect-error A nonce that is undefined would not be checked.
+idTokens.verify('text', { nonce: undefined })
+// @ts-expect-error An ID token gives no access.
+requireBearer({ tokens: idTokens })
+const apiKey = { id: 'a', accountId: 'b', scopes: [], issuedAt: new Date() }
+const old = oldTokens({ secret: material, accountId: ({ id }) => id, until: new Date() })
+requireBearer({ tokens: [tokens, old, { issuer: 'keys', accepts: () => true, verify: () => apiKey }] })
+// @ts-expect-error A promise would count as true.
+requireBearer({ tokens: { issuer: 'keys', accepts: async () => true, verify: () => apiKey } })
+// @ts-expect-error Old tokens must end.
+oldTokens({ secret: material, accountId: () => 'x' })
+tokens.issueSync({ accountId: 'acc-1' }).token.length
