@@ -69,7 +69,7 @@ describe('the page', () => {
       for (const [, name = ''] of text.matchAll(/^(?:import|export) .*?from ['"](.+?)['"];$/gm))
         loaded.add(new URL(name, `http://host${path}`).pathname)
     }
-    expect([...loaded]).toContain('/page/package/client.js')
+    expect([...loaded]).toEqual(['/page/package/client.js'])
   })
 })
 
