@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { rollup } from 'rollup'
 import { dts } from 'rollup-plugin-dts'
@@ -24,5 +24,9 @@ await types.write({
   minifyInternalExports: false,
   hoistTransitiveImports: false,
 })
-for (const name of names) writeFileSync(here(`../dist/${name}.d.ts`), `export * from './${name}.cjs'\n`)
+for (const name of names) {
+  // Kysely has classes of its own for `import`.
+  if (name === 'kysely') copyFileSync(here('../dist/kysely.d.cts'), here('../dist/kysely.d.ts'))
+  else writeFileSync(here(`../dist/${name}.d.ts`), `export * from './${name}.cjs'\n`)
+}
 rmSync(DECLARATIONS, { recursive: true })

@@ -14,9 +14,8 @@ export interface PageOptions {
 
 const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** The package's client, whose modules the browser loads as they are. */
-const CLIENT = createRequire(import.meta.url).resolve('express-token-endpoint/client')
-const CLIENT_MODULES = /^\/(client|chunks\/(token-client|urls))\.js$/
+/** The folder with the package's client, which the browser loads as it is. */
+const PACKAGE = dirname(createRequire(import.meta.url).resolve('express-token-endpoint/client'))
 
 /** Creates a router that serves the page for both APIs. */
 export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Router {
@@ -37,8 +36,8 @@ export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Rout
   router.use('/page', files(join(folder, 'page', 'public')), files(join(folder, 'dist', 'page')))
   router.use(
     '/page/package',
-    (req, _res, next) => next(CLIENT_MODULES.test(req.path) ? undefined : 'router'),
-    files(dirname(CLIENT)),
+    (req, _res, next) => next(req.path === '/client.js' ? undefined : 'router'),
+    files(PACKAGE),
   )
   return router
 }

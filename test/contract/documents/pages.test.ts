@@ -147,7 +147,7 @@ describe('each block of TypeScript or JavaScript', () => {
 
   it('is run by a test, or belongs to the page that a test follows', () => {
     const run = examples().filter(({ page, name = '' }) => page !== FOLLOWED || name in CONTEXTS)
-    const code = ['test/contract/documents/examples', 'test/hosts/documents', 'test/languages', 'test/contract/types']
+    const code = ['test/contract/documents/examples', 'test/hosts', 'test/languages', 'test/contract/types']
       .flatMap(filesBelow)
       .filter((file) => /\.test\.m?[jt]s$/.test(file))
       .map((file) => readFileSync(root + file, 'utf8'))

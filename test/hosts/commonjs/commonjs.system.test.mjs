@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { install, pack, tempFolder } from '../../contract/packed/pack.js'
+import { readPage } from '../../support/documents/pages.js'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -77,5 +78,24 @@ describe('an older app, with TypeScript 4.9 and its moduleResolution node', () =
 
   it('compiles, the types of all libraries checked too', async () => {
     expect(await run(folder, 'typescript/bin/tsc')).toBe('')
+  })
+})
+
+describe.each(['26.6.3', '27.5.1'])('an app with Jest %s, configured as on the page', (version) => {
+  const { text, blocks } = readPage('docs/reference/compatibility.md')
+  const [, mapper] = /"moduleNameMapper": (\{.*\})`/.exec(text) ?? []
+  let folder
+  beforeAll(async () => {
+    folder = await createApp(version, ['express@4', `jest@${version}`])
+    await writeFile(join(folder, 'setup.js'), blocks.find(({ name }) => name === 'jest-setup').code)
+    // Jest 26 knows no name with `node:`.
+    const code = await readFile(here('login.cjs'), 'utf8')
+    await writeFile(join(folder, 'login.test.js'), code.replaceAll("'node:", "'"))
+  }, 180_000)
+
+  it('runs its tests', async () => {
+    const config = { testEnvironment: 'node', setupFiles: ['./setup.js'], moduleNameMapper: JSON.parse(mapper) }
+    const result = await jest(folder, '--config', JSON.stringify(config), '--forceExit')
+    expect(result).toMatchObject({ success: true, numPassedTests: 3 })
   })
 })

@@ -47,8 +47,15 @@ describe('the page', () => {
     ])
       expect(await get(`/page/${file}`)).toMatchObject({ status: 200, headers: { 'content-type': type } })
     const own = ['/page', '/page/', '/page/main.ts', '/page/index.html', '/page/../config.js', '/index.html']
-    const modules = ['index.js', 'client.d.ts', 'chunks/server.js', 'chunks/%2e%2e/index.js', 'chunks/..%2findex.js']
-    const others = [...modules, 'http/on-first-use.cjs', 'client', ''].map((name) => `/page/package/${name}`)
+    const modules = [
+      'index.js',
+      'client.d.ts',
+      'client.cjs',
+      'chunks/server.cjs',
+      'chunks/%2e%2e/client.js',
+      'chunks/..%2fclient.js',
+    ]
+    const others = [...modules, 'packages/on-first-use.cjs', 'client', ''].map((name) => `/page/package/${name}`)
     for (const path of [...own, ...others]) expect((await get(path)).status, path).toBe(404)
   })
 
@@ -62,7 +69,7 @@ describe('the page', () => {
       for (const [, name = ''] of text.matchAll(/^(?:import|export) .*?from ['"](.+?)['"];$/gm))
         loaded.add(new URL(name, `http://host${path}`).pathname)
     }
-    expect([...loaded]).toContain('/page/package/chunks/token-client.js')
+    expect([...loaded]).toEqual(['/page/package/client.js'])
   })
 })
 
