@@ -111,7 +111,7 @@ export const isSignInRefusal = (value: unknown): value is SignInRefusal =>
 /** Returns a copy of a refusal with other members. The refusal itself may belong to several requests. */
 export function copyOfRefusal(
   refusal: SignInRefusal,
-  members: { accountId?: string; headers?: SignInRefusal['headers'] },
+  members: { accountId?: string; headers?: SignInRefusal['headers']; cause?: undefined },
 ): SignInRefusal {
   const { code, status, message: detail, countAsFailure, cause, accountId, headers, stack } = refusal
   const copy = new SignInRefusal(code, { status, detail, countAsFailure, cause })
