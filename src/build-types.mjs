@@ -25,7 +25,7 @@ await types.write({
   hoistTransitiveImports: false,
 })
 for (const name of names) {
-  // Kysely has classes of its own for `import`.
+  // Kysely declares its classes anew for `import`.
   if (name === 'kysely') copyFileSync(here('../dist/kysely.d.cts'), here('../dist/kysely.d.ts'))
   else writeFileSync(here(`../dist/${name}.d.ts`), `export * from './${name}.cjs'\n`)
 }
