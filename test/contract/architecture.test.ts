@@ -175,6 +175,11 @@ it('tests wait with `until`, because the default of vitest is 1 s, which a busy 
   expect(waiting).toEqual(['test/support/concurrency.ts'])
 })
 
+it('no file imports a module of Node as a whole, because CommonJS would read each of its names through a getter', () => {
+  const whole = FILES.filter((file) => /^import (\w+|\* as \w+) from 'node:/m.test(read(file)))
+  expect(whole.filter((file) => !file.startsWith('cli/'))).toEqual([])
+})
+
 describe('the map of src', () => {
   const map = read('README.md')
 

@@ -1,4 +1,4 @@
-import crypto from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { misuse } from '../../../options/misuse.js'
 import { bare } from '../../../options/values.js'
@@ -38,7 +38,8 @@ const TAG_BYTES = 32
  * @throws TypeError when this Node has no `crypto.argon2`
  */
 export function nodeArgon2() {
-  const { argon2 } = crypto as { argon2?: NodeArgon2 }
+  // Not an import, because older versions of Node do not export this name.
+  const { argon2 } = process.getBuiltinModule('node:crypto') as { argon2?: NodeArgon2 }
   if (typeof argon2 !== 'function') {
     throw misuse(
       `argon2id: option "engine" must be 'native' on Node ${process.versions.node}, because crypto.argon2 is missing. Use Node 24.7 or newer for 'node'`,
@@ -54,7 +55,7 @@ export function nodeArgon2() {
 
   return {
     async hash(password: string, costs: Argon2Costs): Promise<string> {
-      const salt = crypto.randomBytes(SALT_BYTES)
+      const salt = randomBytes(SALT_BYTES)
       const tag = await tagOf(password, salt, TAG_BYTES, costs)
       const { memoryCost, timeCost, parallelism } = costs
       return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${toBase64(salt)}$${toBase64(tag)}`
@@ -62,7 +63,7 @@ export function nodeArgon2() {
     async verify(hash: string, password: string): Promise<boolean> {
       const [salt, tag] = hash.split('$').slice(4).map(fromBase64)
       if (!salt || !tag) throw notAccepted('argon2id')
-      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costsOf(hash)), tag)
+      return timingSafeEqual(await tagOf(password, salt, tag.length, costsOf(hash)), tag)
     },
   }
 }
