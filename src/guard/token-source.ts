@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe } from '../options/read-options.js'
+import { ignoringErrors } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import { type BearerScheme, readBearer } from './bearer-header.js'
 
@@ -22,6 +23,8 @@ export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMe
   try {
     const text: unknown = tokenFrom(req)
     if (text === undefined || typeof text === 'string') return text
+    // A promise that rejects must not end the process.
+    ignoringErrors(() => text)
     throw new TypeError(`tokenFrom: must return a text or undefined, but returned ${describe(text)}`)
   } catch (cause) {
     if (isAuthError(cause) && cause.code === 'invalid_token') throw cause

@@ -135,6 +135,8 @@ function keyOf({ limitKey, email, req, fields }: LoginTask): string {
   if (!limitKey) return email
   const key: unknown = limitKey({ email, req, fields })
   if (typeof key === 'string' && key !== '') return key
+  // A promise that rejects must not end the process.
+  ignoringErrors(() => key)
   throw misuse(`logIn: limitKey must return a non-empty text, but returned ${describe(key)}`)
 }
 

@@ -73,6 +73,7 @@ describe('a guard with tokenFrom', () => {
   it.each<[string, () => unknown]>([
     ['throws', () => expect.fail('down')],
     ['returns a promise', async () => token],
+    ['rejects', async () => expect.fail('down')],
     ['returns null', () => null],
   ])('refuses with 503 when the function %s', async (_, broken) => {
     const { get, events } = await start({ tokenFrom: broken as never })

@@ -47,6 +47,7 @@ describe('the option limitKey', () => {
     ['returns nothing', () => undefined],
     ['returns an empty text', () => ''],
     ['returns a promise', async () => 'x'],
+    ['rejects', async () => expect.fail('down')],
   ])('refuses the login when the function %s, because no limit would count it', async (_, broken) => {
     expect(await rejectionOf(make(broken as never)(GOOD))).toMatchObject({
       code: 'unavailable',

@@ -79,6 +79,7 @@ describe('the option refuse', () => {
     ['returns a body that JSON cannot hold', () => ({ status: 400, body: 1n })],
     ['returns a function as body', () => ({ status: 400, body: () => 1 })],
     ['returns a promise', async () => ({ status: 400 })],
+    ['rejects', async () => expect.fail('down')],
   ])('leaves a refusal as it is when the function %s, and warns once', async (_, broken) => {
     vi.resetModules()
     const { get } = await start(broken as Refuse)
