@@ -108,16 +108,14 @@ const LOGIN = [
   'emailInEvents',
 ] as const
 const ROUTER = [
-  ...([
-    'respond',
-    'sessions',
-    'sessionLabel',
-    'refresh',
-    'bodyLimit',
-    'allowedOrigins',
-    'fields',
-    'credentials',
-  ] as const),
+  'respond',
+  'sessions',
+  'sessionLabel',
+  'refresh',
+  'bodyLimit',
+  'allowedOrigins',
+  'fields',
+  'credentials',
   'forwardErrors',
   'refuse',
 ] as const
@@ -173,7 +171,5 @@ export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
     paths: read.paths,
     mountPath: read.mountPath,
     alsoAccept: read.alsoAccept,
-    onEvent: pick(['onEvent']).onEvent,
-    refuse: pick(['refuse']).refuse,
   }
 }

@@ -13,6 +13,7 @@ import {
   type GuardedRequest,
   requireBearer,
 } from '../guard/require-bearer.js'
+import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { createLogin, type Login } from '../login/create-login.js'
 import { defaultThrottle } from '../login/default-throttle.js'
 import type { LoginOptions } from '../login/login-options.js'
@@ -26,7 +27,7 @@ import { express } from '../packages/on-first-use.cjs'
 import { authErrors } from '../routes/auth-errors.js'
 import { jwksRouter } from '../routes/jwks-router.js'
 import { sessionRouter } from '../routes/session-router.js'
-import { tokenRouter } from '../routes/token-router.js'
+import { tokenRouterWith } from '../routes/token-router.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { createTokenIssuer, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
@@ -92,8 +93,8 @@ export interface Auth<A extends Account = Account> {
  */
 export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> {
   const given = readAuthOptions(options)
-  const { paths, mountPath = '', onEvent } = given
-  const { sessions } = given.guard
+  const { paths, mountPath = '' } = given
+  const { sessions, onEvent, refuse } = given.guard
   const tokens = createTokenIssuer(given.issuer)
   const passwords = given.login.passwords ?? createPasswords()
   const throttle = given.login.throttle ?? defaultThrottle([given.login.accounts])
@@ -101,21 +102,21 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const logIn = createLogin<A>({ ...given.login, passwords, throttle } as LoginOptions<A>)
   const { accounts } = given.login
   const hasIds = typeof memberOf(Object(accounts), 'findById') === 'function'
-  const findById = hasIds ? storeWithIds(accounts) : undefined
-  const routerOptions = {
+  const store = hasIds ? (accounts as RequireBearerOptions['accounts']) : undefined
+  const settings = readTokenRouterOptions({
     ...given.router,
     tokens,
     logIn,
     path: paths.token,
     ...(given.router.refresh !== undefined && { accounts }),
-  }
+  })
 
   const router = express().Router({ caseSensitive: true, strict: true })
-  router.use(tokenRouter(routerOptions))
+  router.use(tokenRouterWith(settings))
 
   const tickets = createTickets(given.issuer, sessions)
   const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
-  const ownGuard = { ...given.guard, tokens: accepted, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
+  const ownGuard = { ...given.guard, tokens: accepted, ...(store && { accounts: store }) }
   function guard({ ticket, ...chosen }: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
     if (taken)
@@ -156,18 +157,17 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     jwks: hasKeys && mountPath + paths.keys,
   }
 
-  const settings = readTokenRouterOptions(routerOptions)
   return Object.freeze({
     router,
     guard: guard as Auth<A>['guard'],
     userOf(req: AuthenticatedRequest & { user?: unknown }) {
       authOf(req)
-      if (findById) return req.user as Omit<A, 'passwordHash'>
+      if (store) return req.user as Omit<A, 'passwordHash'>
       throw misuse('createAuth: userOf() needs "accounts" with "findById"')
     },
-    signIn: createAuthSignIn({ ...settings, findById, mountPath }),
+    signIn: createAuthSignIn({ ...settings, findById: store && storeWithIds(store), mountPath }),
     ticket: tickets.create,
-    errors: authErrors({ onEvent, refuse: given.refuse }),
+    errors: authErrors({ onEvent, refuse }),
     openApi: Object.freeze(openApi),
     tokens,
     logIn,
@@ -181,6 +181,3 @@ const ticketOption = optional(bool, false)
 
 /** The options that all guards of an app share. A guard without one of them would admit what the others refuse. */
 const OF_THE_APP = ['tokens', 'accounts', 'sessions', 'isRevoked', 'timeout', 'onEvent'] as const
-
-/** A guard finds accounts by their id only. */
-const NO_EMAIL = { findByEmail: () => undefined }

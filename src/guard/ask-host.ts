@@ -31,31 +31,31 @@ export type Allow<A = object, R = IncomingMessage> = (
 
 /**
  * Asks the host whether a verified token may still be used.
- * @param req the request. Undefined for a socket, whose request was allowed when it began
+ * @param req the request. Undefined for a socket, which has no `allow`: its request was allowed when it began
  * @returns the account, where the host looks accounts up
  * @throws AuthError `invalid_token`, `forbidden`, or `unavailable` when a function of the host fails
  */
 export async function askHost(
-  settings: Omit<HostSettings, 'allow'> & Partial<Pick<HostSettings, 'allow'>>,
+  settings: HostSettings,
   auth: VerifiedToken,
-  req?: IncomingMessage,
+  req: IncomingMessage | undefined,
 ): Promise<FoundAccount | undefined> {
   if (settings.isRevoked) await requireUnrevoked(settings.isRevoked, auth, settings.timeout)
   if (settings.sessions && mayHaveSession(auth)) await requireSession(settings.sessions, auth, settings.timeout)
   const found = settings.accounts && (await requireAccount(settings.accounts, auth, settings.timeout))
-  if (found && settings.allow && req) await requireAllowed(settings.allow, req, found, auth, settings.timeout)
+  if (found && settings.allow) await requireAllowed(settings.allow, req, found, auth, settings.timeout)
   return found
 }
 
 /** Refuses an account that the host does not allow here. */
 async function requireAllowed(
   allow: Allow,
-  req: IncomingMessage,
+  req: IncomingMessage | undefined,
   { original }: FoundAccount,
   auth: VerifiedToken,
   timeout: number,
 ): Promise<void> {
-  const ask = async () => readBoolean('allow', await allow(req, original, auth))
+  const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, original, auth))
   if (!(await callHost('internal', ask, { timeout }))) throw new AuthError('forbidden', factsOf(auth))
 }
 

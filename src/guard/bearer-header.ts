@@ -25,7 +25,7 @@ export function schemeOf(name: string): BearerScheme {
   return { name, usual: `${name} `, credentials: new RegExp(`^${escaped} +`, 'i') }
 }
 
-const BEARER = schemeOf('Bearer')
+export const BEARER = schemeOf('Bearer')
 
 /**
  * The parameter `access_token` in the text of a query. Each letter may be percent-encoded. Not URLSearchParams, which takes up to a

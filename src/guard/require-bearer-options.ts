@@ -1,7 +1,7 @@
 import type { AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
 import { hasBrand } from '../options/brand.js'
-import { type Duration, func, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
+import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
   aliasesOf,
@@ -24,7 +24,7 @@ import { hostVerifier, type Verifier, verifierOf } from '../tokens/verifier.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import type { Allow, RevocationCheck } from './ask-host.js'
-import { type BearerScheme, schemeOf } from './bearer-header.js'
+import { BEARER, type BearerScheme, schemeOf } from './bearer-header.js'
 import type { GuardSettings } from './bearer-steps.js'
 import type { TokenFrom } from './token-source.js'
 
@@ -143,7 +143,7 @@ type Table = { readonly [name in keyof GuardSettings]: Check<GuardSettings[name]
 const optionalOption: Check<boolean | 'lenient'> = (value) => (value === 'lenient' ? value : lenientOrBool(value))
 const lenientOrBool = checkThat<boolean>("true, false or 'lenient'", (value) => typeof value === 'boolean')
 
-const schemeText = text("the name of a scheme, like 'Token'", /^[!#$%&'*+.^_`|~\w-]+$/)
+const schemeText = text("the name of a scheme, like 'Token'", HTTP_TOKEN)
 const schemeOption: Check<BearerScheme> = (value) => schemeOf(schemeText(value))
 
 const guardSchema = {
@@ -156,7 +156,7 @@ const guardSchema = {
   sessions: optional(sessionsOption),
   optional: optional(optionalOption, false),
   allow: optional(func<Allow>('a function (req, account, auth) => boolean')),
-  scheme: optional(schemeOption, schemeOf('Bearer')),
+  scheme: optional(schemeOption, BEARER),
   tokenFrom: optional(func<TokenFrom>('a function (req) => token')),
   realm: optional(realmText),
   resourceMetadata: optional((value) => metadataUrl(value).href),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe } from '../options/read-options.js'
-import { ignoringErrors } from '../options/values.js'
+import { settled } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import { type BearerScheme, readBearer } from './bearer-header.js'
 
@@ -21,10 +21,8 @@ export interface SourceSettings {
 export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMessage): string | undefined {
   if (!tokenFrom) return readBearer(req, scheme)
   try {
-    const text: unknown = tokenFrom(req)
+    const text: unknown = settled(tokenFrom(req))
     if (text === undefined || typeof text === 'string') return text
-    // A promise that rejects must not end the process.
-    ignoringErrors(() => text)
     throw new TypeError(`tokenFrom: must return a text or undefined, but returned ${describe(text)}`)
   } catch (cause) {
     if (isAuthError(cause) && cause.code === 'invalid_token') throw cause

@@ -8,7 +8,7 @@ import type { Attempt } from '../accounts/throttle/attempt.js'
 import type { ThrottlePort } from '../accounts/throttle/host-throttle.js'
 import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
-import { ignoringErrors, isThenable } from '../options/values.js'
+import { ignoringErrors, isThenable, settled } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { Dependency, LoginRefusal } from '../refusals/codes.js'
 import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
@@ -133,10 +133,8 @@ function createAttempt(task: LoginTask): Promise<Attempt> {
 /** Returns the name of the account for the failed-login limits. */
 function keyOf({ limitKey, email, req, fields }: LoginTask): string {
   if (!limitKey) return email
-  const key: unknown = limitKey({ email, req, fields })
+  const key: unknown = settled(limitKey({ email, req, fields }))
   if (typeof key === 'string' && key !== '') return key
-  // A promise that rejects must not end the process.
-  ignoringErrors(() => key)
   throw misuse(`logIn: limitKey must return a non-empty text, but returned ${describe(key)}`)
 }
 

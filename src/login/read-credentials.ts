@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
-import { bare, ignoringErrors, isPlainObject, isThenable, own } from '../options/values.js'
+import { bare, isPlainObject, isThenable, own, settled } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
@@ -60,13 +60,11 @@ function mapped(map: MapBody, sent: unknown, req: IncomingMessage): unknown {
   if (!isPlainObject(sent)) return undefined
   let credentials: unknown
   try {
-    credentials = map(sent, req)
+    credentials = settled(map(sent, req))
   } catch (cause) {
     throw new AuthError('invalid_body', { cause })
   }
   if (!isThenable(credentials)) return credentials
-  // A rejection that is not handled would end the process, and the client has chosen the body.
-  ignoringErrors(() => credentials)
   throw misuse(`tokenRouter: option "credentials" must return the credentials, but returned ${describe(credentials)}`)
 }
 

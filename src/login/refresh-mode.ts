@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
 import { LONGEST_AGE, tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
-import { attempt, ignoringErrors, memberOf } from '../options/values.js'
+import { attempt, memberOf, settled } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
 import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
@@ -31,10 +31,8 @@ export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>
     throw new InvalidOption("'cookie', 'body', or a function of the request that returns one of them")
   return (req) => {
     try {
-      const mode: unknown = value(req)
+      const mode: unknown = settled(value(req))
       if (MODES.includes(mode)) return mode as RefreshMode | undefined
-      // A promise that rejects must not end the process.
-      ignoringErrors(() => mode)
       throw new TypeError("tokenRouter: the function \"refresh\" must return 'cookie', 'body' or undefined")
     } catch (cause) {
       throw new AuthError('unavailable', { dependency: 'internal', cause })

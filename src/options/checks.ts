@@ -9,6 +9,9 @@ export type Duration = number | string
 /** The current time: a `Date`, or milliseconds since the epoch, as `Date.now` gives them. */
 export type Clock = () => Date | number
 
+/** A `token` (RFC 9110 section 5.6.2): the name of a header or of an authentication scheme. */
+export const HTTP_TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
+
 export const bool = checkThat<boolean>('true or false', (value) => typeof value === 'boolean')
 
 /** Creates a check for functions. The compiler checks their signature. */

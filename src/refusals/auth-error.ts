@@ -51,9 +51,6 @@ const TITLES: Readonly<Record<number, string>> = bare<Record<Exclude<RefusalStat
   503: 'Service Unavailable',
 })
 
-/** Returns the name of a status. */
-export const titleOf = (status: number): string | undefined => own(TITLES, status) ?? STATUS_CODES[status]
-
 /** A problem document: the body of a refusal, as `application/problem+json` (RFC 9457). */
 export interface Problem<Code extends string = AuthErrorCode> {
   /** Always `about:blank`: the `title` is that of the status. */
@@ -143,9 +140,10 @@ function unknownCode(code: string): TypeError {
 }
 
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
-export function problemOf({ code, message }: AuthError): Problem {
-  const { status } = REFUSALS[code]
-  return { type: 'about:blank', title: titleOf(status), status, code, detail: message }
+export const problemOf = ({ code, message }: AuthError): Problem => problemWith(REFUSALS[code].status, code, message)
+
+export function problemWith<Code extends string>(status: number, code: Code, detail: string): Problem<Code> {
+  return { type: 'about:blank', title: own(TITLES, status) ?? STATUS_CODES[status], status, code, detail }
 }
 
 /** Returns a copy of a refusal with other response headers. The refusal itself may belong to several requests. */

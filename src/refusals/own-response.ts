@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ignoringErrors, isPlainObject, memberOf } from '../options/values.js'
+import { isPlainObject, memberOf, settled } from '../options/values.js'
 import type { AuthError } from './auth-error.js'
 import type { CallRefusal } from './refusal.js'
 import type { HttpResponse } from './responses.js'
@@ -26,9 +26,7 @@ export function inOwnForm(
 ): HttpResponse {
   if (!refuse) return response
   try {
-    const own: unknown = refuse(error, req)
-    // A promise that rejects must not end the process.
-    ignoringErrors(() => own)
+    const own: unknown = settled(refuse(error, req))
     const [status, body] = isPlainObject(own) ? [memberOf(own, 'status'), memberOf(own, 'body')] : []
     if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) throw new TypeError('no status')
     const { 'Content-Type': _, ...headers } = response.headers

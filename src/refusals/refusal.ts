@@ -1,4 +1,4 @@
-import { type AuthError, asRefusal, problemOf, withHeaders } from './auth-error.js'
+import { type AuthError, asRefusal, problemWith, withHeaders } from './auth-error.js'
 import { type Part, REFUSALS, type Refusal } from './codes.js'
 import { copyOfRefusal, isSignInRefusal, type SignInRefusal } from './sign-in-refusal.js'
 
@@ -16,7 +16,8 @@ export function rowOf(refusal: CallRefusal): Refusal {
 export const asCallRefusal = (part: Part, thrown: unknown): CallRefusal =>
   isSignInRefusal(thrown) ? thrown : asRefusal(part, thrown)
 
-export const problemIn = (refusal: CallRefusal) => (isSignInRefusal(refusal) ? refusal.toProblem() : problemOf(refusal))
+/** Returns the problem document of a refusal, which may be from another copy of this package. */
+export const problemIn = (refusal: CallRefusal) => problemWith(rowOf(refusal).status, refusal.code, refusal.message)
 
 /** Returns a copy of a refusal with other response headers. */
 export const withOtherHeaders = <R extends CallRefusal>(refusal: R, headers: R['headers']): R =>

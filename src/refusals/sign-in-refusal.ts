@@ -1,9 +1,9 @@
 import { brand, hasBrand } from '../options/brand.js'
-import { bool, integer, text } from '../options/checks.js'
+import { bool, HTTP_TOKEN, integer, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { attempt, isPlainObject, memberOf } from '../options/values.js'
-import { type Problem, titleOf } from './auth-error.js'
+import { type Problem, problemWith } from './auth-error.js'
 import { REFUSALS } from './codes.js'
 
 /** The options of a `SignInRefusal`. */
@@ -22,7 +22,6 @@ export interface SignInRefusalOptions {
 
 /** Headers that a refusal may not set: those of the body, of the connection and of cookies. */
 const OWN_HEADERS = /^(cache-control|connection|content-.*|pragma|set-cookie|transfer-encoding|www-authenticate)$/i
-const HEADER_NAME = /^[!#$%&'*+.^`|~\w-]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 const headersOption = checkThat<Readonly<Record<string, string>>>(
@@ -31,7 +30,7 @@ const headersOption = checkThat<Readonly<Record<string, string>>>(
     isPlainObject(value) &&
     Object.entries(value).every(
       ([name, line]) =>
-        HEADER_NAME.test(name) && !OWN_HEADERS.test(name) && typeof line === 'string' && HEADER_VALUE.test(line),
+        HTTP_TOKEN.test(name) && !OWN_HEADERS.test(name) && typeof line === 'string' && HEADER_VALUE.test(line),
     ),
 )
 
@@ -94,8 +93,7 @@ export class SignInRefusal extends Error {
 
   /** Returns the body of the response (RFC 9457). */
   toProblem(): Problem<string> {
-    const { status, code, message } = this
-    return { type: 'about:blank', title: titleOf(status), status, code, detail: message }
+    return problemWith(this.status, this.code, this.message)
   }
 
   /** Returns the problem document, so that `res.json(error)` shows a client nothing else. */

@@ -1,7 +1,11 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type { Account } from '../accounts/account.js'
 import { createTokenEndpoint } from '../login/token-endpoint.js'
-import { readTokenRouterOptions, type TokenRouterOptions } from '../login/token-router-options.js'
+import {
+  readTokenRouterOptions,
+  type TokenRouterOptions,
+  type TokenRouterSettings,
+} from '../login/token-router-options.js'
 import { express } from '../packages/on-first-use.cjs'
 import { createRefreshEndpoint, createSignOutEndpoint } from '../refresh/refresh-endpoint.js'
 import { AuthError } from '../refusals/auth-error.js'
@@ -21,7 +25,11 @@ type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: Eve
  * @throws TypeError naming the option that is not valid
  */
 export function tokenRouter<A extends Account>(options: TokenRouterOptions<A>): Router {
-  const settings = readTokenRouterOptions(options)
+  return tokenRouterWith(readTokenRouterOptions(options))
+}
+
+/** Creates the router from options that were read. */
+export function tokenRouterWith(settings: TokenRouterSettings): Router {
   const { path, sessions, tokens, refresh, bodyLimit } = settings
   sessions?.useFor([tokens.issuer], 'tokenRouter')
   noteIssuing(tokens, sessions)

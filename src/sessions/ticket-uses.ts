@@ -1,6 +1,6 @@
 import { brandOf } from '../options/brand.js'
 import { callHost } from '../waiting/host-call.js'
-import type { SessionStore } from './session.js'
+import { newSession, type SessionStore } from './session.js'
 
 /** The unused tickets of an app. */
 export interface TicketUses {
@@ -17,13 +17,8 @@ const ownerOf = (accountId: string) => `ticket of ${accountId}`
 export function createTicketUses(store: SessionStore, now: () => number, timeout: number): TicketUses {
   return {
     async add(id, account, expiresAt) {
-      const [createdAt, lastUsedAt] = [new Date(now()), new Date(now())]
-      const session = { id, accountId: ownerOf(account), createdAt, expiresAt, lastUsedAt }
-      await callHost(
-        'sessions',
-        async () => store.add({ ...session, address: null, userAgent: null, label: null, refresh: null }),
-        { timeout },
-      )
+      const session = newSession({ id, accountId: ownerOf(account), expiresAt }, now())
+      await callHost('sessions', async () => store.add(session), { timeout })
     },
     take: (id, account) =>
       callHost('sessions', async () => (await store.remove(id, ownerOf(account))) === true, { timeout }),

@@ -102,7 +102,7 @@ export function closeWhenEnded(
 
   async function check(): Promise<void> {
     try {
-      await askHost(settings, auth)
+      await askHost({ ...settings, allow: undefined }, auth, undefined)
       lastFailure = undefined
       uncheckedSince = Number.POSITIVE_INFINITY
     } catch (thrown) {
