@@ -23,6 +23,7 @@ export {
   type PasswordsOptions,
   type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
+export type { OwnUser, UserOf } from './accounts/request-user.js'
 export type { Attempt, AttemptOutcome } from './accounts/throttle/attempt.js'
 export type { ConsumedAttempt, CustomThrottle } from './accounts/throttle/host-throttle.js'
 export type { LoginLimit } from './accounts/throttle/limit.js'

@@ -2,7 +2,8 @@ import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
 import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
-import { hashMembersOf, withoutHashes } from './mistakes.js'
+import { hashMembersOf } from './mistakes.js'
+import { usersOf } from './request-user.js'
 
 /** An account, as the host's store returns it. */
 export interface Account {
@@ -73,10 +74,16 @@ export interface AccountStoreOption<A extends Account = Account> extends Account
   findByEmail: AccountLookup<A>
 }
 
-/** An account that a store returned: its checked members, and the host's own object. */
+/** An account that a store returned. */
 export interface FoundAccount {
+  /** Its checked members. */
   account: Account
+  /** The object that the store returned. */
   original: object
+  /** The host's own object of the account, for the host's decisions. */
+  own: object
+  /** The same object for `req.user` and results, where it does not show the password hash. */
+  user: object
 }
 
 const MEMBERS = ['id', 'passwordHash', 'disabled', 'scopes', 'claims', 'tokensValidAfter', 'lifetime']
@@ -117,13 +124,7 @@ export function readAccount(original: unknown): FoundAccount | undefined {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
   }
   if (lifetime !== undefined) named('account: "lifetime"', tokenAge, lifetime, PAGE.accounts)
-  return { account: account as unknown as Account, original }
-}
-
-/** Returns the account for `req.user`: its own members without a hash, or the members that a class's getters provide. */
-export function toRequestUser({ account, original }: FoundAccount): object {
-  const { passwordHash: _, ...user } = Object.hasOwn(original, 'passwordHash') ? (original as Account) : account
-  return withoutHashes(user)
+  return { account: account as unknown as Account, original, ...usersOf(original, id, passwordHash) }
 }
 
 function wrong(what: string, value: unknown, hint = ''): TypeError {

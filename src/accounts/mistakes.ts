@@ -15,20 +15,14 @@ interface AnyAccount {
   readonly disabled?: unknown
 }
 
-/** The members in which an account of this process has a password hash, in addition to `passwordHash`. */
-const hashMembers: string[] = []
-
-/** Removes further password hashes from a copy of an account. */
-export function withoutHashes<T extends object>(copy: T): T {
-  for (const name of hashMembers) delete (copy as Record<string, unknown>)[name]
-  return copy
-}
+/** Returns whether a member of a host's object holds a password hash, under its name or another. */
+export const isHashMember = (name: string, value: unknown, passwordHash: unknown): boolean =>
+  name === 'passwordHash' || (typeof value === 'string' && (value === passwordHash || HASH.test(value)))
 
 /** Returns the members of a row that hold a password hash under another name than `passwordHash`. */
 export function hashMembersOf(original: object, passwordHash: unknown): string[] {
-  const isHash = (value: unknown) => typeof value === 'string' && (value === passwordHash || HASH.test(value))
-  const members = Object.entries(original).filter(([name, value]) => name !== 'passwordHash' && isHash(value))
-  return members.map(([name]) => name)
+  const members = Object.entries(original).filter(([name, value]) => isHashMember(name, value, passwordHash))
+  return members.map(([name]) => name).filter((name) => name !== 'passwordHash')
 }
 
 /** Warns of members of an account that the host may expect this package to read or to hide. */
@@ -38,10 +32,7 @@ function inspect(account: AnyAccount, original: object): void {
     const read = MEANT.find(([, theirs]) => theirs.split(' ').includes(plain))?.[0]
     if (read && value != null && account[read] === undefined) warnOnce('unreadMember', name, read)
   }
-  for (const name of hashMembersOf(original, account.passwordHash)) {
-    warnOnce('hashInMember', name)
-    if (!hashMembers.includes(name)) hashMembers.push(name)
-  }
+  for (const name of hashMembersOf(original, account.passwordHash)) warnOnce('hashInMember', name)
 }
 
 /** The number of look-ups without an account after which there is a warning. */

@@ -61,14 +61,14 @@ export interface AuthOptions<A extends Account = Account>
 }
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
-export interface AuthGuardOptions extends RouteOptions {
+export interface AuthGuardOptions<A extends Account = Account> extends RouteOptions<A> {
   /** Also admits a ticket of `auth.ticket` in the query member `ticket`. Its `req.auth.claims` are only `path` and `method`. Default false. */
   ticket?: boolean | undefined
 }
 
 /** @inline */
-type RouteOptions = Pick<
-  RequireBearerOptions,
+type RouteOptions<A extends Account> = Pick<
+  RequireBearerOptions<A>,
   | 'scope'
   | 'anyScope'
   | 'signedInWithin'

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
+import { accountIdOf } from '../accounts/request-user.js'
 import { signInOf } from '../guard/bearer-steps.js'
 import { loginById } from '../login/account-by-id.js'
 import { createFinish } from '../login/finish-sign-in.js'
@@ -46,13 +47,13 @@ export interface SignedIn {
 /**
  * Signs in an account that you have authenticated without its password: by a passkey, a mailed link or another provider. Issues a token,
  * starts the session, sets the cookie with the refresh token, and keeps the response out of caches. A disabled account is refused.
- * @param whom the account, or its id. The account is looked up again by its id
+ * @param whom the account, the object that stood for it in `req.user` or `logIn`, or its id. The account is looked up again by its id
  * @param res the response. Required where the refresh token is in a cookie
  * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors; `unavailable`, `overloaded`,
  * `client_closed_request`. Then no session remains. TypeError for an invalid argument
  */
-export type AuthSignIn = (
-  whom: { readonly id: string } | string,
+export type AuthSignIn<U = never> = (
+  whom: { readonly id: string } | U | string,
   req: Request,
   res?: Response,
   details?: AuthSignInDetails,
@@ -78,7 +79,7 @@ export function createAuthSignIn(settings: Settings): AuthSignIn {
   return async function signIn(whom, req, res, details) {
     const read = readOptions<AuthSignInDetails, typeof schema>('signIn', details, schema, { device: 'label' })
     const { actor, label, issuedAt, remember } = read
-    const id = typeof whom === 'string' ? whom : memberOf(Object(whom), 'id')
+    const id = typeof whom === 'string' ? whom : accountIdOf(Object(whom))
     if (typeof id !== 'string' || id === '') throw misuse('signIn: pass the account, or its id as a non-empty string')
     if (!isPlainObject(memberOf(Object(req), 'headers')))
       throw misuse('signIn: pass the request as the second argument')

@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
 import type { CustomPasswords } from '../accounts/passwords/host-passwords.js'
 import { createPasswords, type Passwords } from '../accounts/passwords/passwords.js'
+import type { UserOf } from '../accounts/request-user.js'
 import type { CustomThrottle } from '../accounts/throttle/host-throttle.js'
 import type { Throttle } from '../accounts/throttle/throttle.js'
 import {
@@ -51,16 +52,17 @@ export interface Auth<A extends Account = Account> {
    * Creates the guard of a route: `requireBearer` with the tokens, the accounts and the sessions of the app.
    * @throws TypeError naming the option that is not valid
    */
-  guard(options?: AuthGuardOptions & { optional?: false | undefined }): BearerGuard
+  guard(options?: AuthGuardOptions<A> & { optional?: false | undefined }): BearerGuard
   /** Creates the guard of a route that may be optional. */
-  guard(options: AuthGuardOptions): BearerGuard<VerifiedToken | undefined>
+  guard(options: AuthGuardOptions<A>): BearerGuard<VerifiedToken | undefined>
   /**
-   * Returns the account of a guarded request, `req.user`, with the type of your accounts and without its password hash.
+   * Returns the account of a guarded request, `req.user`: the object of your store without its password hash, with its type, or the member `user` of
+   * that object.
    * @throws TypeError when no guard has admitted the request, and when the accounts have no `findById`
    */
-  userOf(req: AuthenticatedRequest & { user?: unknown }): Omit<A, 'passwordHash'>
+  userOf(req: AuthenticatedRequest & { user?: unknown }): UserOf<A>
   /** Signs an account in that you have authenticated yourself. */
-  readonly signIn: AuthSignIn
+  readonly signIn: AuthSignIn<UserOf<A>>
   /**
    * Creates a ticket for one path and one method, for links that send no header: `<img>`, a download, `EventSource`, a browser's WebSocket.
    * Add it to the URL as the query member `ticket`, and guard the route with `auth.guard({ ticket: true })`. With `sessions`, it works once.
@@ -77,7 +79,7 @@ export interface Auth<A extends Account = Account> {
   /** Issues and verifies the tokens. */
   readonly tokens: TokenIssuer
   /** Authenticates credentials in custom routes. */
-  readonly logIn: Login
+  readonly logIn: Login<UserOf<A>>
   /** Hashes and checks passwords: the option, or the result of `createPasswords`. */
   readonly passwords: Passwords | CustomPasswords
   /** The failed-login limits: the option, or the result of `createThrottle`. */
@@ -144,7 +146,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
     )
   }
-  if (sessions) router.use(paths.sessions, sessionRouter({ guard: guard(), sessions, onEvent }))
+  if (sessions) router.use(paths.sessions, sessionRouter({ guard: guard(), sessions, onEvent, refuse }))
   const hasKeys = tokens.jwks().keys.length > 0
   if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
   const { fields, refresh } = given.router
@@ -162,10 +164,10 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     guard: guard as Auth<A>['guard'],
     userOf(req: AuthenticatedRequest & { user?: unknown }) {
       authOf(req)
-      if (store) return req.user as Omit<A, 'passwordHash'>
+      if (store) return req.user as UserOf<A>
       throw misuse('createAuth: userOf() needs "accounts" with "findById"')
     },
-    signIn: createAuthSignIn({ ...settings, findById: store && storeWithIds(store), mountPath }),
+    signIn: createAuthSignIn({ ...settings, findById: store && storeWithIds(store), mountPath }) as Auth<A>['signIn'],
     ticket: tickets.create,
     errors: authErrors({ onEvent, refuse }),
     openApi: Object.freeze(openApi),

@@ -51,11 +51,11 @@ export async function askHost(
 async function requireAllowed(
   allow: Allow,
   req: IncomingMessage | undefined,
-  { original }: FoundAccount,
+  { own }: FoundAccount,
   auth: VerifiedToken,
   timeout: number,
 ): Promise<void> {
-  const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, original, auth))
+  const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, own, auth))
   if (!(await callHost('internal', ask, { timeout }))) throw new AuthError('forbidden', factsOf(auth))
 }
 

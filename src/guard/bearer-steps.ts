@@ -1,4 +1,4 @@
-import { type Account, toRequestUser } from '../accounts/account.js'
+import type { Account } from '../accounts/account.js'
 import { hasBrand } from '../options/brand.js'
 import { isThenable, own } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
@@ -112,7 +112,7 @@ async function checkByHost(context: GuardContext, auth: VerifiedToken): Promise<
   assertNotExpired(settings.tokens, auth)
   if (found) requireScopes(settings, auth, scopesNow(auth, found.account))
   context.auth = auth
-  context.user = found && toRequestUser(found)
+  context.user = found?.user
 }
 
 /** The most that the clock of a custom verifier may be ahead, in milliseconds: as much as the largest `clockTolerance`. */

@@ -1,5 +1,6 @@
-import type { AccountStore } from '../accounts/account.js'
+import type { Account, AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
+import type { OwnUser } from '../accounts/request-user.js'
 import { hasBrand } from '../options/brand.js'
 import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
@@ -29,7 +30,7 @@ import type { GuardSettings } from './bearer-steps.js'
 import type { TokenFrom } from './token-source.js'
 
 /** The options of `requireBearer`. */
-export interface RequireBearerOptions extends HostOptions {
+export interface RequireBearerOptions<A extends Account = Account> extends HostOptions {
   /**
    * Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. Or a list of 1 to 32 verifiers, each of another
    * issuer: the claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. A custom
@@ -55,9 +56,9 @@ export interface RequireBearerOptions extends HostOptions {
   /**
    * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
    * from before the account's `tokensValidAfter`. `scope` and `anyScope` then need scopes that the token and the account both have.
-   * `req.user` is the account without its password hash. Default: no look-up.
+   * `req.user` is the object that the store returned, without its password hash, or its member `user`. Default: no look-up.
    */
-  accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
+  accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
    * Called on every request. Returns whether the token was revoked. Use `auth.id` as the key, because a token's text has several
    * spellings. Default: tokens are valid until they expire.
@@ -78,8 +79,8 @@ export interface RequireBearerOptions extends HostOptions {
    * Returns whether the account may use the route, for example as the owner of what the request names. `(req, account, auth) => boolean`, or a
    * promise. Needs `accounts`. False causes a `403`. Default: each account may.
    */
-  // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests and accounts.
-  allow?: Allow<any, any> | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
+  allow?: Allow<OwnUser<A>, any> | undefined
   /** The authentication scheme of the header and of the challenge, for clients that cannot be changed, such as `'Token'`. Default `'Bearer'`. */
   scheme?: string | undefined
   /**

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Account } from '../accounts/account.js'
+import { isUserOf } from '../accounts/request-user.js'
 import { brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { memberOf } from '../options/values.js'
 import type { AuthError } from '../refusals/auth-error.js'
 import { inOwnForm } from '../refusals/own-response.js'
 import { hasToClose, sendResponse } from '../refusals/send-response.js'
@@ -37,11 +38,6 @@ export interface BearerGuard<Auth = VerifiedToken> {
   authenticate(req: GuardedRequest): Promise<Auth>
 }
 
-/** Returns whether a user, for example of a session, is the account of a token. */
-function isUserOf({ accountId }: VerifiedToken, user: unknown): boolean {
-  return typeof user === 'object' && user !== null && String(memberOf(user, 'id')) === accountId
-}
-
 /** @inline */
 type Next = (error?: unknown) => void
 
@@ -52,8 +48,12 @@ type RequestContext = GuardContext & { readonly req: GuardedRequest }
  * token.
  * @throws TypeError naming the option that is not valid
  */
-export function requireBearer(options: RequireBearerOptions & { optional?: false | undefined }): BearerGuard
-export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined>
+export function requireBearer<A extends Account = Account>(
+  options: RequireBearerOptions<A> & { optional?: false | undefined },
+): BearerGuard
+export function requireBearer<A extends Account = Account>(
+  options: RequireBearerOptions<A>,
+): BearerGuard<VerifiedToken | undefined>
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
   const { settings, forwardErrors, ownForm } = readRequireBearerOptions(options)
   const guard = createGuard('requireBearer', settings)
@@ -126,7 +126,7 @@ function admit({ req, auth, user }: RequestContext): VerifiedToken | undefined {
   if (auth) req.auth = auth
   else if (req.auth !== undefined) req.auth = undefined
   if (user) req.user = user
-  else if (auth && req.user !== undefined && !isUserOf(auth, req.user)) req.user = undefined
+  else if (auth && req.user !== undefined && !isUserOf(auth.accountId, req.user)) req.user = undefined
   return auth
 }
 
@@ -136,7 +136,7 @@ function refusalAt(context: RequestContext, thrown: unknown): AuthError {
   const { auth } = req
   if (auth !== undefined) req.auth = undefined
   // An earlier guard has set both, and this guard refuses the token.
-  if (isVerifiedToken(auth) && isUserOf(auth, req.user)) req.user = undefined
+  if (isVerifiedToken(auth) && isUserOf(auth.accountId, req.user)) req.user = undefined
   return refusalOf(guard.emit, context, thrown)
 }
 

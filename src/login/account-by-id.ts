@@ -1,4 +1,3 @@
-import { toRequestUser } from '../accounts/account.js'
 import { type FindById, findAccount } from '../accounts/find-account.js'
 import { isValidDate } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
@@ -30,7 +29,7 @@ export async function loginById({ tokens, findById, timeout }: Finder, id: strin
   const confirm = createConfirmation({ id, asOf, lookUp, isKnown: (hash) => hash === passwordHash })
   const subject = { ...subjectOf(found.account, asOf), ...(isValidDate(since) && { signedInAt: since }) }
   return {
-    account: toRequestUser(found),
+    account: found.user,
     subject: { ...subject, issuedAt: withLookUp(asOf, { confirm, subject: () => subject }) },
   }
 }

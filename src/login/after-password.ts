@@ -11,7 +11,7 @@ export type ExtraFields = Readonly<Record<string, unknown>>
 
 /** A sign-in whose password is right. */
 export interface CheckedPassword<A = object, R = IncomingMessage> {
-  /** The object that your store returned. */
+  /** The object that your store returned, or its member `user`. */
   account: A
   /** The members of the request body that `extraFields` names, as the client sent them: check them. */
   fields: ExtraFields
@@ -47,7 +47,7 @@ export interface AfterPasswordTask extends Origin {
  */
 export async function askAfterPassword(
   { afterPassword, fields, req, signal, timeout }: AfterPasswordTask,
-  { account, original }: FoundAccount,
+  { account, own }: FoundAccount,
   asked: (step: Promise<unknown>) => void,
 ): Promise<SignInTerms | undefined> {
   if (!afterPassword) return undefined
@@ -56,8 +56,7 @@ export async function askAfterPassword(
   // Not AbortSignal.any(), which Node 20 keeps in memory for as long as the connection is open.
   signal.addEventListener('abort', abort)
   try {
-    const ask = async () =>
-      readTerms(await afterPassword({ account: original, fields, req, signal: ended.signal }), account)
+    const ask = async () => readTerms(await afterPassword({ account: own, fields, req, signal: ended.signal }), account)
     const about = { accountId: account.id }
     const step = ask()
     asked(step)

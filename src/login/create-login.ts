@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { type Account, toRequestUser } from '../accounts/account.js'
+import type { Account } from '../accounts/account.js'
+import type { UserOf } from '../accounts/request-user.js'
 import { brandOf, brandWith } from '../options/brand.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
@@ -29,9 +30,9 @@ import { credentialsIn, fieldsIn, LONGEST_CREDENTIALS, type SentCredentials } fr
 import { withTerms } from './sign-in-terms.js'
 
 /** A successful login: who signed in, and what `issue` needs. */
-export interface LoginResult {
-  /** The account without its password hash. */
-  account: object
+export interface LoginResult<U = object> {
+  /** The object that your store returned, without its password hash, or its member `user`. */
+  account: U
   /** The account's id, scopes, claims and lifetime, and the time just before the account was looked up. */
   subject: TokenSubject
 }
@@ -44,18 +45,18 @@ export interface LoginResult {
  * @throws SignInRefusal of `afterPassword`. AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`, `too_many_attempts`, `overloaded`,
  * `client_closed_request`, or `unavailable` when a dependency fails
  */
-export type Login = (
+export type Login<U = object> = (
   credentials: Credentials & ExtraFields,
   origin?: IncomingMessage | LoginOrigin,
-) => Promise<LoginResult>
+) => Promise<LoginResult<U>>
 
 /**
  * Creates the login as a function, for custom routes: a second factor, GraphQL, a WebSocket. `tokenRouter({ tokens, logIn })` calls
  * the same function, so all of them share the failed-login limits and the queue.
  * @throws TypeError naming the option that is not valid
  */
-export function createLogin<A extends Account>(options: LoginOptions<A>): Login {
-  return loginWith(readLoginOptions(options))
+export function createLogin<A extends Account>(options: LoginOptions<A>): Login<UserOf<A>> {
+  return loginWith(readLoginOptions(options)) as Login<UserOf<A>>
 }
 
 /** A login as the routes of this package call it. */
@@ -86,7 +87,7 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
     const task = { ...dependencies, email, password, fields, req: requestIn(origin), address, source, signal }
     async function run(): Promise<LoginResult> {
       const found = await logIn({ ...task, dependencyFailed })
-      return { account: toRequestUser(found), subject: subjectOfLogin(found) }
+      return { account: found.user, subject: subjectOfLogin(found) }
     }
     return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
   }

@@ -1,4 +1,6 @@
 import type { Request } from 'express'
+import type { Account } from '../accounts/account.js'
+import type { UserOf } from '../accounts/request-user.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, isValidDate } from '../options/values.js'
 import { tokenResult } from '../refusals/responses.js'
@@ -36,7 +38,9 @@ export function createIssuing({ tokens, respond, timeout }: IssuingSettings) {
     const issued = readIssued(await callHost('internal', () => tokens.issue(subject), calls))
     const { token, expiresAt } = issued
     if (!respond) return withText(issued)
-    const text = textOf(await callHost('internal', () => respond({ token, expiresAt, account, req }), calls))
+    const text = textOf(
+      await callHost('internal', () => respond({ token, expiresAt, account: account as UserOf<Account>, req }), calls),
+    )
     return { ...issued, text }
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '../accounts/account.js'
 import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../accounts/passwords/host-passwords.js'
 import { createPasswords } from '../accounts/passwords/passwords.js'
+import type { OwnUser } from '../accounts/request-user.js'
 import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '../accounts/throttle/host-throttle.js'
 import type { Throttle } from '../accounts/throttle/throttle.js'
 import { bool, type Clock, clockOption, func, withMethods } from '../options/checks.js'
@@ -31,7 +32,7 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   limitKey?: LimitKey<any> | undefined
   /** Decides about a sign-in after its password was right: a second factor, an address that must be verified. Default: none. */
-  afterPassword?: AfterPassword<A, R> | undefined
+  afterPassword?: AfterPassword<OwnUser<A>, R> | undefined
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: CustomPasswords | undefined
   /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */

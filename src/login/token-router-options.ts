@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { Account } from '../accounts/account.js'
 import { type FindById, storeWithIds } from '../accounts/find-account.js'
+import type { UserOf } from '../accounts/request-user.js'
 import { func, withMethods } from '../options/checks.js'
 import { misuse, type Subject } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
@@ -51,13 +52,13 @@ export interface CredentialsOptions<R = Request> {
 }
 
 /** The facts of an issued token for the option `respond`. */
-export interface IssuedResponse {
+export interface IssuedResponse<A extends Account = Account> {
   /** The token's text. */
   token: string
   /** The token's own `exp`, to the second. */
   expiresAt: Date
-  /** The account without its password hash. */
-  account: object
+  /** The object that your store returned, without its password hash, or its member `user`. */
+  account: UserOf<A>
   /** The request. */
   req: Request
 }
@@ -87,7 +88,7 @@ export interface TokenRouterOptions<A extends Account = Account>
    * Returns the JSON object of the response, for clients that cannot be changed. The status stays 200, and the headers stay. Default:
    * `authenticationToken` and `expiration`.
    */
-  respond?: ((issued: IssuedResponse) => object | Promise<object>) | undefined
+  respond?: ((issued: IssuedResponse<A>) => object | Promise<object>) | undefined
   /**
    * The sessions of the app, as `createSessions` returns them. The session of each token is stored after `respond`, and a token whose
    * session could not be stored is not sent (`503`). Default: no sessions.

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express'
-import { toRequestUser } from '../accounts/account.js'
 import { createBodyReader } from '../login/body/request-body.js'
 import { subjectOf } from '../login/create-login.js'
 import { createIssuing, limitCalls } from '../login/issuing.js'
@@ -61,11 +60,11 @@ export function createRefreshEndpoint(settings: Settings) {
         presented,
         address,
         isWanted: () => isWaiting() && !res.headersSent && !signal.aborted,
-        issue(found, { account, original }) {
+        issue(found, { account, user }) {
           const expiresAt = refreshing.endOf(found)
           const narrowed = withKeptTerms(subjectOf(account, asOf), presented.terms)
           const subject = withinSession(narrowed, { ...found, expiresAt }, asOf.getTime())
-          return issue(req, subject, toRequestUser({ account, original }))
+          return issue(req, subject, user)
         },
       })
       const { id: sessionId, accountId, state, expiresAt } = session

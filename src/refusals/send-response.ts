@@ -3,6 +3,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { bare, own } from '../options/values.js'
 import { AuthError } from './auth-error.js'
 import type { Part } from './codes.js'
+import { inOwnForm, type Refuse } from './own-response.js'
 import { type HttpResponse, refusalResponse } from './responses.js'
 
 /** Sets headers unchanged. Express's `res.set` would add a charset to media types that have none. */
@@ -22,9 +23,10 @@ export function sendResponse(res: ServerResponse, { status, headers, body }: Htt
 }
 
 /** Returns the handler for the methods that a path does not have. */
-export const methodNotAllowed = (part: Part) =>
+export const methodNotAllowed = (part: Part, refuse?: Refuse) =>
   function methodNotAllowedHandler(req: IncomingMessage, res: ServerResponse): void {
-    sendResponse(res, refusalResponse(part, new AuthError('method_not_allowed')), hasUnreadBody(req, 0))
+    const error = new AuthError('method_not_allowed')
+    sendResponse(res, inOwnForm(refuse, error, req, refusalResponse(part, error)), hasUnreadBody(req, 0))
   }
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */

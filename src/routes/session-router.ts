@@ -8,6 +8,7 @@ import { attempt } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { AuthError, asRefusal } from '../refusals/auth-error.js'
 import { type AuthObserver, emitter, refusalEvent } from '../refusals/events.js'
+import { inOwnForm } from '../refusals/own-response.js'
 import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse, refusalResponse } from '../refusals/responses.js'
 import { hasUnreadBody, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
 import { addressOf, sourceOf } from '../requests/origin.js'
@@ -17,7 +18,7 @@ import { sessionsOption } from '../sessions/sessions-option.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
-import { hostSchema } from '../waiting/host-options.js'
+import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import { GUARDED_REQUESTS } from '../waiting/request-limits.js'
 
 /** The options of `sessionRouter`. */
@@ -31,12 +32,15 @@ export interface SessionRouterOptions {
   sessions: Sessions
   /** Called when the store fails. Default: the router emits a process warning for its first failure. */
   onEvent?: AuthObserver | undefined
+  /** The option `refuse` of `tokenRouter` and `requireBearer`. The guard needs it too. Default: problem details. */
+  refuse?: HostOptions['refuse']
 }
 
 const schema = {
   guard: func<RequestHandler>('what requireBearer() returned'),
   sessions: sessionsOption,
   onEvent: hostSchema.onEvent,
+  refuse: hostSchema.refuse,
 }
 
 const aliases = { requireBearer: 'guard', middleware: 'guard', store: 'sessions' }
@@ -61,7 +65,7 @@ const GUARD_MS = 5000
 export function sessionRouter(options: SessionRouterOptions): Router {
   const caller = 'sessionRouter'
   const read = readOptions<SessionRouterOptions, typeof schema>(caller, options, schema, aliases)
-  const { guard, sessions, onEvent } = read
+  const { guard, sessions, onEvent, refuse } = read
   const guardOptions = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
   // A token that has signed out could otherwise list and end the sessions of its account.
   if (guardOptions && (guardOptions.sessions !== sessions || guardOptions.optional)) {
@@ -84,6 +88,9 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   /** Returns the JSON object of the response, if it has one. */
   type Run = (auth: VerifiedToken, req: Request) => Promise<object | undefined>
 
+  const refusal = (part: Part, error: AuthError, req: Request) =>
+    inOwnForm(refuse, error, req, refusalResponse(part, error))
+
   function endpoint(part: Part, run: Run): RequestHandler {
     async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse> {
       try {
@@ -91,14 +98,14 @@ export function sessionRouter(options: SessionRouterOptions): Router {
           // Another guard may admit a token whose session has ended.
           const hasEnded =
             !guardOptions && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
-          if (hasEnded !== false) return refusalResponse(part, new AuthError('invalid_token'))
+          if (hasEnded !== false) return refusal(part, new AuthError('invalid_token'), req)
           const result = await run(auth, req)
           return result ? jsonResponse(JSON.stringify(result)) : doneResponse()
         })
       } catch (thrown) {
         const error = asRefusal(part, thrown)
         if (error.dependency) emit({ address: addressOf(req) }, refusalEvent(part, error))
-        return refusalResponse(part, error)
+        return refusal(part, error, req)
       }
     }
     return function sessionEndpoint(req, res, next) {
@@ -126,10 +133,10 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   const { path: all } = ENDPOINTS.sessions
   router.get(all, guard, endpoint('sessions', list))
   router.delete(all, guard, endpoint('sessions', endOthers))
-  router.all(all, methodNotAllowed('sessions'))
+  router.all(all, methodNotAllowed('sessions', refuse))
   router.post(ENDPOINTS.signOut.path, guard, endpoint('signOut', signOut))
-  router.all(ENDPOINTS.signOut.path, methodNotAllowed('signOut'))
+  router.all(ENDPOINTS.signOut.path, methodNotAllowed('signOut', refuse))
   router.delete(ONE, guard, endpoint('session', endOne))
-  router.all(ONE, methodNotAllowed('session'))
+  router.all(ONE, methodNotAllowed('session', refuse))
   return router
 }

@@ -32,7 +32,7 @@ const problems = (files: readonly string[], options: ts.CompilerOptions) =>
 
 // With the strictest options `npm test` reads the first two as well; what a host declares, all others would see.
 it.each([
-  ['options and requests, under strict', ['options.ts', 'request.ts'], strict],
+  ['options, requests and models, under strict', ['options.ts', 'own-model.ts', 'request.ts'], strict],
   ['a host with Passport and users of its own, under the strictest options', ['hosts/own-user.ts'], strictest],
   ['a host with express-oauth2-jwt-bearer, under the strictest options', ['hosts/other-bearer.ts'], strictest],
   ['a host with its own req.auth, under the strictest options', ['hosts/own-auth.ts'], strictest],

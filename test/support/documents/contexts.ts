@@ -138,6 +138,18 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     })
     const sendMail = async (_to: string, link: string) => void mailed.push(link)
     const log = { warn: (_: string) => {} }`,
+  'own-model': `import * as library from 'express-token-endpoint'
+    const password = await library.createPasswords().hash('secret')
+    class User {
+      _doc = { _id: 7, email: 'alice@example.com', password }
+      static async findOne({ email }: { email: string }) { return email === alice._doc.email ? alice : null }
+      static async findById(id: string) { return id === '7' ? alice : null }
+      get _id() { return this._doc._id }
+      get password() { return this._doc.password }
+      toProfile() { return { email: this._doc.email } }
+      toJSON() { return this._doc }
+    }
+    const alice = new User()`,
   tenants: `import * as library from 'express-token-endpoint'
     const passwordHash = await library.createPasswords().hash('secret')
     const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import { type Account, memoryAccounts } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { readAccount, toRequestUser } from '../../../src/accounts/account.js'
+import { readAccount } from '../../../src/accounts/account.js'
 import { expectMisuse } from '../../support/failures.js'
 import { ACCOUNTS, makeStore } from '../../support/fixtures.js'
 import { outcomeOf, polluted } from '../../support/pollution.js'
@@ -118,30 +118,5 @@ describe('replacePasswordHash', () => {
     const store = makeStore()
     expect(await store.replacePasswordHash(id, from, 'new:x')).toBe(false)
     for (const account of Object.values(ACCOUNTS)) expect(await store.findById(account.id)).toEqual(account)
-  })
-})
-
-describe('the account on req.user', () => {
-  const userOf = (original: object) => {
-    const found = readAccount(original as typeof ACCOUNTS.alice)
-    return found && toRequestUser(found)
-  }
-
-  it('has all members of the store’s object but the hash', () => {
-    const { passwordHash, ...rest } = { ...ACCOUNTS.alice, theme: 'dark' }
-    expect(userOf({ passwordHash, ...rest })).toEqual(rest)
-  })
-
-  it('has the members that a class provides, and not the hash', () => {
-    class Row {
-      get id() {
-        return 'acc-1'
-      }
-      get passwordHash() {
-        return 'plain:x'
-      }
-      scopes = ['a']
-    }
-    expect(userOf(new Row())).toEqual({ id: 'acc-1', scopes: ['a'] })
   })
 })

@@ -12,6 +12,7 @@ import {
   type MemoryAccount,
   memorySessions,
   oldTokens,
+  requireBearer,
 } from 'express-token-endpoint'
 import { openApiDocument } from 'express-token-endpoint/openapi'
 import { describe, expect, it } from 'vitest'
@@ -356,5 +357,49 @@ describe('auth.signIn', () => {
     const { iat, auth_time } = decodePayload(authenticationToken)
     expect(Number(iat)).toBeGreaterThan(issuedAt.getTime() / 1000 + 172_000)
     expect(auth_time).toBe(Math.floor(issuedAt.getTime() / 1000))
+  })
+})
+
+describe('a store that maps names to the accounts of a model', () => {
+  class Model {
+    readonly key = 7
+    greet() {
+      return `Hello from ${this.key}`
+    }
+  }
+  const user = new Model()
+  const row = { id: alice.id, passwordHash: alice.passwordHash, user }
+  const accounts = { findByEmail: () => row, findById: (id: string) => (id === row.id ? row : undefined) }
+
+  it('gives the model to each function of the host, to the login and to req.user', async () => {
+    const seen: unknown[] = []
+    const options = { accounts, passwords: fastPasswords(), throttle: false as const, onEvent() {} }
+    const auth = createAuth({
+      issuer: ISSUER,
+      keys: HS256,
+      ...options,
+      afterPassword: ({ account }) => void seen.push(account),
+      respond({ token, account }) {
+        seen.push(account)
+        return { token, greeting: account.greet() }
+      },
+    })
+    const allow = (_req: unknown, account: Model) => account.greet() !== '' && seen.push(account) > 0
+    const app = express().use(auth.router)
+    const withoutAccounts = requireBearer({ tokens: auth.tokens })
+    app.get('/me', auth.guard({ allow }), withoutAccounts, (req, res) => {
+      seen.push(auth.userOf(req))
+      res.json({ greeting: auth.userOf(req).greet() })
+    })
+    app.post('/passkey', async (req: Request, res) => void res.json(await auth.signIn(user, req, res)))
+    const send = client((await listen(app)).port)
+    const greeting = 'Hello from 7'
+    const signedIn = parse(await send({ ...asJson(GOOD), method: 'POST', path: TOKEN_PATH }))
+    expect(signedIn).toMatchObject({ greeting })
+    expect(parse(await send(bearer(signedIn.token, '/me')))).toEqual({ greeting })
+    expect(parse(await send({ ...asJson({}), method: 'POST', path: '/passkey' }))).toMatchObject({ greeting })
+    seen.push((await auth.logIn(GOOD)).account)
+    expect(seen).toHaveLength(7)
+    for (const one of seen) expect(one).toBe(user)
   })
 })

@@ -128,7 +128,10 @@ describe('a guard with allow', () => {
   it('passes the object that the store returned', async () => {
     const row = Object.assign(Object.create({ may: () => true }), alice)
     const store = { ...memoryAccounts([]), findById: () => row }
-    const { get } = await start({ accounts: store, allow: async (_req, account) => account === row && account.may() })
+    const { get } = await start({
+      accounts: store,
+      allow: async (_req, account: typeof row) => account === row && account.may(),
+    })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 200 })
   })
 

@@ -2,7 +2,9 @@ import express from 'express'
 import {
   authErrors,
   createAuth,
+  createSessions,
   type HostOptions,
+  memorySessions,
   requireBearer,
   SignInRefusal,
   tokenRouter,
@@ -103,6 +105,34 @@ describe('the option refuse', () => {
     const send = client((await listen(app)).port)
     expect(await send({ method: 'GET', path: '/guarded' })).toMatchObject({ status: 422 })
     expect(await send({ ...asJson(GOOD), method: 'POST', path: TOKEN_PATH })).toMatchObject({ status: 422 })
+  })
+
+  it('gives the refusals of the sessions of a user the form of the host', async () => {
+    const keys = { alg: 'HS256', secret: SECRET } as const
+    const sessions = createSessions(memorySessions())
+    const quiet = { onEvent() {}, refuse: asOwn }
+    const auth = createAuth({
+      issuer: ISSUER,
+      keys,
+      accounts: makeStore(),
+      passwords: fastPasswords(),
+      sessions,
+      ...quiet,
+    })
+    const send = client((await listen(express().use(auth.router))).port)
+    const signedIn = await send({ ...asJson(GOOD), method: 'POST', path: TOKEN_PATH })
+    const headers = { Authorization: `Bearer ${JSON.parse(signedIn.body).authenticationToken}` }
+    const codeOf = async (method: string, path: string) => {
+      const { status, body } = await send({ method, path, headers })
+      return [status, body]
+    }
+    expect(await codeOf('DELETE', '/sessions/unknown')).toEqual([422, '{"errors":{"unknown_session":["DELETE"]}}'])
+    for (const path of ['/sessions', '/sessions/unknown', '/sessions/sign-out']) {
+      expect(await codeOf('PUT', path)).toEqual([422, '{"errors":{"method_not_allowed":["PUT"]}}'])
+    }
+    expect(await send({ method: 'PUT', path: '/sessions', headers })).toMatchObject({
+      headers: { allow: 'GET, HEAD, DELETE' },
+    })
   })
 
   it('must be a function', () => {

@@ -225,6 +225,14 @@ describe('the page on an app that you have', () => {
     await request(app).get('/page').expect(401)
   })
 
+  it('own-model: gives the model to the response and to the handler', async () => {
+    const { app } = await run('own-model')
+    const { token, user } = (await signIn(app).expect(200)).body
+    expect(user).toEqual({ email: GOOD.email })
+    await get(app, '/me', token).expect(200, user)
+    await get(app, '/me', 'x').expect(401)
+  })
+
   it('allow: admits the owner only', async () => {
     const { app, tokens } = await run('allow')
     const { token } = await tokens.issue({ accountId: 'acc-1' })

@@ -1,0 +1,60 @@
+import {
+  type AccountStore,
+  createAuth,
+  createLogin,
+  requireBearer,
+  type TokenIssuer,
+  tokenRouter,
+} from 'express-token-endpoint'
+
+// Only the compiler reads this file. The host's own object keeps its type, without a cast.
+
+declare class User {
+  _id: number
+  name: string
+  passwordHash: string
+  greet(): string
+}
+interface Mapped {
+  id: string
+  passwordHash: string
+  user: User
+}
+interface Row {
+  id: string
+  passwordHash: string
+  name: string
+}
+
+declare const tokens: TokenIssuer
+declare const mapped: Required<AccountStore<Mapped>>
+declare const rows: Required<AccountStore<Row>>
+const keys = { alg: 'HS256', secret: 'x' } as const
+const issuer = 'https://api.example.com'
+
+const auth = createAuth({
+  issuer,
+  keys,
+  accounts: mapped,
+  afterPassword: ({ account }) => void account.greet(),
+  respond: ({ account }) => ({ name: account.greet() }),
+})
+auth.guard({ allow: (_req, account) => account.greet() === 'x' })
+declare const req: Parameters<typeof auth.userOf>[0]
+auth.userOf(req).greet()
+export const greeting: Promise<string> = auth.logIn({ email: '', password: '' }).then(({ account }) => account.greet())
+
+createLogin({ accounts: (email) => ({ id: email, passwordHash: null, user: { name: 1 } }) })({
+  email: '',
+  password: '',
+}).then(({ account }) => account.name.toFixed())
+tokenRouter({ tokens, accounts: mapped, respond: ({ account }) => ({ name: account.name }) })
+requireBearer({ tokens, accounts: mapped, allow: (_req, account) => account.name === 'x', optional: true })
+
+const ofRows = createAuth({ issuer, keys, accounts: rows, afterPassword: ({ account }) => void account.passwordHash })
+ofRows.userOf(req).name.toUpperCase()
+// @ts-expect-error -- req.user has no hash
+ofRows.userOf(req).passwordHash
+requireBearer({ tokens, accounts: rows, allow: (_req, { name }) => name === 'x' })
+// @ts-expect-error -- rows have no such member
+requireBearer({ tokens, accounts: rows, allow: (_req, { admin }) => admin })

@@ -1,0 +1,150 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { readAccount } from '../../../src/accounts/account.js'
+import { isUserOf } from '../../../src/accounts/request-user.js'
+import { ACCOUNTS } from '../../support/fixtures.js'
+
+const HASH = '$2b$04$abcdefghijklmnopqrstuuZ7Q0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0'
+const found = (original: object) => readAccount(original) as { own: object; user: Record<string, unknown> }
+const userOf = (original: object) => found(original).user
+
+/** Returns the texts of a log, a spread and a response. */
+const shownBy = (user: object) => [
+  inspect(user, { depth: 9 }),
+  inspect({ ...user }, { depth: 9 }),
+  JSON.stringify(user),
+]
+
+/** A document as Mongoose has it: the values in one member, getters on the prototype. */
+class Doc {
+  _doc: { _id: string; name: string; password: string }
+  constructor(_id: string) {
+    this._doc = { _id, name: 'Alice', password: HASH }
+  }
+  get password() {
+    return this._doc.password
+  }
+  greet() {
+    return `Hello, ${this._doc.name}`
+  }
+  setName(name: string) {
+    this._doc.name = name
+  }
+  matches(hash: string) {
+    return this.password === hash
+  }
+  toJSON() {
+    return { ...this._doc }
+  }
+  [inspect.custom]() {
+    return this._doc
+  }
+}
+const mapped = (user: object) => ({ id: 'acc-1', passwordHash: HASH, user })
+
+describe('the user of a row', () => {
+  it('has all members but the hash, under each name', () => {
+    const rest = { id: 'acc-1', theme: 'dark', profile: { passwordHash: 'of the profile' } }
+    expect(userOf({ ...rest, passwordHash: 'plain:x', password_digest: 'plain:x', old: HASH })).toEqual(rest)
+    expect(userOf(Object.assign(Object.create(null), rest, { passwordHash: 'plain:x' }))).toEqual(rest)
+  })
+
+  it('leaves the row of the store as it is', () => {
+    const row = { ...ACCOUNTS.alice }
+    expect(found(row).own).toBe(row)
+    expect(row).toEqual(ACCOUNTS.alice)
+  })
+})
+
+describe('the user of an object with methods', () => {
+  it('is that object, where no member shows the hash', () => {
+    class Account {
+      #hash = HASH
+      id = 'acc-1'
+      get passwordHash() {
+        return this.#hash
+      }
+    }
+    const account = new Account()
+    expect(userOf(account)).toBe(account)
+  })
+
+  it('has the methods and getters, which still know the hash', () => {
+    class Account {
+      id = 'acc-1'
+      passwordHash = HASH
+      isMine = (hash: string) => this.matches(hash)
+      matches(hash: string) {
+        return hash === this.passwordHash
+      }
+    }
+    const account = new Account()
+    const user = userOf(account) as unknown as Account
+    expect(user).toBeInstanceOf(Account)
+    expect([user.matches(HASH), user.isMine(HASH), user.id]).toEqual([true, true, 'acc-1'])
+    expect(Object.keys(account)).toContain('passwordHash')
+    for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
+    expect(JSON.parse(JSON.stringify(user))).toEqual({ id: 'acc-1' })
+  })
+})
+
+describe('the member "user" of an account', () => {
+  it('is the user, and the object for the decisions of the host', () => {
+    const user = { email: 'alice@example.com' }
+    expect(found(mapped(user))).toMatchObject({ account: { id: 'acc-1' } })
+    expect(userOf(mapped(user))).toBe(user)
+    expect(found(mapped(user)).own).toBe(user)
+  })
+
+  it.each([
+    ['a text', 'alice'],
+    ['null', null],
+    ['a list', [1]],
+  ])('is an ordinary member when it is %s', (_, user) => {
+    expect(userOf({ id: 'acc-1', passwordHash: null, user })).toEqual({ id: 'acc-1', user })
+  })
+
+  it('does not show the hash that a document keeps, and changes the same document', () => {
+    const doc = new Doc('acc-1')
+    const user = userOf(mapped(doc)) as unknown as Doc
+    expect(user).toBeInstanceOf(Doc)
+    expect([user.greet(), user.matches(HASH), user.password]).toEqual(['Hello, Alice', true, HASH])
+    for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
+    expect(JSON.parse(JSON.stringify(user))).toEqual({ _id: 'acc-1', name: 'Alice' })
+    expect(inspect(user)).toContain('Alice')
+    user.setName('Bob')
+    expect(doc._doc).toEqual({ _id: 'acc-1', name: 'Bob', password: HASH })
+    expect(found(mapped(doc)).own).toBe(doc)
+  })
+
+  it('shows what toJSON returns, where that is no object', () => {
+    class Short extends Doc {
+      override toJSON = () => 'Alice' as never
+    }
+    expect(JSON.stringify(userOf(mapped(new Short('acc-1'))))).toBe('"Alice"')
+  })
+})
+
+describe('isUserOf', () => {
+  it('knows the account of a user whose id has another name', () => {
+    const user = userOf(mapped(new Doc('other')))
+    expect([isUserOf('acc-1', user), isUserOf('other', user), isUserOf('undefined', user)]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
+  it.each([
+    ['a text', { id: 'acc-1' }, true],
+    ['a number', { id: 7 }, false],
+    ['nothing', {}, false],
+  ])('compares the id of a user of the host that is %s', (_, user, expected) => {
+    expect(isUserOf('acc-1', user)).toBe(expected)
+    expect(isUserOf('7', { id: 7 })).toBe(true)
+  })
+
+  it.each([undefined, null, 'acc-1', ['acc-1']])('refuses %j', (user) => {
+    expect(isUserOf('acc-1', user)).toBe(false)
+  })
+})
