@@ -96,5 +96,7 @@ export const ROOMS = {
     mutate: ['src/stores/*.ts'],
     tests: ['test/unit/stores/*-sessions{,.system}.test.ts', 'test/unit/stores/sql-server.test.ts'],
   },
+  auth: { mutate: ['src/auth/*.ts'], tests: ['test/unit/auth/*.test.ts'] },
+  codes: { mutate: ['src/codes/*.ts'], tests: ['test/unit/codes/*.test.ts'] },
   openapi: { mutate: ['src/openapi/**/*.ts'], tests: ['test/contract/openapi/*.test.ts'] },
 }
