@@ -6,6 +6,7 @@ import { createPasswords, type Passwords } from '../accounts/passwords/passwords
 import type { CustomThrottle } from '../accounts/throttle/host-throttle.js'
 import type { Throttle } from '../accounts/throttle/throttle.js'
 import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearer } from '../guard/require-bearer.js'
+import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { createLogin, type Login } from '../login/create-login.js'
 import { defaultThrottle } from '../login/default-throttle.js'
 import type { LoginOptions } from '../login/login-options.js'
@@ -65,16 +66,16 @@ export interface Auth<A extends Account = Account> {
  */
 export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> {
   const given = readAuthOptions(options)
-  const { paths, mountPath = '', onEvent } = given
-  const { sessions } = given.guard
+  const { paths, mountPath = '' } = given
+  const { sessions, onEvent } = given.guard
   const tokens = createTokenIssuer(given.issuer)
   const passwords = given.login.passwords ?? createPasswords()
   const throttle = given.login.throttle ?? defaultThrottle([given.login.accounts])
   // A custom route that calls `auth.logIn` passes the request.
   const logIn = createLogin<A>({ ...given.login, passwords, throttle } as LoginOptions<A>)
   const { accounts } = given.login
-  const hasIds = typeof memberOf(Object(accounts), 'findById') === 'function'
-  const findById = hasIds ? storeWithIds(accounts) : undefined
+  const store = typeof memberOf(Object(accounts), 'findById') === 'function' && (accounts as StoreWithIds)
+  const findById = store ? storeWithIds(store) : undefined
   const routerOptions = {
     ...given.router,
     tokens,
@@ -83,10 +84,10 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     ...(given.router.refresh !== undefined && { accounts }),
   }
 
-  const router = express().Router({ caseSensitive: true, strict: true })
+  const router = express().Router({ caseSensitive: true })
   router.use(tokenRouter(routerOptions))
 
-  const ownGuard = { ...given.guard, tokens, ...(findById && { accounts: { ...NO_EMAIL, findById } }) }
+  const ownGuard = { ...given.guard, tokens, ...(store && { accounts: store }) }
   function guard(chosen: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
     return requireBearer({ ...ownGuard, ...chosen })
   }
@@ -112,5 +113,4 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   })
 }
 
-/** A guard finds accounts by their id only. */
-const NO_EMAIL = { findByEmail: () => undefined }
+type StoreWithIds = NonNullable<RequireBearerOptions['accounts']>

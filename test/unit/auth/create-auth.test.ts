@@ -1,19 +1,29 @@
 // Tests auth/{auth-options,auth-sign-in,create-auth}.ts login/{account-by-id,finish-sign-in}.ts
 
+import { generateKeyPairSync } from 'node:crypto'
 import express, { type Request } from 'express'
 import {
   type AuthEvent,
   type AuthOptions,
   authOf,
   createAuth,
+  createLogin,
   createSessions,
   createThrottle,
   type MemoryAccount,
   memorySessions,
 } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, decodePayload, fastPasswords, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
+import {
+  ACCOUNTS,
+  decodePayload,
+  fastPasswords,
+  frozenClock,
+  ISSUER,
+  SECRET,
+  signingKey,
+} from '../../support/fixtures.js'
 import { type Answer, asJson, GOOD } from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 
@@ -105,13 +115,20 @@ describe('createAuth', () => {
     expect(await get('/api/devices', authenticationToken)).toMatchObject({ status: 200 })
     expect(await send({ method: 'GET', path: '/api/keys' })).toMatchObject({ status: 200 })
     expect(await post(TOKEN_PATH, GOOD)).toMatchObject({ status: 404 })
+    expect(await get('/api/Devices', authenticationToken)).toMatchObject({ status: 404 })
   })
 
   it('takes a function as accounts, and its guards then look no account up', async () => {
     const findByEmail = (email: string) => (email === alice.email ? { ...alice, team: 'north' } : undefined)
     const { auth, get, signIn } = await start({ accounts: findByEmail, sessions: undefined })
-    expect(await get('/reports', (await signIn()).authenticationToken)).toMatchObject({ status: 200 })
+    const { authenticationToken } = await signIn()
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
     expect(() => auth.userOf({ auth: undefined })).toThrow('authOf')
+    const verified = await auth.tokens.verify(authenticationToken)
+    expectMisuse(
+      () => auth.userOf({ auth: verified } as never),
+      'createAuth: userOf() needs "accounts" with "findById"',
+    )
     const error = await rejectionOf(auth.signIn('acc-1', { headers: {} } as Request))
     expect(error).toMatchObject({ message: expect.stringContaining('findById') })
   })
@@ -133,21 +150,88 @@ describe('createAuth', () => {
     expect(await post(TOKEN_PATH, GOOD)).toMatchObject({ status: 429 })
   })
 
-  it('makes its own limits and passwords when it gets none', async () => {
-    const { auth } = await start({ throttle: undefined, passwords: undefined })
+  it('makes its own limits and passwords when it gets none, and warns of second limits for the same accounts', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
+    const accounts = () => undefined
+    const { auth } = await start({ accounts, sessions: undefined, throttle: undefined, passwords: undefined })
     expect(auth.throttle).toHaveProperty('reset')
     expect(auth.passwords).toHaveProperty('load')
+    expect(warned).not.toHaveBeenCalled()
+    createLogin({ accounts })
+    expect(warned.mock.calls[0]?.[0]).toContain('failed-login limits')
   })
 
+  it('has one clock: a token has its time, and guards refuse the token when it has expired', async () => {
+    const clock = frozenClock()
+    const { get, signIn } = await start({ clock, sessions: undefined })
+    const { authenticationToken } = await signIn()
+    expect(decodePayload(authenticationToken)['iat']).toBe(clock() / 1000)
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
+    clock.advance(600_000)
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 401 })
+  })
+
+  const hang = () => new Promise<never>(() => {})
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  it.each<[string, Partial<AuthOptions<MemoryAccount & { team: string }>>]>([
+    ['a key', { keys: { alg: 'ES256', publicKey, sign: hang } }],
+    ['the accounts', { accounts: hang }],
+    ['the router', { respond: hang }],
+  ])('has one time limit, also for a function of %s that hangs: 503 with an event', async (_, options) => {
+    const { events, post } = await start({ sessions: undefined, timeout: '1ms', ...options })
+    expect(await post(TOKEN_PATH, GOOD)).toMatchObject({ status: 503 })
+    expect(events).toMatchObject([{ type: 'dependency.failed', error: { message: 'no result within 1 ms' } }])
+  })
+
+  it('has one time limit for its guards too, which report to the same function', async () => {
+    const { auth, events, get } = await start({ sessions: undefined, timeout: '1ms', isRevoked: hang })
+    const { token } = await auth.tokens.issue({ accountId: alice.id, scopes: ['reports:read'] })
+    expect(await get('/reports', token)).toMatchObject({ status: 503 })
+    expect(events).toMatchObject([{ type: 'dependency.failed', error: { message: 'no result within 1 ms' } }])
+  })
+
+  const MOUNT_PATH = 'option "mountPath" must be a path like "/api", without a slash at its end'
   it.each<[string, object, string]>([
     ['an unknown option', { lifetim: '1h' }, 'createAuth: unknown option "lifetim"'],
     ['the path of the token endpoint as "path"', { path: '/login' }, 'Did you mean "paths"'],
     ['an unknown path', { paths: { jwk: '/keys' } }, 'unknown option "jwk"'],
-    ['paths that are a text', { paths: '/login' }, 'option "paths"'],
-    ['a mount path with a slash at its end', { mountPath: '/api/' }, 'option "mountPath"'],
+    [
+      'paths that are a text',
+      { paths: '/login' },
+      'option "paths" must be an object of paths, like { token: \'/login\' }',
+    ],
+    ['a mount path with a slash at its end', { mountPath: '/api/' }, MOUNT_PATH],
+    ['a mount path without a slash at its beginning', { mountPath: 'api' }, MOUNT_PATH],
     ['an option of a part', { lifetime: -1 }, 'option "lifetime"'],
   ])('throws a TypeError for %s', async (_, options, message) => {
     expectMisuse(() => createAuth({ issuer: ISSUER, keys: HS256, accounts: () => null, ...options }), message)
+  })
+
+  it.each([
+    ['secret', 'keys'],
+    ['privateKey', 'keys'],
+    ['expiresIn', 'lifetime'],
+    ['ttl', 'lifetime'],
+    ['rememberMe', 'refresh'],
+    ['cookie', 'refresh'],
+    ['basePath', 'paths'],
+    ['url', 'paths'],
+    ['prefix', 'mountPath'],
+    ['mount', 'mountPath'],
+    ['refreshToken', 'refresh'],
+    ['session', 'sessions'],
+    ['users', 'accounts'],
+  ])('knows what "%s" means', (word, option) => {
+    expectMisuse(() => createAuth({ [word]: 'x' } as never), `Did you mean "${option}"`)
+  })
+
+  it.each([
+    ['jwks', 'keys'],
+    ['login', 'token'],
+    ['signIn', 'token'],
+  ])('knows what the path "%s" means', (word, path) => {
+    expectMisuse(() => createAuth({ paths: { [word]: '/x' } } as never), `Did you mean "${path}"`)
   })
 })
 
@@ -158,21 +242,22 @@ describe('auth.signIn', () => {
     expect(rest).toEqual({})
     expect(new Date(expiration).toISOString()).toBe(expiration)
     expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
-    expect(events.map(({ type }) => type)).toEqual(['session.started', 'token.issued'])
+    expect(events).toMatchObject([{ type: 'session.started' }, { type: 'token.issued', address: '127.0.0.1' }])
   })
 
   it('sets the cookie with the refresh token for the mount path of the router', async () => {
-    const { post } = await start({ refresh: 'cookie', mountPath: '/api' }, '/api')
+    const { post } = await start({ refresh: 'cookie', mountPath: '/api/v1' }, '/api/v1')
     const { headers } = await post('/passkey')
-    expect(String(headers['set-cookie'])).toMatch(/Path=\/api\/api\/v2013\/authentication\/token; Max-Age=/)
+    expect(String(headers['set-cookie'])).toMatch(/Path=\/api\/v1\/api\/v2013\/authentication\/token; Max-Age=/)
     const [cookie] = String(headers['set-cookie']).split(';')
-    const refreshed = await post(`/api${TOKEN_PATH}/refresh`, {}, { cookie, 'sec-fetch-site': 'same-origin' })
+    const refreshed = await post(`/api/v1${TOKEN_PATH}/refresh`, {}, { cookie, 'sec-fetch-site': 'same-origin' })
     expect(refreshed).toMatchObject({ status: 200 })
   })
 
   it('sets a cookie that ends with the browser, and names the device, as its details say', async () => {
     const { get, post } = await start({ refresh: 'cookie' })
     const answer = await post('/device')
+    expect(String(answer.headers['set-cookie'])).toContain(`Path=${TOKEN_PATH};`)
     expect(String(answer.headers['set-cookie'])).not.toContain('Max-Age')
     expect(parse(await get('/sessions', parse(answer).authenticationToken)).sessions).toMatchObject([
       { label: 'Phone' },
@@ -195,11 +280,11 @@ describe('auth.signIn', () => {
     ['has ended its sign-ins later', { tokensValidAfter: new Date(Date.now() + 60_000) }],
     ['is gone', { id: 'acc-0' }],
   ])('refuses an account that %s, and leaves no session', async (_, change) => {
-    const { auth, list, post, sessions } = await start()
+    const { events, list, post, sessions } = await start()
     Object.assign(list[0] as object, change)
     expect(await post('/passkey')).toMatchObject({ status: 403, body: '' })
     expect(await sessions.list(alice.id)).toEqual([])
-    expect(auth.errors).toBeTypeOf('function')
+    expect(events.at(-1)).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: alice.id })
   })
 
   it('lets an administrator act as a user: with both names in the token and in the event, and without refresh', async () => {
@@ -225,9 +310,12 @@ describe('auth.signIn', () => {
   const req = { headers: {} } as Request
   it.each<[string, unknown[], string]>([
     ['no account', [undefined, req], 'pass the account, or its id'],
+    ['an empty id', ['', req], 'pass the account, or its id'],
     ['no request', ['acc-1'], 'pass the request'],
     ['no response for the cookie', ['acc-1', req], 'pass the response too'],
-    ['an unknown detail', ['acc-1', req, {}, { devise: 'x' }], 'unknown option "devise"'],
+    ['an unknown detail', ['acc-1', req, {}, { devise: 'x' }], 'signIn: unknown option "devise"'],
+    ['the label as "device"', ['acc-1', req, {}, { device: 'x' }], 'Did you mean "label"'],
+    ['a text as a time', ['acc-1', req, {}, { issuedAt: 'now' }], '"issuedAt" must be a valid Date'],
     ['an actor that is no verified token', ['acc-1', req, {}, { actor: { accountId: 'acc-2' } }], 'authOf(req)'],
   ])('throws a TypeError for %s', async (_, args, message) => {
     const { auth } = await start({ refresh: 'cookie' })
