@@ -23,11 +23,11 @@ const MEMBERS = ['lifetime', 'claims', 'scopes']
  */
 export function readTerms(returned: unknown, account: Account): SignInTerms | undefined {
   if (returned === undefined || returned === null) return undefined
-  const what = 'afterPassword: must return nothing, or { lifetime, claims, scopes }'
-  const unknown = isPlainObject(returned) ? Object.keys(returned).find((name) => !MEMBERS.includes(name)) : undefined
-  if (!isPlainObject(returned) || unknown !== undefined) {
-    const found = unknown === undefined ? `returned ${describe(returned)}` : `returned a member "${unknown}"`
-    throw misuse(`${what}, but ${found}. To refuse the sign-in, throw new SignInRefusal('code')`)
+  const wrong = isPlainObject(returned) ? unknownIn(returned) : describe(returned)
+  if (wrong) {
+    throw misuse(
+      `afterPassword: must return nothing, or { lifetime, claims, scopes }, but returned ${wrong}. To refuse the sign-in, throw new SignInRefusal('code')`,
+    )
   }
   const { lifetime, claims, scopes } = returned as SignInTerms
   if (lifetime !== undefined) named('afterPassword: "lifetime"', tokenAge, lifetime)
@@ -37,6 +37,11 @@ export function readTerms(returned: unknown, account: Account): SignInTerms | un
     throw misuse('afterPassword: "scopes" has a scope that the account does not have. Add it to the account')
   }
   return { lifetime, claims, scopes }
+}
+
+function unknownIn(returned: object): string | undefined {
+  const unknown = Object.keys(returned).find((name) => !MEMBERS.includes(name))
+  return unknown === undefined ? undefined : `a member "${unknown}"`
 }
 
 /** Returns the subject of a sign-in with its terms. */
@@ -54,6 +59,12 @@ export function withTerms(subject: TokenSubject, terms: SignInTerms | undefined)
 function shorter(one: Duration | null | undefined, other: Duration | null | undefined): TokenSubject['lifetime'] {
   if (one == null || other == null) return one ?? other
   return tokenAge(one) <= tokenAge(other) ? one : other
+}
+
+/** The whole subject of an account. */
+export interface AccountSubject extends TokenSubject {
+  scopes: readonly string[]
+  claims: Readonly<Record<string, unknown>>
 }
 
 /** The difference between the token of a sign-in and its account, in the refresh token. */
@@ -74,16 +85,14 @@ const LONGEST_TERMS = 2048
  * @param base the subject of the account itself
  * @throws TypeError when they are too long
  */
-export function keptTerms(subject: TokenSubject, base: TokenSubject): string | undefined {
-  const [scopes, all] = [subject.scopes ?? [], base.scopes ?? []]
-  const [claims, ofAccount] = [Object(subject.claims), Object(base.claims)]
+export function keptTerms(subject: TokenSubject, base: AccountSubject): string | undefined {
+  const { scopes = [], claims = {}, lifetime } = subject
   const added = Object.entries(claims).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(own(ofAccount, name)),
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(own(base.claims, name)),
   )
-  const without = Object.keys(ofAccount).filter((name) => !Object.hasOwn(claims, name))
-  const { lifetime } = subject
+  const without = Object.keys(base.claims).filter((name) => !Object.hasOwn(claims, name))
   const kept: KeptTerms = {
-    ...(!(scopes.length === all.length && all.every((scope) => scopes.includes(scope))) && { scopes }),
+    ...(base.scopes.some((scope) => !scopes.includes(scope)) && { scopes }),
     ...(added.length > 0 && { claims: Object.fromEntries(added) }),
     ...(without.length > 0 && { without }),
     ...(lifetime != null && lifetime !== base.lifetime && { lifetime }),
@@ -100,14 +109,14 @@ export function keptTerms(subject: TokenSubject, base: TokenSubject): string | u
  * Returns the subject of a refresh with the terms of its sign-in.
  * @param text the terms of a refresh token whose signature is valid
  */
-export function withKeptTerms(subject: TokenSubject, text: string | undefined): TokenSubject {
+export function withKeptTerms(subject: AccountSubject, text: string | undefined): TokenSubject {
   if (text === undefined) return subject
   const kept: KeptTerms = JSON.parse(Buffer.from(text, 'base64url').toString())
   const [scopes, without, lifetime] = [own(kept, 'scopes'), own(kept, 'without'), own(kept, 'lifetime')]
-  const claims = Object.entries({ ...subject.claims }).filter(([name]) => !without?.includes(name))
+  const claims = Object.entries(subject.claims).filter(([name]) => !without?.includes(name))
   return {
     ...subject,
-    scopes: (subject.scopes ?? []).filter((scope) => !scopes || scopes.includes(scope)),
+    scopes: subject.scopes.filter((scope) => !scopes || scopes.includes(scope)),
     claims: { ...Object.fromEntries(claims), ...own(kept, 'claims') },
     lifetime: shorter(subject.lifetime, lifetime),
   }

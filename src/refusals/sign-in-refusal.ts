@@ -43,7 +43,7 @@ const schema = {
   cause: (value: unknown) => value,
 }
 
-const aliases = { message: 'detail', title: 'detail', statusCode: 'status', countsAsFailure: 'countAsFailure' }
+const aliases = { message: 'detail', title: 'detail' }
 
 const CODE = /^[\w.:/-]{1,64}$/
 
@@ -115,8 +115,8 @@ export function copyOfRefusal(
 ): SignInRefusal {
   const { code, status, message: detail, countAsFailure, cause, accountId, headers, stack } = refusal
   const copy = new SignInRefusal(code, { status, detail, countAsFailure, cause })
-  if (passedOn.has(refusal)) passedOn.set(copy, passedOn.get(refusal))
-  return Object.assign(copy, { headers, stack, ...(accountId !== undefined && { accountId }), ...members })
+  passedOn.set(copy, passedOn.get(refusal))
+  return Object.assign(copy, { headers, stack, accountId, ...members })
 }
 
 /** The errors of the host that its own error handler receives. */
