@@ -113,7 +113,10 @@ describe('a sign-in with a step after the password', () => {
     await post({ ...GOOD, code: 7, device: { name: ['x'] }, other: 1, __proto__: { none: 1 } })
     await form(`${GOOD_FORM}&code=8&other=1`)
     expect(seen[0]?.account).toBe(account)
-    expect(seen.map(({ fields }) => ({ ...fields }))).toEqual([{ code: 7, device: { name: ['x'] } }, { code: '8' }])
+    expect(seen.map(({ fields }) => ({ ...fields }))).toStrictEqual([
+      { code: 7, device: { name: ['x'] } },
+      { code: '8' },
+    ])
     expect(seen[0]?.req).toMatchObject({ method: 'POST' })
     expect(seen[0]?.signal.aborted).toBe(false)
     expect(Object.isFrozen(seen[0]?.fields)).toBe(true)
@@ -443,6 +446,22 @@ describe('the option credentials', () => {
       credentials: ({ user }: Nested) => ({ email: user['email'], password: user['password'] }),
     })
     expectBadRequest(await post(body as object))
+  })
+
+  it('is not called for a body that is no object', async () => {
+    const { post } = await start({ credentials: () => GOOD })
+    expect(await post({})).toMatchObject({ status: 200 })
+    expectBadRequest(await post([]))
+  })
+
+  it("passes its error to the host's error handler with forwardErrors: 'all', as the cause of the refusal", async () => {
+    const cause = new Error('another shape')
+    const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(418).json(error.cause === cause)
+    const credentials = () => {
+      throw cause
+    }
+    const { post } = await start({ credentials, forwardErrors: 'all' }, onError)
+    expect(await post({})).toMatchObject({ status: 418, body: 'true' })
   })
 })
 

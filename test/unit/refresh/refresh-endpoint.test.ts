@@ -21,7 +21,16 @@ import { describe, expect, it } from 'vitest'
 import { refused } from '../../../src/refresh/refresh.js'
 import { deferred, until } from '../../support/concurrency.js'
 import { ACCOUNTS, fastPasswords, PASSWORD } from '../../support/fixtures.js'
-import { type Answer, asJson, expectForbidden, expectProblem, expectUnavailable, send } from '../../support/host.js'
+import {
+  type Answer,
+  asForm,
+  asJson,
+  expectForbidden,
+  expectProblem,
+  expectUnavailable,
+  GOOD_FORM,
+  send,
+} from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 import { hang } from '../../support/values/invalid-results.js'
 
@@ -119,6 +128,8 @@ describe('a sign-in with refresh', () => {
     const session = cookieOf(await cookie.signIn({ remember: false }))
     expect(session).toMatch(/^__Secure-refresh=/)
     expect(setCookies(await cookie.signIn({ remember: false }))[0]).not.toContain('Max-Age')
+    const form = { ...asForm(`${GOOD_FORM}&remember=false`), method: 'POST', path: TOKEN_PATH }
+    expect(setCookies(await cookie.send(form))).toEqual([expect.not.stringContaining('Max-Age')])
   })
 
   it('lets a function of the request choose, and gives nothing for undefined', async () => {
