@@ -1,0 +1,109 @@
+// Tests login/{account-by-id,finish-sign-in}.ts
+
+import type { Request } from 'express'
+import { describe, expect, it } from 'vitest'
+import { parse, startAuth } from '../../support/auth-app.js'
+import { rejectionOf } from '../../support/failures.js'
+import { ACCOUNTS, decodePayload } from '../../support/fixtures.js'
+import { TOKEN_PATH } from '../../support/http.js'
+
+const { alice, bob } = ACCOUNTS
+
+describe('auth.signIn', () => {
+  it('signs an account in without its password: with a session, and a token that the guards accept', async () => {
+    const { events, get, post } = await startAuth()
+    const { authenticationToken, expiration, ...rest } = parse(await post('/passkey'))
+    expect(rest).toEqual({})
+    expect(new Date(expiration).toISOString()).toBe(expiration)
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
+    expect(events).toMatchObject([{ type: 'session.started' }, { type: 'token.issued', address: '127.0.0.1' }])
+  })
+
+  it('sets the cookie with the refresh token for the mount path of the router', async () => {
+    const { post } = await startAuth({ refresh: 'cookie', mountPath: '/api/v1' }, '/api/v1')
+    const { headers } = await post('/passkey')
+    expect(String(headers['set-cookie'])).toMatch(/Path=\/api\/v1\/api\/v2013\/authentication\/token; Max-Age=/)
+    const [cookie] = String(headers['set-cookie']).split(';')
+    const refreshed = await post(`/api/v1${TOKEN_PATH}/refresh`, {}, { cookie, 'sec-fetch-site': 'same-origin' })
+    expect(refreshed).toMatchObject({ status: 200 })
+  })
+
+  it('sets a cookie that ends with the browser, and names the device, as its details say', async () => {
+    const { get, post } = await startAuth({ refresh: 'cookie' })
+    const answer = await post('/device')
+    expect(String(answer.headers['set-cookie'])).toContain(`Path=${TOKEN_PATH};`)
+    expect(String(answer.headers['set-cookie'])).not.toContain('Max-Age')
+    expect(parse(await get('/sessions', parse(answer).authenticationToken)).sessions).toMatchObject([
+      { label: 'Phone' },
+    ])
+  })
+
+  it('returns the refresh token in the body, where the client keeps it', async () => {
+    const { post } = await startAuth({ refresh: 'body' })
+    const { refreshToken } = parse(await post('/passkey'))
+    expect(await post(`${TOKEN_PATH}/refresh`, { refreshToken })).toMatchObject({ status: 200 })
+  })
+
+  it('returns what respond returned', async () => {
+    const { post } = await startAuth({ respond: ({ token }) => ({ access: token }) })
+    expect(parse(await post('/passkey'))).toEqual({ access: expect.any(String) })
+  })
+
+  it.each<[string, object]>([
+    ['is disabled', { disabled: true }],
+    ['has ended its sign-ins later', { tokensValidAfter: new Date(Date.now() + 60_000) }],
+    ['is gone', { id: 'acc-0' }],
+  ])('refuses an account that %s, and leaves no session', async (_, change) => {
+    const { events, list, post, sessions } = await startAuth()
+    Object.assign(list[0] as object, change)
+    expect(await post('/passkey')).toMatchObject({ status: 403, body: '' })
+    expect(await sessions.list(alice.id)).toEqual([])
+    expect(events.at(-1)).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: alice.id })
+  })
+
+  it('lets an administrator act as a user: with both names in the token and in the event, and without refresh', async () => {
+    const { events, get, post, signIn } = await startAuth({ refresh: 'cookie' })
+    const { authenticationToken } = await signIn()
+    events.length = 0
+    const answer = await post('/act-as', {}, { authorization: `Bearer ${authenticationToken}` })
+    const acting = parse(answer).authenticationToken
+    expect(answer.headers).not.toHaveProperty('set-cookie')
+    expect(decodePayload(acting)).toMatchObject({ sub: bob.id, act: { sub: alice.id } })
+    expect(events.at(-1)).toMatchObject({ type: 'token.issued', accountId: bob.id, actorId: alice.id })
+    expect(parse(await get('/me', acting)).user).toMatchObject({ id: bob.id })
+  })
+
+  it('keeps the first actor when an acting administrator acts as somebody else', async () => {
+    const { post, signIn } = await startAuth()
+    const { authenticationToken } = await signIn()
+    const acting = parse(await post('/act-as', {}, { authorization: `Bearer ${authenticationToken}` }))
+    const again = parse(await post('/act-as', {}, { authorization: `Bearer ${acting.authenticationToken}` }))
+    expect(decodePayload(again.authenticationToken)['act']).toEqual({ sub: bob.id, act: { sub: alice.id } })
+  })
+
+  const req = { headers: {} } as Request
+  it.each<[string, unknown[], string]>([
+    ['no account', [undefined, req], 'pass the account, or its id'],
+    ['an empty id', ['', req], 'pass the account, or its id'],
+    ['no request', ['acc-1'], 'pass the request'],
+    ['no response for the cookie', ['acc-1', req], 'pass the response too'],
+    ['an unknown detail', ['acc-1', req, {}, { devise: 'x' }], 'signIn: unknown option "devise"'],
+    ['the label as "device"', ['acc-1', req, {}, { device: 'x' }], 'Did you mean "label"'],
+    ['a text as a time', ['acc-1', req, {}, { issuedAt: 'now' }], '"issuedAt" must be a valid Date'],
+    ['an actor that is no verified token', ['acc-1', req, {}, { actor: { accountId: 'acc-2' } }], 'authOf(req)'],
+  ])('throws a TypeError for %s', async (_, args, message) => {
+    const { auth } = await startAuth({ refresh: 'cookie' })
+    const error = await rejectionOf(auth.signIn(...(args as Parameters<typeof auth.signIn>)))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toMatchObject({ message: expect.stringContaining(message) })
+  })
+
+  it('refuses a sign-in whose user has ended all sessions since the host authenticated the user', async () => {
+    const { auth, list } = await startAuth({ sessions: undefined })
+    const request = { ...req, socket: {} } as Request
+    const issuedAt = new Date(Date.now() - 5000)
+    Object.assign(list[0] as object, { tokensValidAfter: new Date(Date.now() - 1000) })
+    const { authenticationToken } = await auth.signIn(alice.id, request, undefined, { issuedAt })
+    expect(decodePayload(authenticationToken)['iat']).toBe(Math.floor(issuedAt.getTime() / 1000))
+  })
+})
