@@ -24,8 +24,10 @@ export async function loginById({ tokens, findById, timeout }: Finder, id: strin
   const asOf = new Date(isValidDate(since) ? Math.min(since.getTime(), now) : now)
   const lookUp = () => callHost('accounts', () => findAccount(findById, id), { timeout })
   const found = await lookUp()
-  const reason = !found ? 'unknown_account' : found.account.disabled ? 'account_disabled' : undefined
-  if (!found || reason) throw new AuthError('invalid_credentials', { ...(reason && { reason }), accountId: id })
+  if (!found || found.account.disabled) {
+    const reason = found ? 'account_disabled' : 'unknown_account'
+    throw new AuthError('invalid_credentials', { reason, accountId: id })
+  }
   const { passwordHash } = found.account
   const confirm = createConfirmation({ id, asOf, lookUp, isKnown: (hash) => hash === passwordHash })
   const subject = subjectOf(found.account, asOf)

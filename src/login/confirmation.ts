@@ -30,20 +30,25 @@ interface Confirmed {
  * It rejects with an `AuthError`: `invalid_credentials`, or `unavailable` when a dependency fails. It counts as no failed login.
  */
 export function createConfirmation({ id, asOf, lookUp, isKnown, replaced }: Confirmed): Confirm {
-  async function reasonAgainst(account: Account | undefined): Promise<LoginRefusal | undefined> {
-    if (account?.id !== id) return 'unknown_account'
-    const { passwordHash, disabled, tokensValidAfter } = account
+  async function reasonAgainst({
+    passwordHash,
+    disabled,
+    tokensValidAfter,
+  }: Account): Promise<LoginRefusal | undefined> {
     if (disabled) return 'account_disabled'
     // Not `<`: a time that is not a number must not pass.
     if (tokensValidAfter && !(asOf >= tokensValidAfter)) return 'superseded'
     return (await isKnown(passwordHash)) === true ? undefined : 'superseded'
   }
 
+  const refused = (reason: LoginRefusal) => new AuthError('invalid_credentials', { reason, accountId: id })
+
   return async function confirm() {
     const account = (await lookUp())?.account
+    if (account?.id !== id) throw refused('unknown_account')
     const reason = await reasonAgainst(account)
-    if (reason) throw new AuthError('invalid_credentials', { reason, accountId: id })
-    return { current: account?.passwordHash ?? null, replaced }
+    if (reason) throw refused(reason)
+    return { current: account.passwordHash, replaced }
   }
 }
 

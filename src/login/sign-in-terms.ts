@@ -73,7 +73,7 @@ interface KeptTerms {
   claims?: Readonly<Record<string, unknown>>
   /** The claims of the account that the token does not have. */
   without?: readonly string[]
-  lifetime?: Duration
+  lifetime?: TokenSubject['lifetime']
 }
 
 /** The longest text of kept terms. A browser accepts cookies of 4,096 bytes. */
@@ -95,7 +95,7 @@ export function keptTerms(subject: TokenSubject, base: AccountSubject): string |
     ...(base.scopes.some((scope) => !scopes.includes(scope)) && { scopes }),
     ...(added.length > 0 && { claims: Object.fromEntries(added) }),
     ...(without.length > 0 && { without }),
-    ...(lifetime != null && lifetime !== base.lifetime && { lifetime }),
+    ...(lifetime !== base.lifetime && { lifetime }),
   }
   if (Object.keys(kept).length === 0) return undefined
   const text = Buffer.from(JSON.stringify(kept)).toString('base64url')

@@ -1,9 +1,9 @@
 // Tests login/{account-by-id,finish-sign-in}.ts
 
-import type { Request } from 'express'
+import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
 import { parse, startAuth } from '../../support/auth-app.js'
-import { rejectionOf } from '../../support/failures.js'
+import { refusalOf, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, decodePayload } from '../../support/fixtures.js'
 import { TOKEN_PATH } from '../../support/http.js'
 
@@ -49,16 +49,35 @@ describe('auth.signIn', () => {
     expect(parse(await post('/passkey'))).toEqual({ access: expect.any(String) })
   })
 
-  it.each<[string, object]>([
-    ['is disabled', { disabled: true }],
-    ['has ended its sign-ins later', { tokensValidAfter: new Date(Date.now() + 60_000) }],
-    ['is gone', { id: 'acc-0' }],
-  ])('refuses an account that %s, and leaves no session', async (_, change) => {
+  const started = ['session.started', 'session.ended']
+  it.each<[string, object, string, string[]]>([
+    ['is disabled', { disabled: true }, 'account_disabled', []],
+    ['has ended its sign-ins later', { tokensValidAfter: new Date(Date.now() + 60_000) }, 'superseded', started],
+    ['is gone', { id: 'acc-0' }, 'unknown_account', []],
+  ])('refuses an account that %s, and leaves no session', async (_, change, reason, before) => {
     const { events, list, post, sessions } = await startAuth()
     Object.assign(list[0] as object, change)
     expect(await post('/passkey')).toMatchObject({ status: 403, body: '' })
     expect(await sessions.list(alice.id)).toEqual([])
-    expect(events.at(-1)).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: alice.id })
+    expect(events.map(({ type }) => type)).toEqual([...before, 'token.refused'])
+    expect(events.at(-1)).toMatchObject({ code: 'invalid_credentials', reason, accountId: alice.id })
+  })
+
+  it('starts a session without the response, and none after the response was sent', async () => {
+    const { auth, sessions } = await startAuth()
+    const request = { headers: {}, socket: {} } as Request
+    await auth.signIn(alice.id, request)
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+    const refusal = await refusalOf(auth.signIn(bob.id, request, { headersSent: true } as Response))
+    expect(refusal).toMatchObject({ code: 'client_closed_request' })
+    expect(await sessions.list(bob.id)).toEqual([])
+  })
+
+  it('is unavailable when the store of accounts hangs', async () => {
+    const accounts = { findByEmail: () => undefined, findById: () => new Promise<never>(() => {}) }
+    const { auth } = await startAuth({ accounts, timeout: '1ms' })
+    const refusal = await refusalOf(auth.signIn(alice.id, { headers: {}, socket: {} } as Request))
+    expect(refusal).toMatchObject({ code: 'unavailable', cause: { message: 'no result within 1 ms' } })
   })
 
   it('lets an administrator act as a user: with both names in the token and in the event, and without refresh', async () => {

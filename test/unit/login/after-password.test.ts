@@ -32,6 +32,7 @@ import {
   GOOD_FORM,
 } from '../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../support/http.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const alice = {
   ...ACCOUNTS.alice,
@@ -195,9 +196,10 @@ describe('a sign-in with a step after the password', () => {
   })
 
   it('gives no scope to an account without scopes', async () => {
-    const { post, account } = await start({ afterPassword: () => ({ scopes: ['admin'] }) })
+    const { post, account, events } = await start({ afterPassword: () => ({ scopes: ['admin'] }) })
     Object.assign(account, { scopes: undefined })
     expectUnavailable(await post(GOOD))
+    expect(events).toMatchObject([{ error: { message: expect.stringContaining('does not have') } }])
   })
 
   it('ends a step that takes too long, and its signal aborts', async () => {
@@ -312,6 +314,7 @@ describe('the terms of a sign-in', () => {
     ['other claims', { claims: { org: 8, amr: ['otp'] } }, { claims: { org: 8, amr: ['otp'] } }],
     ['a shorter lifetime', { lifetime: '2m' }, { lifetime: '2m' }],
     ['a longer lifetime', { lifetime: '20m' }, undefined],
+    ['the same lifetime in seconds', { lifetime: 600 }, undefined],
   ])('are in its refresh token where they differ from the account: %s', async (_, returned, kept) => {
     const { post, account } = await start({
       sessions: refreshing(),
@@ -376,12 +379,45 @@ describe('the terms of a sign-in', () => {
     expect(keptIn(await post(GOOD))).toEqual({ scopes: [], without: ['role'] })
   })
 
-  it('stay after a refresh for a login of the host itself', async () => {
+  const hostLogin = (subject: object) => async () => ({
+    account: { id: alice.id },
+    subject: { accountId: alice.id, ...subject },
+  })
+
+  it('stay after a refresh for a login of the host itself, whose time is the time of the sign-in', async () => {
     const accounts = memoryAccounts([alice])
-    const logIn = async () => ({ account: { id: alice.id }, subject: { accountId: alice.id, scopes: ['admin'] } })
+    const logIn = hostLogin({ scopes: ['admin'] })
     const { post } = await start({ logIn, accounts, sessions: refreshing(), refresh: 'body' })
-    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    const answer = await post(GOOD)
+    expect(tokenOf(answer)['auth_time']).toBe(tokenOf(answer)['iat'])
+    const { refreshToken } = JSON.parse(answer.body)
     expect(tokenOf(await post({ refreshToken }, '/refresh'))['scope']).toBe('admin')
+  })
+
+  it('are no scopes and no claims for a login of the host itself that returns only the account id', async () => {
+    const accounts = memoryAccounts([alice])
+    const { post } = await start({ logIn: hostLogin({}), accounts, sessions: refreshing(), refresh: 'body' })
+    expect(keptIn(await post(GOOD))).toEqual({ scopes: [], without: ['role', 'org'] })
+  })
+
+  it('need no look-up for a login of the host itself without refresh', async () => {
+    const sessions = createSessions(memorySessions())
+    const { post } = await start({ logIn: hostLogin({}), sessions })
+    expect(await post(GOOD)).toMatchObject({ status: 200 })
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it.each<[string, () => unknown, number, object]>([
+    ['gone', () => undefined, 403, { type: 'token.refused', reason: 'unknown_account', accountId: alice.id }],
+    ['not found in time', hang, 503, { dependency: 'accounts', error: { message: 'no result within 1 ms' } }],
+  ])('start no session for a login of the host itself whose account is %s', async (_, findById, status, event) => {
+    const accounts = { findByEmail: () => undefined, findById: findById as never }
+    const sessions = refreshing()
+    const logIn = hostLogin({})
+    const { post, events } = await start({ logIn, accounts, sessions, refresh: 'body', timeout: '1ms' })
+    expect(await post(GOOD)).toMatchObject({ status })
+    expect(events).toMatchObject([event])
+    expect(await sessions.list(alice.id)).toEqual([])
   })
 
   it('cannot be changed in a refresh token', async () => {
