@@ -111,7 +111,7 @@ export const isSignInRefusal = (value: unknown): value is SignInRefusal =>
 /** Returns a copy of a refusal with other members. The refusal itself may belong to several requests. */
 export function copyOfRefusal(
   refusal: SignInRefusal,
-  members: { accountId?: string; headers?: SignInRefusal['headers'] },
+  members: { accountId?: string; headers?: SignInRefusal['headers']; cause?: undefined },
 ): SignInRefusal {
   const { code, status, message: detail, countAsFailure, cause, accountId, headers, stack } = refusal
   const copy = new SignInRefusal(code, { status, detail, countAsFailure, cause })
@@ -128,7 +128,7 @@ export function refusalOfHost(thrown: unknown): SignInRefusal | undefined {
   const given = Object(thrown)
   const [status, isExposed] = [memberOf(given, 'status') ?? memberOf(given, 'statusCode'), memberOf(given, 'expose')]
   if (isExposed !== true || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 499) return undefined
-  const refusal = new SignInRefusal('sign_in_refused', { status: Number(status), cause: thrown })
+  const refusal = new SignInRefusal('sign_in_refused', { status: Number(status) })
   passedOn.set(refusal, thrown)
   return refusal
 }

@@ -1,6 +1,7 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import { bare } from '../options/values.js'
 import { isAuthError, withoutCause } from './auth-error.js'
+import { copyOfRefusal, isSignInRefusal } from './sign-in-refusal.js'
 
 /*
  * The tracing channels of Node's diagnostics_channel. Their messages hold no token, password, hash or e-mail address.
@@ -21,7 +22,11 @@ type Channel = TracingChannel<unknown, object>
 class TraceMessage {
   set result(_: unknown) {}
   set error(error: unknown) {
-    const value = isAuthError(error) ? withoutCause(error) : error
+    const value = isAuthError(error)
+      ? withoutCause(error)
+      : isSignInRefusal(error)
+        ? copyOfRefusal(error, { cause: undefined })
+        : error
     Object.defineProperty(this, 'error', bare({ value, enumerable: true }))
   }
 }

@@ -544,6 +544,17 @@ describe('createLogin with a step after the password', () => {
     expect(events).toMatchObject([{ type: 'token.refused', code: 'code_required' }])
   })
 
+  it('needs no login: authErrors sends and reports a refusal that a custom route throws', async () => {
+    const onEvent = vi.fn()
+    const app = express().get('/custom', () => {
+      throw new SignInRefusal('closed')
+    })
+    app.use(authErrors({ onEvent }))
+    const answer = await client((await listen(app)).port)({ method: 'GET', path: '/custom' })
+    expect(answer).toMatchObject({ status: 403, headers: { 'cache-control': 'no-store' } })
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'token.refused', code: 'closed' }]])
+  })
+
   it('keeps its fields in tokenRouter, which reports a refusal once', async () => {
     const { post, events } = await start({ logIn: make(asCode as never) })
     expect(await post({ ...GOOD, code: '123456' })).toMatchObject({ status: 200 })
@@ -581,6 +592,7 @@ describe('SignInRefusal', () => {
     ['a header that is a number', 'x', { headers: { 'Retry-After': 60 } }, HEADERS],
     ['a header whose name has a space at its end', 'x', { headers: { 'X-A ': 'a' } }, HEADERS],
     ['a header whose name has a space at its beginning', 'x', { headers: { ' X-A': 'a' } }, HEADERS],
+    ['one of two headers that is a number', 'x', { headers: { 'X-A': 'a', 'X-B': 1 } }, HEADERS],
     ['a header without a name', 'x', { headers: { '': 'a' } }, HEADERS],
     ['a misspelt option', 'x', { countsAsFailure: true }, 'SignInRefusal: unknown option "countsAsFailure". Did you'],
     ['the detail as "message"', 'x', { message: 'x' }, 'Did you mean "detail"'],

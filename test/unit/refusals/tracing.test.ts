@@ -3,13 +3,16 @@ import { inspect } from 'node:util'
 import express from 'express'
 import {
   type AuthEvent,
+  createLogin,
   createTokenVerifier,
   jwksRouter,
   remoteKeys,
   requireBearer,
+  SignInRefusal,
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { rejectionOf } from '../../support/failures.js'
 import {
   ACCOUNTS,
   fastPasswords,
@@ -84,6 +87,21 @@ describe('the channel of logins', () => {
     expect(messages[4]?.context).toMatchObject({ error: { code: 'unavailable', dependency: 'accounts' } })
     expect(inspect(messages, { depth: 9, showHidden: true })).not.toContain(GOOD.email)
     expect(events).toMatchObject([{ type: 'dependency.failed', error: down }])
+  })
+})
+
+describe('the channel of logins, for a step after the password', () => {
+  const cause = new Error(`closed for ${GOOD.email}`)
+  it.each<[string, Error, object]>([
+    ['a refusal', new SignInRefusal('closed', { cause }), { code: 'closed', status: 403 }],
+    ['an exposed error', Object.assign(cause, { status: 402, expose: true }), { code: 'sign_in_refused', status: 402 }],
+  ])('publishes %s without the error of the host', async (_, thrown, error) => {
+    const messages = messagesOf('login')
+    const afterPassword = () => Promise.reject(thrown)
+    const logIn = createLogin({ accounts: makeStore(), passwords: fastPasswords(), throttle: false, afterPassword })
+    await rejectionOf(logIn(GOOD))
+    expect({ ...messages[4]?.context }).toMatchObject({ error })
+    expect(inspect(messages, { depth: 9, showHidden: true })).not.toContain(GOOD.email)
   })
 })
 
