@@ -57,6 +57,7 @@ export const ROOMS = {
     tests: [
       'test/unit/{auth,login,passport}/**/*.test.ts',
       'test/unit/{refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
+      'test/unit/routes/{token-router,session-router}.test.ts',
       'test/unit/refusals/{tracing,warnings}.test.ts',
     ],
   },
