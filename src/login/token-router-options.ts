@@ -181,7 +181,7 @@ const aliases = aliasesOf({
   credentials: 'mapBody body',
   respond: 'response serialize',
   sessionLabel: 'label device',
-  refresh: 'refreshToken refreshTokens rememberMe cookie',
+  refresh: 'rememberMe cookie',
 })
 
 /** The settings of a router, with its login. */

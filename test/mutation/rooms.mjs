@@ -55,8 +55,9 @@ export const ROOMS = {
   login: {
     mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
     tests: [
-      'test/unit/{login,passport}/**/*.test.ts',
+      'test/unit/{auth,login,passport}/**/*.test.ts',
       'test/unit/{refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
+      'test/unit/routes/{token-router,session-router}.test.ts',
       'test/unit/refusals/{tracing,warnings}.test.ts',
     ],
   },
