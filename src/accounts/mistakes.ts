@@ -16,7 +16,7 @@ interface AnyAccount {
 }
 
 /** The members in which an account of this process has a password hash, in addition to `passwordHash`. */
-const hashMembers: string[] = []
+const hashMembers = new Set<string>()
 
 /** Removes further password hashes from a copy of an account. */
 export function withoutHashes<T extends object>(copy: T): T {
@@ -40,7 +40,7 @@ function inspect(account: AnyAccount, original: object): void {
   }
   for (const name of hashMembersOf(original, account.passwordHash)) {
     warnOnce('hashInMember', name)
-    if (!hashMembers.includes(name)) hashMembers.push(name)
+    hashMembers.add(name)
   }
 }
 

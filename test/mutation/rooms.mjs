@@ -26,7 +26,10 @@ export const ROOMS = {
   guard: {
     mutate: ['src/guard/**/*.ts'],
     tests: [
-      'test/unit/guard/**/*.test.ts',
+      'test/unit/guard/{admission,bearer-header,http2,require-bearer,require-bearer-options,token-source}.test.ts',
+      'test/unit/guard/sockets/*.test.ts',
+      'test/unit/refusals/mistakes.test.ts',
+      'test/unit/tokens/{id-token-verifier,verifiers}.test.ts',
       'test/unit/routes/{session-router,protected-resource-router}.test.ts',
       'test/contract/rfc6750.test.ts',
     ],
@@ -51,7 +54,14 @@ export const ROOMS = {
       'test/unit/refusals/tracing.test.ts',
     ],
   },
-  accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
+  accounts: {
+    mutate: ['src/accounts/*.ts'],
+    tests: [
+      'test/unit/accounts/*.test.ts',
+      'test/unit/guard/{require-bearer,require-bearer-options}.test.ts',
+      'test/unit/refusals/mistakes.test.ts',
+    ],
+  },
   login: {
     mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
     tests: [

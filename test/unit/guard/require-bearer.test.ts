@@ -376,6 +376,7 @@ describe('signedInWithin (RFC 9470)', () => {
     [null, 0, 200, 401],
     ['now', 0, 401],
     ['0', 0, 401],
+    [String(2 ** 40), 0, 401],
     [[0], 0, 401],
   ])(
     'takes the auth_time %j of a token that was issued at %i: %i. A provider’s token without it may be refreshed',
