@@ -21,6 +21,7 @@ describe('auth.openApi', () => {
         const { status } = await send({ method: method.toUpperCase(), path: path.replace('{id}', 'a') })
         expect([200, 204, 400, 401, 403, 415], `${method} ${path}`).toContain(status)
       }
+    expect(auth.openApi.refresh).toBe(typeof options.refresh === 'function' || options.refresh)
     const tokenPath = mount + (options.paths?.token ?? TOKEN_PATH)
     const hasSessions = !('sessions' in options)
     expect(Object.keys(paths)).toEqual([

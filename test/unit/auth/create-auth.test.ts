@@ -58,6 +58,17 @@ describe('createAuth', () => {
     expectMisuse(() => auth.guard({ [name]: undefined }), `auth.guard() takes no "${name}"`)
   })
 
+  it('throws a TypeError for the option "ticket" of a guard that is not a boolean', async () => {
+    const { auth } = await startAuth()
+    expectMisuse(() => auth.guard({ ticket: 'yes' as never }), 'auth.guard: option "ticket" must be')
+  })
+
+  it('names its issuer in the event of a text that is no token', async () => {
+    const { events, get } = await startAuth()
+    await get('/me', 'x')
+    expect(events).toMatchObject([{ type: 'bearer.refused', reason: 'malformed', issuer: ISSUER }])
+  })
+
   it('has the paths of the option', async () => {
     const paths = { token: '/login', sessions: '/devices', keys: '/keys' }
     const { get, post, send } = await startAuth({ keys: signingKey('ES256'), paths }, '/api')
