@@ -68,7 +68,7 @@ export const ROOMS = {
       'test/unit/{auth,login,passport}/**/*.test.ts',
       'test/unit/{refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
       'test/unit/routes/{token-router,session-router}.test.ts',
-      'test/unit/refusals/{tracing,warnings}.test.ts',
+      'test/unit/refusals/{mistakes,tracing,warnings}.test.ts',
     ],
   },
   routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,login,refresh}/*.test.ts'] },
@@ -76,6 +76,7 @@ export const ROOMS = {
     mutate: ['src/refusals/*.ts'],
     tests: [
       'test/unit/refusals/*.test.ts',
+      'test/unit/login/after-password.test.ts',
       'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
       'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',
@@ -97,6 +98,8 @@ export const ROOMS = {
       'test/unit/testing/{test-issuer-sessions,store-contract/session-store-contract}.test.ts',
       'test/unit/routes/session-router.test.ts',
       'test/unit/guard/require-bearer-options.test.ts',
+      'test/unit/auth/tickets.test.ts',
+      'test/unit/refusals/mistakes.test.ts',
     ],
   },
   refresh: {
@@ -105,7 +108,10 @@ export const ROOMS = {
   },
   stores: {
     mutate: ['src/stores/*.ts'],
-    tests: ['test/unit/stores/*-sessions{,.system}.test.ts', 'test/unit/stores/sql-server.test.ts'],
+    tests: [
+      'test/unit/stores/{kysely-accounts,kysely-errors,kysely-sessions,sql-server}.test.ts',
+      'test/unit/stores/redis-{codes,errors,sessions}.system.test.ts',
+    ],
   },
   auth: { mutate: ['src/auth/*.ts'], tests: ['test/unit/auth/*.test.ts'] },
   codes: { mutate: ['src/codes/*.ts'], tests: ['test/unit/codes/*.test.ts'] },
