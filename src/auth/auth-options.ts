@@ -147,26 +147,25 @@ const schema = {
 
 const aliases = aliasesOf({
   ...loginAliases,
-  keys: 'secret key privateKey',
+  keys: 'secret privateKey',
   lifetime: 'expiresIn ttl',
-  sessions: 'session',
-  refresh: 'refreshToken refreshTokens rememberMe cookie',
-  paths: 'path url basePath',
+  refresh: 'rememberMe cookie',
+  paths: 'url basePath',
   alsoAccept: 'oldTokens verifiers otherTokens',
-  mountPath: 'mount prefix',
+  mountPath: 'prefix',
 })
 
 /** Reads the options, and returns those of each part. */
 export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
   const read = readOptions<AuthOptions<A>, typeof schema>('createAuth', options, schema, aliases)
   function pick<N extends Name>(...lists: (readonly N[])[]) {
-    const chosen = lists.flat().filter((name) => read[name] !== undefined)
-    return bare(Object.fromEntries(chosen.map((name) => [name, read[name]]))) as Pick<AuthOptions<A>, N>
+    return bare(Object.fromEntries(lists.flat().map((name) => [name, read[name]]))) as Pick<AuthOptions<A>, N>
   }
   return {
     issuer: pick(ISSUER, ['clock', 'timeout']),
     login: pick(LOGIN, ALL),
-    router: pick(ROUTER, ['timeout', 'onEvent']),
+    // The router has the observer of the login.
+    router: pick(ROUTER, ['timeout']),
     guard: pick(GUARD, ['timeout', 'onEvent']),
     paths: read.paths,
     mountPath: read.mountPath,

@@ -113,7 +113,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     ...(given.router.refresh !== undefined && { accounts }),
   })
 
-  const router = express().Router({ caseSensitive: true, strict: true })
+  const router = express().Router({ caseSensitive: true })
   router.use(tokenRouterWith(settings))
 
   const tickets = createTickets(given.issuer, sessions)

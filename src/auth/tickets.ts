@@ -4,7 +4,7 @@ import type { TokenFrom } from '../guard/token-source.js'
 import { type Duration, duration, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { optional, readOptions } from '../options/read-options.js'
-import { isPlainObject, own, parseJson } from '../options/values.js'
+import { own, parseJson } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import { sessionIdOf } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
@@ -24,7 +24,7 @@ export interface TicketOptions {
 }
 
 /** The query member that holds a ticket. */
-const MEMBER = 'ticket'
+const MEMBER = 'ticket='
 
 const schema = {
   path: text('a path like "/reports/7.pdf", without a query', /^\/[^?#\s]*$/),
@@ -66,26 +66,27 @@ export function createTickets(options: TokenIssuerOptions, sessions: Sessions | 
 
 type TicketRequest = IncomingMessage & { originalUrl?: string }
 
-const urlOf = ({ originalUrl, url }: TicketRequest) => originalUrl ?? url ?? ''
-
-/** Returns the tickets in the query of a request, as they were sent. */
-const ticketsIn = (req: TicketRequest) => {
-  const [, query = ''] = /\?(.*)$/s.exec(urlOf(req)) ?? []
-  return query.split('&').flatMap((pair) => (pair.startsWith(`${MEMBER}=`) ? [pair.slice(MEMBER.length + 1)] : []))
+/** Returns the path of a request, and the tickets in its query, as they were sent. */
+function sentIn({ originalUrl, url }: TicketRequest) {
+  const [path, ...query] = String(originalUrl ?? url).split('?')
+  const pairs = query.join('?').split('&')
+  return { path, tickets: pairs.flatMap((pair) => (pair.startsWith(MEMBER) ? [pair.slice(MEMBER.length)] : [])) }
 }
 
 /** Returns whether a request has a ticket, and no header for the guard. */
-export const hasTicket = (req: TicketRequest) => req.headers.authorization === undefined && ticketsIn(req).length > 0
+export const hasTicket = (req: TicketRequest) =>
+  req.headers.authorization === undefined && sentIn(req).tickets.length > 0
 
 /**
- * Returns the ticket of a request, if it is for its path and its method. The signature, which is verified next, covers both.
+ * Returns the ticket of a request that has one, if it is for its path and its method. The signature, which is verified next, covers both.
  * @throws AuthError `invalid_token` for another route, and for several tickets
  */
 export const ticketFrom: TokenFrom<TicketRequest> = (req) => {
-  const [ticket = '', ...others] = ticketsIn(req)
-  const payload = parseJson(Buffer.from(ticket.split('.')[1] ?? '', 'base64url').toString())
-  const [path, method] = isPlainObject(payload) ? [own(payload, 'path'), own(payload, 'method')] : []
-  const isRoute = path === urlOf(req).replace(/\?.*$/s, '') && method === (req.method === 'HEAD' ? 'GET' : req.method)
+  const { path, tickets } = sentIn(req)
+  const [ticket, ...others] = tickets as [string, ...string[]]
+  const payload = Object(parseJson(Buffer.from(String(ticket.split('.')[1]), 'base64url').toString()))
+  const method = req.method === 'HEAD' ? 'GET' : req.method
+  const isRoute = own(payload, 'path') === path && own(payload, 'method') === method
   if (!isRoute || others.length > 0) throw new AuthError('invalid_token', { reason: 'audience' })
   return ticket
 }

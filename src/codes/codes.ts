@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { type Clock, clockOption, type Duration, duration, integer, text, withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, describe, named, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
+import { isValidDate, memberOf } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import { callHost, timeoutOption } from '../waiting/host-call.js'
 
@@ -129,11 +129,11 @@ export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
         'codes.create',
         one,
         newSchema,
-        aliasesOf({ accountId: 'id account', lifetime: 'expiresIn ttl' }),
+        aliasesOf({ accountId: 'id', lifetime: 'expiresIn ttl' }),
       )
       const { purpose, accountId, lifetime } = read
       const data = read.data === undefined ? null : JSON.stringify(read.data)
-      if (data === undefined || (data ?? '').length > LONGEST_DATA)
+      if (data === undefined || (data?.length ?? 0) > LONGEST_DATA)
         throw misuse(`codes.create: "data" must be JSON of at most ${LONGEST_DATA} characters`)
       const code = randomBytes(32).toString('base64url')
       const now = new Date(clock())
@@ -161,12 +161,10 @@ export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
 /** @throws TypeError when the store returned another code or another form. The store is wrong, not the client */
 function readStored(found: unknown, digest: string, now: Date): TakenCode | undefined {
   if (found === undefined || found === null) return undefined
-  if (!isPlainObject(found))
-    throw misuse(`codes: take must return a code or undefined, but returned ${describe(found)}`)
-  const [accountId, expiresAt, data] = ['accountId', 'expiresAt', 'data'].map((name) => memberOf(found, name))
+  const [accountId, expiresAt, data] = ['accountId', 'expiresAt', 'data'].map((name) => memberOf(Object(found), name))
   const isCode = typeof accountId === 'string' && accountId !== '' && isValidDate(expiresAt)
-  if (!isCode || memberOf(found, 'digest') !== digest)
-    throw misuse('codes: take must return the code as "add" received it')
+  if (!isCode || memberOf(Object(found), 'digest') !== digest)
+    throw misuse(`codes: take must return undefined or the code as "add" received it, but returned ${describe(found)}`)
   if (!(now < expiresAt)) return undefined
   return { accountId, data: typeof data === 'string' ? JSON.parse(data) : undefined }
 }

@@ -9,15 +9,16 @@ const SWEPT = 4
  */
 export function memoryCodes(): CodeStore {
   const codes = new Map<string, StoredCode>()
-  /** The digests of each account. */
-  const accounts = new Map<string, Set<string>>()
+  const accounts = new Map<string, Map<string, StoredCode>>()
   let swept = codes.values()
+
+  const ofAccount = (accountId: string) => accounts.get(accountId) ?? new Map<string, StoredCode>()
 
   function drop({ digest, accountId }: StoredCode): void {
     codes.delete(digest)
-    const left = accounts.get(accountId)
-    left?.delete(digest)
-    if (left?.size === 0) accounts.delete(accountId)
+    const left = ofAccount(accountId)
+    left.delete(digest)
+    if (left.size === 0) accounts.delete(accountId)
   }
 
   /** Continues where the last call ended, so that one call costs the same however many codes there are. */
@@ -32,17 +33,16 @@ export function memoryCodes(): CodeStore {
     }
   }
 
-  const ofAccount = (accountId: string) =>
-    [...(accounts.get(accountId) ?? [])].flatMap((digest) => codes.get(digest) ?? [])
-
   return {
     add(code, most, now) {
       sweep(now)
       const { digest, accountId, purpose } = code
-      const same = ofAccount(accountId).filter((other) => other.purpose === purpose && other.expiresAt > now)
+      const own = ofAccount(accountId)
+      const same = [...own.values()].filter((other) => other.purpose === purpose && other.expiresAt > now)
       if (same.length >= most) return false
-      codes.set(digest, { ...code })
-      accounts.set(accountId, (accounts.get(accountId) ?? new Set()).add(digest))
+      const stored = { ...code }
+      codes.set(digest, stored)
+      accounts.set(accountId, own.set(digest, stored))
       return true
     },
     take(digest) {
@@ -51,7 +51,8 @@ export function memoryCodes(): CodeStore {
       return code
     },
     removeAll(accountId, purpose) {
-      for (const code of ofAccount(accountId)) if (purpose === undefined || code.purpose === purpose) drop(code)
+      for (const code of ofAccount(accountId).values())
+        if (purpose === undefined || code.purpose === purpose) drop(code)
     },
   }
 }

@@ -5,7 +5,7 @@ import { type AuthenticatedRequest, authOf } from './require-bearer.js'
 
 /** The `AuthInfo` of the MCP SDK: what a tool learns about the token of its request. */
 export interface McpAuthInfo {
-  /** The token's text. Do not log it. */
+  /** The token's text. An empty string when it did not come in the header `Authorization: Bearer`. Do not log it. */
   token: string
   /** The client that the token was issued to. An empty string when the token names none. */
   clientId: string

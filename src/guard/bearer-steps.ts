@@ -144,8 +144,7 @@ function requireScopes(
 }
 
 /** Returns the scopes of a token that its account still has. */
-const scopesNow = (auth: VerifiedToken, { scopes = [] }: Account) =>
-  auth.scopes.filter((scope) => scopes?.includes(scope))
+const scopesNow = (auth: VerifiedToken, { scopes }: Account) => auth.scopes.filter((scope) => scopes?.includes(scope))
 
 /** Refuses a token of an old sign-in. */
 function requireRecentSignIn({ tokens, signedInWithin }: AuthorizeSettings, auth: VerifiedToken): void {

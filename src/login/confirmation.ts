@@ -5,7 +5,7 @@ import { AuthError } from '../refusals/auth-error.js'
 import type { LoginRefusal } from '../refusals/codes.js'
 import type { ConfirmedHash } from '../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import type { SignInTerms } from './sign-in-terms.js'
+import type { AccountSubject, SignInTerms } from './sign-in-terms.js'
 
 /** Confirms a sign-in after its session has started. Returns the hash that the account has now. */
 export type Confirm = () => Promise<ConfirmedHash>
@@ -53,7 +53,7 @@ export function reasonAgainst(account: Account | undefined, asOf: Date): LoginRe
 export interface LookUp {
   confirm: Confirm
   /** Returns the subject of the account as it was looked up. The subject of the sign-in may have other scopes, claims or another lifetime. */
-  subject(): TokenSubject
+  subject(): AccountSubject
   /** The terms that `afterPassword` returned. Default: none. */
   terms?: SignInTerms | undefined
 }

@@ -27,7 +27,7 @@ import { type Credentials, type LoggedIn, type LoginTask, logIn, refuseKnownAddr
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
 import { type LoginOrigin, originOf, requestIn } from './login-origin.js'
 import { credentialsIn, fieldsIn, LONGEST_CREDENTIALS, type SentCredentials } from './read-credentials.js'
-import { withTerms } from './sign-in-terms.js'
+import { type AccountSubject, withTerms } from './sign-in-terms.js'
 
 /** A successful login: who signed in, and what `issue` needs. */
 export interface LoginResult<U = object> {
@@ -159,7 +159,7 @@ function subjectOfLogin({ account, asOf, confirm, terms }: LoggedIn): TokenSubje
 }
 
 /** Returns the whole subject of an account: a token without a part of it would last longer, or outlive a password change. */
-export function subjectOf({ id: accountId, scopes, claims, lifetime }: Account, issuedAt: Date): TokenSubject {
+export function subjectOf({ id: accountId, scopes, claims, lifetime }: Account, issuedAt: Date): AccountSubject {
   return { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt }
 }
 

@@ -1,8 +1,10 @@
 import type { Request, Response } from 'express'
 import { findAccount } from '../accounts/find-account.js'
+import { AuthError } from '../refusals/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
 import { headerOf } from '../requests/header-lines.js'
 import type { RequestOrigin } from '../requests/origin.js'
+import type { Refreshing } from '../sessions/refresh/refreshing.js'
 import type { NewSession } from '../sessions/session.js'
 import { createTokenId } from '../tokens/jwt/claims.js'
 import { callHost } from '../waiting/host-call.js'
@@ -82,7 +84,7 @@ export function createFinish(settings: Settings) {
     const lookUp = lookUpOf(subject) ?? (await lookUpById(routes, subject.accountId, createdAt))
     const issued = await issue(req, withinSession(subject, { id, createdAt, expiresAt }, now), account)
     const terms = keptTerms(subject, lookUp.subject(), lookUp.terms)
-    await start(task, { id, expiresAt, refresh: state }, lookUp)
+    await start(task, { id, expiresAt, refresh: state }, lookUp, refreshing)
     const refreshToken = refreshing.write({ sessionId: id, generation: 0, terms }, tokens.issuer)
     const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }
     return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember })]
@@ -91,20 +93,24 @@ export function createFinish(settings: Settings) {
   /** Looks up the account of a sign-in that a function of the host has done. */
   async function lookUpById({ findById }: RefreshRoutes, id: string, asOf: Date): Promise<LookUp> {
     const lookUp = () => callHost('accounts', () => findAccount(findById, id), { timeout })
-    // The confirmation refuses an account that does not exist.
-    const { account = { id, passwordHash: null } } = (await lookUp()) ?? {}
+    const found = await lookUp()
+    if (!found) throw new AuthError('invalid_credentials', { reason: 'unknown_account', accountId: id })
     const confirm = createConfirmation({ id, asOf, lookUp, isKnown: () => true })
-    return { confirm, subject: () => subjectOf(account, asOf) }
+    return { confirm, subject: () => subjectOf(found.account, asOf) }
   }
 
-  async function start(task: WantedSignIn, begun: BegunSession, lookUp: LookUp | undefined): Promise<void> {
+  async function start(
+    task: WantedSignIn,
+    begun: BegunSession,
+    lookUp: LookUp | undefined,
+    refreshing?: Refreshing,
+  ): Promise<void> {
     if (!sessions) return
     const { req, origin, subject, isWanted } = task
     const { address } = origin
     const label = task.label ?? (sessionLabel && (await callHost('internal', () => sessionLabel(req), calls)))
     const userAgent = headerOf(req, 'user-agent') as string | undefined
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
-    const refreshing = begun.refresh === undefined ? undefined : refresh?.refreshing
     await startSession({ sessions, session, confirm: lookUp?.confirm, isWanted, timeout, refreshing })
   }
 }

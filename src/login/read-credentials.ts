@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
-import { bare, isPlainObject, isThenable, own, settled } from '../options/values.js'
+import { bare, isPlainObject, isThenable, memberOf, own, settled } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
@@ -70,13 +70,9 @@ function mapped(map: MapBody, sent: unknown, req: IncomingMessage): unknown {
 
 /** Returns the own members of a body that the host has named. */
 export function fieldsIn(body: unknown, names: readonly string[]): ExtraFields {
-  if (names.length === 0 || !isPlainObject(body)) return NO_FIELDS
-  return Object.freeze(
-    bare(Object.fromEntries(names.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]]))),
-  )
+  const given = names.filter((name) => Object.hasOwn(Object(body), name))
+  return Object.freeze(bare(Object.fromEntries(given.map((name) => [name, memberOf(Object(body), name)]))))
 }
-
-const NO_FIELDS: ExtraFields = Object.freeze(Object.create(null))
 
 /** The credentials of a login, and the further members of its body. */
 export interface SentCredentials extends Credentials {

@@ -23,11 +23,11 @@ const MEMBERS = ['lifetime', 'claims', 'scopes']
  */
 export function readTerms(returned: unknown, account: Account): SignInTerms | undefined {
   if (returned === undefined || returned === null) return undefined
-  const what = 'afterPassword: must return nothing, or { lifetime, claims, scopes }'
-  const unknown = isPlainObject(returned) ? Object.keys(returned).find((name) => !MEMBERS.includes(name)) : undefined
-  if (!isPlainObject(returned) || unknown !== undefined) {
-    const found = unknown === undefined ? `returned ${describe(returned)}` : `returned a member "${unknown}"`
-    throw misuse(`${what}, but ${found}. To refuse the sign-in, throw new SignInRefusal('code')`)
+  const wrong = isPlainObject(returned) ? unknownIn(returned) : describe(returned)
+  if (wrong) {
+    throw misuse(
+      `afterPassword: must return nothing, or { lifetime, claims, scopes }, but returned ${wrong}. To refuse the sign-in, throw new SignInRefusal('code')`,
+    )
   }
   const { lifetime, claims, scopes }: SignInTerms = Object.fromEntries(
     MEMBERS.map((name) => [name, memberOf(returned, name)]),
@@ -39,6 +39,11 @@ export function readTerms(returned: unknown, account: Account): SignInTerms | un
     throw misuse('afterPassword: "scopes" has a scope that the account does not have. Add it to the account')
   }
   return { lifetime, claims, scopes }
+}
+
+function unknownIn(returned: object): string | undefined {
+  const unknown = Object.keys(returned).find((name) => !MEMBERS.includes(name))
+  return unknown === undefined ? undefined : `a member "${unknown}"`
 }
 
 /** Returns the subject of a sign-in with its terms. */
@@ -58,13 +63,19 @@ function shorter(one: Duration | null | undefined, other: Duration | null | unde
   return tokenAge(one) <= tokenAge(other) ? one : other
 }
 
+/** The whole subject of an account. */
+export interface AccountSubject extends TokenSubject {
+  scopes: readonly string[]
+  claims: Readonly<Record<string, unknown>>
+}
+
 /** The difference between the token of a sign-in and its account, in the refresh token. */
 interface KeptTerms {
   scopes?: readonly string[]
   claims?: Readonly<Record<string, unknown>>
   /** The claims of the account that the token does not have. */
   without?: readonly string[]
-  lifetime?: Duration
+  lifetime?: TokenSubject['lifetime']
 }
 
 /** Returns a claim as a token has it. Undefined for one that no token has. */
@@ -83,13 +94,13 @@ const LONGEST_TERMS = 2048
  */
 export function keptTerms(
   subject: TokenSubject,
-  base: TokenSubject,
+  base: AccountSubject,
   terms: SignInTerms | undefined,
 ): string | undefined {
   // The subject may be from a login of the host, without a member.
   const [given, lifetime] = [memberOf(subject, 'scopes'), memberOf(subject, 'lifetime')] as [string[], Duration]
-  const [scopes, all] = [given ?? [], base.scopes ?? []]
-  const [claims, ofAccount] = [Object(memberOf(subject, 'claims')), Object(base.claims)]
+  const [scopes, all] = [given ?? [], base.scopes]
+  const [claims, ofAccount] = [Object(memberOf(subject, 'claims')), base.claims]
   const isDecided = (name: string) => Object.hasOwn(Object(terms?.claims), name)
   const kept = Object.keys({ ...ofAccount, ...claims }).filter(
     (name) => isDecided(name) || written(claims, name) !== written(ofAccount, name),
@@ -116,14 +127,14 @@ export function keptTerms(
  * Returns the subject of a refresh with the terms of its sign-in.
  * @param text the terms of a refresh token whose signature is valid
  */
-export function withKeptTerms(subject: TokenSubject, text: string | undefined): TokenSubject {
+export function withKeptTerms(subject: AccountSubject, text: string | undefined): TokenSubject {
   if (text === undefined) return subject
   const kept: KeptTerms = JSON.parse(Buffer.from(text, 'base64url').toString())
   const [scopes, without, lifetime] = [own(kept, 'scopes'), own(kept, 'without'), own(kept, 'lifetime')]
-  const claims = Object.entries({ ...subject.claims }).filter(([name]) => !without?.includes(name))
+  const claims = Object.entries(subject.claims).filter(([name]) => !without?.includes(name))
   return {
     ...subject,
-    scopes: (subject.scopes ?? []).filter((scope) => !scopes || scopes.includes(scope)),
+    scopes: subject.scopes.filter((scope) => !scopes || scopes.includes(scope)),
     claims: { ...Object.fromEntries(claims), ...own(kept, 'claims') },
     lifetime: shorter(subject.lifetime, lifetime),
   }

@@ -182,7 +182,7 @@ const aliases = aliasesOf({
   credentials: 'mapBody body',
   respond: 'response serialize',
   sessionLabel: 'label device',
-  refresh: 'refreshToken refreshTokens rememberMe cookie',
+  refresh: 'rememberMe cookie',
 })
 
 /** The settings of a router, with its login. */

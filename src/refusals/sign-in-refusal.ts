@@ -42,7 +42,7 @@ const schema = {
   cause: (value: unknown) => value,
 }
 
-const aliases = { message: 'detail', title: 'detail', statusCode: 'status', countsAsFailure: 'countAsFailure' }
+const aliases = { message: 'detail', title: 'detail' }
 
 const CODE = /^[\w.:/-]{1,64}$/
 
@@ -113,8 +113,8 @@ export function copyOfRefusal(
 ): SignInRefusal {
   const { code, status, message: detail, countAsFailure, cause, accountId, headers, stack } = refusal
   const copy = new SignInRefusal(code, { status, detail, countAsFailure, cause })
-  if (passedOn.has(refusal)) passedOn.set(copy, passedOn.get(refusal))
-  return Object.assign(copy, { headers, stack, ...(accountId !== undefined && { accountId }), ...members })
+  passedOn.set(copy, passedOn.get(refusal))
+  return Object.assign(copy, { headers, stack, accountId, ...members })
 }
 
 /** The errors of the host that its own error handler receives. */
@@ -126,7 +126,7 @@ export function refusalOfHost(thrown: unknown): SignInRefusal | undefined {
   const given = Object(thrown)
   const [status, isExposed] = [memberOf(given, 'status') ?? memberOf(given, 'statusCode'), memberOf(given, 'expose')]
   if (isExposed !== true || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 499) return undefined
-  const refusal = new SignInRefusal('sign_in_refused', { status: Number(status), cause: thrown })
+  const refusal = new SignInRefusal('sign_in_refused', { status: Number(status) })
   passedOn.set(refusal, thrown)
   return refusal
 }

@@ -26,7 +26,10 @@ export const ROOMS = {
   guard: {
     mutate: ['src/guard/**/*.ts'],
     tests: [
-      'test/unit/guard/**/*.test.ts',
+      'test/unit/guard/{admission,bearer-header,http2,require-bearer,require-bearer-options,token-source}.test.ts',
+      'test/unit/guard/sockets/*.test.ts',
+      'test/unit/refusals/mistakes.test.ts',
+      'test/unit/tokens/{id-token-verifier,verifiers}.test.ts',
       'test/unit/routes/{session-router,protected-resource-router}.test.ts',
       'test/contract/rfc6750.test.ts',
     ],
@@ -51,13 +54,21 @@ export const ROOMS = {
       'test/unit/refusals/tracing.test.ts',
     ],
   },
-  accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
+  accounts: {
+    mutate: ['src/accounts/*.ts'],
+    tests: [
+      'test/unit/accounts/*.test.ts',
+      'test/unit/guard/{require-bearer,require-bearer-options}.test.ts',
+      'test/unit/refusals/mistakes.test.ts',
+    ],
+  },
   login: {
     mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
     tests: [
-      'test/unit/{login,passport}/**/*.test.ts',
+      'test/unit/{auth,login,passport}/**/*.test.ts',
       'test/unit/{refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
-      'test/unit/refusals/{tracing,warnings}.test.ts',
+      'test/unit/routes/{token-router,session-router}.test.ts',
+      'test/unit/refusals/{mistakes,tracing,warnings}.test.ts',
     ],
   },
   routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,login,refresh}/*.test.ts'] },
@@ -65,6 +76,7 @@ export const ROOMS = {
     mutate: ['src/refusals/*.ts'],
     tests: [
       'test/unit/refusals/*.test.ts',
+      'test/unit/login/after-password.test.ts',
       'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
       'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',
@@ -86,6 +98,8 @@ export const ROOMS = {
       'test/unit/testing/{test-issuer-sessions,store-contract/session-store-contract}.test.ts',
       'test/unit/routes/session-router.test.ts',
       'test/unit/guard/require-bearer-options.test.ts',
+      'test/unit/auth/tickets.test.ts',
+      'test/unit/refusals/mistakes.test.ts',
     ],
   },
   refresh: {
@@ -94,7 +108,10 @@ export const ROOMS = {
   },
   stores: {
     mutate: ['src/stores/*.ts'],
-    tests: ['test/unit/stores/*-sessions{,.system}.test.ts', 'test/unit/stores/sql-server.test.ts'],
+    tests: [
+      'test/unit/stores/{kysely-accounts,kysely-errors,kysely-sessions,sql-server}.test.ts',
+      'test/unit/stores/redis-{codes,errors,sessions}.system.test.ts',
+    ],
   },
   auth: { mutate: ['src/auth/*.ts'], tests: ['test/unit/auth/*.test.ts'] },
   codes: { mutate: ['src/codes/*.ts'], tests: ['test/unit/codes/*.test.ts'] },

@@ -1,6 +1,6 @@
 // Not the global, because checks must continue while a host's tests fake the timers.
 import { setImmediate } from 'node:timers'
-import { createGate, type Leave } from '../../waiting/gate.js'
+import { createGate, type Leave, NOWHERE } from '../../waiting/gate.js'
 
 /** Each connection waits with one check at most. */
 const EVERY_CONNECTION = { total: Infinity, perNetwork: Infinity, perConnection: Infinity }
@@ -14,7 +14,7 @@ const checks = createGate({ total: 64, perConnection: 32 }, { queue: EVERY_CONNE
  * @returns a function that removes the check while it waits
  */
 export function runCheck(owner: object, run: () => Promise<void>): () => void {
-  const source = { network: 'all', connection: owner }
+  const source = { ...NOWHERE, connection: owner }
   async function runInside(leave: Leave): Promise<void> {
     await run()
     // In another turn of the event loop, so that many short checks do not delay requests.

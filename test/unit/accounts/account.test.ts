@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm'
 import { type Account, memoryAccounts } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { readAccount } from '../../../src/accounts/account.js'
-import { expectMisuse } from '../../support/failures.js'
+import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ACCOUNTS, makeStore } from '../../support/fixtures.js'
 import { outcomeOf, polluted } from '../../support/pollution.js'
 import { INVALID_ACCOUNTS } from '../../support/values/invalid-results.js'
@@ -71,6 +71,23 @@ describe('an account from the store', () => {
   it('tells what it got, and to convert an id that is a number', () => {
     expectMisuse(() => readAccount([]), /null or undefined, but is an empty array\.?$/)
     expectMisuse(() => readAccount({ id: 7 }), /"id" must be a non-empty string, but is 7\. Return String\(id\)\.?$/)
+  })
+
+  const NO_HASH = '"passwordHash" must be a string, or null for an account without a password, but is'
+  const bcrypt = '$2b$10$abcdefghijklmnopqrstuu'
+  it.each<[object, string]>([
+    [{ passwordHash: 7 }, `${NO_HASH} 7`],
+    [{ passwordHash: undefined, password: bcrypt }, `${NO_HASH} missing. Return "password" as "passwordHash"`],
+    [{ disabled: 0 }, '"disabled" must be a boolean, but is 0. Return Boolean(disabled)'],
+    [{ disabled: 'no' }, '"disabled" must be a boolean, but is a string of 2 characters'],
+    [
+      { scopes: 'a b' },
+      '"scopes" must be an array of scope tokens, but is a string of 3 characters. Split the text, for example with .split(\' \')',
+    ],
+    [{ scopes: 7 }, '"scopes" must be an array of scope tokens, but is 7'],
+  ])('tells what it got, and how to convert it: %j', (change, says) => {
+    const { message } = thrownBy(() => readAccount({ ...least, ...change })) as Error
+    expect(message.split(/\.? See |\.$/)[0]).toBe(`account: ${says}`)
   })
 })
 

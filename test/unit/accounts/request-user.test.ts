@@ -1,8 +1,12 @@
 import { inspect } from 'node:util'
+import express, { type Request } from 'express'
+import { createAuth, requireBearer } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { readAccount } from '../../../src/accounts/account.js'
 import { isUserOf } from '../../../src/accounts/request-user.js'
-import { ACCOUNTS } from '../../support/fixtures.js'
+import { ACCOUNTS, fastPasswords, ISSUER, SECRET } from '../../support/fixtures.js'
+import { asJson, GOOD } from '../../support/host.js'
+import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 
 const HASH = '$2b$04$abcdefghijklmnopqrstuuZ7Q0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0'
 const found = (original: object) => readAccount(original) as { own: object; user: Record<string, unknown> }
@@ -146,5 +150,51 @@ describe('isUserOf', () => {
 
   it.each([undefined, null, 'acc-1', ['acc-1']])('refuses %j', (user) => {
     expect(isUserOf('acc-1', user)).toBe(false)
+  })
+})
+
+describe('a store that maps names to the accounts of a model', () => {
+  class Model {
+    readonly key = 7
+    greet() {
+      return `Hello from ${this.key}`
+    }
+  }
+  const user = new Model()
+  const row = { id: ACCOUNTS.alice.id, passwordHash: ACCOUNTS.alice.passwordHash, user }
+  const accounts = { findByEmail: () => row, findById: (id: string) => (id === row.id ? row : undefined) }
+
+  it('gives the model to each function of the host, to the login and to req.user', async () => {
+    const seen: unknown[] = []
+    const options = { accounts, passwords: fastPasswords(), throttle: false as const, onEvent() {} }
+    const auth = createAuth({
+      issuer: ISSUER,
+      keys: { alg: 'HS256', secret: SECRET },
+      ...options,
+      afterPassword: ({ account }) => void seen.push(account),
+      respond({ token, account }) {
+        seen.push(account)
+        return { token, greeting: account.greet() }
+      },
+    })
+    const allow = (_req: unknown, account: Model) => account.greet() !== '' && seen.push(account) > 0
+    const app = express().use(auth.router)
+    const withoutAccounts = requireBearer({ tokens: auth.tokens })
+    app.get('/me', auth.guard({ allow }), withoutAccounts, (req, res) => {
+      seen.push(auth.userOf(req))
+      res.json({ greeting: auth.userOf(req).greet() })
+    })
+    app.post('/passkey', async (req: Request, res) => void res.json(await auth.signIn(user, req, res)))
+    const send = client((await listen(app)).port)
+    const greeting = 'Hello from 7'
+    const signedIn = JSON.parse((await send({ ...asJson(GOOD), method: 'POST', path: TOKEN_PATH })).body)
+    expect(signedIn).toMatchObject({ greeting })
+    expect(JSON.parse((await send(bearer(signedIn.token, '/me'))).body)).toEqual({ greeting })
+    expect(JSON.parse((await send({ ...asJson({}), method: 'POST', path: '/passkey' })).body)).toMatchObject({
+      greeting,
+    })
+    seen.push((await auth.logIn(GOOD)).account)
+    expect(seen).toHaveLength(7)
+    for (const one of seen) expect(one).toBe(user)
   })
 })

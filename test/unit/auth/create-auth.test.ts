@@ -1,115 +1,28 @@
-// Tests auth/{auth-options,auth-sign-in,create-auth}.ts login/{account-by-id,finish-sign-in}.ts
+// Tests auth/auth-options.ts
 
-import express, { type Request } from 'express'
+import { generateKeyPairSync } from 'node:crypto'
+import type { Request } from 'express'
 import {
-  type AuthEvent,
   type AuthOptions,
-  authOf,
   createAuth,
-  createSessions,
+  createLogin,
   createThrottle,
-  createTokenIssuer,
   type MemoryAccount,
-  memorySessions,
   oldTokens,
-  requireBearer,
 } from 'express-token-endpoint'
-import { openApiDocument } from 'express-token-endpoint/openapi'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { parse, startAuth } from '../../support/auth-app.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, decodePayload, fastPasswords, forge, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
-import { type Answer, asJson, GOOD } from '../../support/host.js'
-import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
+import { ACCOUNTS, decodePayload, forge, frozenClock, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
+import { GOOD } from '../../support/host.js'
+import { TOKEN_PATH } from '../../support/http.js'
 
-const { alice, bob } = ACCOUNTS
-const carol = { ...bob, id: 'acc-carol', email: 'carol@example.com' }
+const { alice } = ACCOUNTS
 const HS256 = { alg: 'HS256', secret: SECRET } as const
-const parse = ({ body }: Answer) => JSON.parse(body)
-
-/** Starts an app whose accounts the test changes. */
-async function start(options: Partial<AuthOptions<MemoryAccount & { team: string }>> = {}, mount = '') {
-  const events: AuthEvent[] = []
-  const onEvent = (event: AuthEvent) => void events.push(event)
-  const list = [alice, bob, carol].map((one) => ({ ...one, team: 'north' }))
-  const accounts = {
-    findByEmail: (email: string) => list.find((one) => one.email === email),
-    findById: (id: string) => list.find((one) => one.id === id),
-  }
-  const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET }, onEvent })
-  const auth = createAuth({
-    issuer: ISSUER,
-    keys: HS256,
-    lifetime: '10m',
-    accounts,
-    sessions,
-    passwords: fastPasswords(),
-    throttle: false,
-    onEvent,
-    ...options,
-  })
-  const app = express()
-  app.use(mount, auth.router)
-  app.get('/me', auth.guard(), (req, res) => void res.json({ auth: authOf(req), user: auth.userOf(req) }))
-  app.get('/reports', auth.guard({ scope: 'reports:read' }), (_req, res) => void res.json('reports'))
-  app.post('/passkey', async (req: Request, res) => void res.json(await auth.signIn(alice.id, req, res)))
-  app.post('/device', async (req: Request, res) => {
-    res.json(await auth.signIn(alice, req, res, { label: 'Phone', remember: false }))
-  })
-  app.post('/act-as/:id', auth.guard(), async (req, res) => {
-    res.json(await auth.signIn(String(req.params['id']), req, res, { actor: authOf(req) }))
-  })
-  app.get('/recent', auth.guard({ signedInWithin: '1m' }), (_req, res) => void res.json('recent'))
-  app.use(auth.errors)
-  const { port } = await listen(app)
-  const send = client(port)
-  const post = (path: string, body: object = {}, headers = {}) => {
-    const sent = asJson(body)
-    return send({ ...sent, method: 'POST', path, headers: { ...sent.headers, ...headers } })
-  }
-  const get = (path: string, token: string) => send(bearer(token, path))
-  const signIn = async (body: object = GOOD) => parse(await post(mount + TOKEN_PATH, body))
-  const actAs = ({ id }: { id: string }, token: string) =>
-    post(`/act-as/${id}`, {}, { authorization: `Bearer ${token}` })
-  return { auth, events, list, sessions, send, post, get, signIn, actAs }
-}
-
-describe('auth.openApi', () => {
-  it.each<[Partial<AuthOptions<MemoryAccount & { team: string }>>, string]>([
-    [{ refresh: 'cookie', extraFields: ['code'] }, ''],
-    [{ refresh: () => 'body', keys: [signingKey('ES256')], mountPath: '/api' }, '/api'],
-    [{ paths: { token: '/in', sessions: '/devices' }, fields: { email: 'username' } }, ''],
-    [{ sessions: undefined }, ''],
-  ])('describes the routes that the router has, and their fields: %j', async (options, mount) => {
-    const { auth, send } = await start(options, mount)
-    const { paths, components } = openApiDocument(auth.openApi)
-    for (const [path, item] of Object.entries(paths))
-      for (const method of Object.keys(item)) {
-        const { status } = await send({ method: method.toUpperCase(), path: path.replace('{id}', 'a') })
-        expect([200, 204, 400, 401, 403, 415], `${method} ${path}`).toContain(status)
-      }
-    const tokenPath = mount + (options.paths?.token ?? TOKEN_PATH)
-    const hasSessions = !('sessions' in options)
-    expect(Object.keys(paths)).toEqual([
-      tokenPath,
-      ...(options.refresh ? [`${tokenPath}/refresh`, `${tokenPath}/sign-out`] : []),
-      ...(options.keys ? [`${mount}/.well-known/jwks.json`] : []),
-      ...(hasSessions
-        ? ['', '/{id}', '/sign-out'].map((path) => `${mount}${options.paths?.sessions ?? '/sessions'}${path}`)
-        : []),
-    ])
-    const { properties } = components.schemas['TokenCredentials'] as { properties: object }
-    expect(Object.keys(properties)).toEqual([
-      options.fields?.email ?? 'email',
-      'password',
-      ...(options.extraFields ?? []),
-      ...(options.refresh === undefined ? [] : ['remember']),
-    ])
-  })
-})
 
 describe('createAuth', () => {
   it('signs users in, guards routes with the account, lists sessions and publishes keys', async () => {
-    const { get, send, signIn } = await start({ keys: signingKey('ES256') })
+    const { get, send, signIn } = await startAuth({ keys: signingKey('ES256') })
     const { authenticationToken } = await signIn()
     const me = parse(await get('/me', authenticationToken))
     expect(me).toMatchObject({ auth: { accountId: alice.id }, user: { id: alice.id, team: 'north' } })
@@ -119,12 +32,12 @@ describe('createAuth', () => {
   })
 
   it('publishes no keys for a secret', async () => {
-    const { send } = await start()
+    const { send } = await startAuth()
     expect(await send({ method: 'GET', path: '/.well-known/jwks.json' })).toMatchObject({ status: 404 })
   })
 
   it('refuses at every guard a token whose session has ended or whose account is disabled', async () => {
-    const { get, list, send, signIn } = await start()
+    const { get, list, send, signIn } = await startAuth()
     const [one, two] = [await signIn(), await signIn()]
     const authorization = `Bearer ${one.authenticationToken}`
     const signOut = { method: 'POST', path: '/sessions/sign-out', headers: { authorization } }
@@ -136,35 +49,53 @@ describe('createAuth', () => {
   })
 
   it('refuses at every guard a token that isRevoked names', async () => {
-    const { get, signIn } = await start({ isRevoked: () => true })
+    const { get, signIn } = await startAuth({ isRevoked: () => true })
     expect(await get('/me', (await signIn()).authenticationToken)).toMatchObject({ status: 401 })
   })
 
   it.each(['tokens', 'accounts', 'sessions', 'isRevoked'])('lets no guard go without its %s', async (name) => {
-    const { auth } = await start()
+    const { auth } = await startAuth()
     expectMisuse(() => auth.guard({ [name]: undefined }), `auth.guard() takes no "${name}"`)
+  })
+
+  it('throws a TypeError for the option "ticket" of a guard that is not a boolean', async () => {
+    const { auth } = await startAuth()
+    expectMisuse(() => auth.guard({ ticket: 'yes' as never }), 'auth.guard: option "ticket" must be')
+  })
+
+  it('names its issuer in the event of a text that is no token', async () => {
+    const { events, get } = await startAuth()
+    await get('/me', 'x')
+    expect(events).toMatchObject([{ type: 'bearer.refused', reason: 'malformed', issuer: ISSUER }])
   })
 
   it('has the paths of the option', async () => {
     const paths = { token: '/login', sessions: '/devices', keys: '/keys' }
-    const { get, post, send } = await start({ keys: signingKey('ES256'), paths }, '/api')
+    const { get, post, send } = await startAuth({ keys: signingKey('ES256'), paths }, '/api')
     const { authenticationToken } = parse(await post('/api/login', GOOD))
     expect(await get('/api/devices', authenticationToken)).toMatchObject({ status: 200 })
     expect(await send({ method: 'GET', path: '/api/keys' })).toMatchObject({ status: 200 })
     expect(await post(TOKEN_PATH, GOOD)).toMatchObject({ status: 404 })
+    expect(await get('/api/Devices', authenticationToken)).toMatchObject({ status: 404 })
   })
 
   it('takes a function as accounts, and its guards then look no account up', async () => {
     const findByEmail = (email: string) => (email === alice.email ? { ...alice, team: 'north' } : undefined)
-    const { auth, get, signIn } = await start({ accounts: findByEmail, sessions: undefined })
-    expect(await get('/reports', (await signIn()).authenticationToken)).toMatchObject({ status: 200 })
+    const { auth, get, signIn } = await startAuth({ accounts: findByEmail, sessions: undefined })
+    const { authenticationToken } = await signIn()
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
     expect(() => auth.userOf({ auth: undefined })).toThrow('authOf')
+    const verified = await auth.tokens.verify(authenticationToken)
+    expectMisuse(
+      () => auth.userOf({ auth: verified } as never),
+      'createAuth: userOf() needs "accounts" with "findById"',
+    )
     const error = await rejectionOf(auth.signIn('acc-1', { headers: {} } as Request))
     expect(error).toMatchObject({ message: expect.stringContaining('findById') })
   })
 
   it('has the parts that it is made of', async () => {
-    const { auth, sessions } = await start()
+    const { auth, sessions } = await startAuth()
     expect(auth.sessions).toBe(sessions)
     const issued = await auth.tokens.issue({ accountId: 'acc-9' })
     expect(decodePayload(issued.token)).toMatchObject({ sub: 'acc-9', iss: ISSUER })
@@ -176,7 +107,7 @@ describe('createAuth', () => {
   it('accepts tokens of the old code at every guard, which have no session', async () => {
     const secret = 'old'
     const old = oldTokens({ secret, accountId: ({ id }) => id, until: new Date(Date.now() + 60_000) })
-    const { get, send, signIn } = await start({ alsoAccept: [old] })
+    const { get, send, signIn } = await startAuth({ alsoAccept: [old] })
     const text = forge({ alg: 'HS256' }, { id: alice.id, iat: 1 }, secret)
     expect(parse(await get('/me', text))).toMatchObject({ auth: { accountId: alice.id }, user: { team: 'north' } })
     expect(await get('/reports', text)).toMatchObject({ status: 403 })
@@ -194,212 +125,93 @@ describe('createAuth', () => {
 
   it('has one set of limits for the router and for logIn', async () => {
     const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
-    const { auth, post } = await start({ throttle })
+    const { auth, post } = await startAuth({ throttle })
     await rejectionOf(auth.logIn({ ...GOOD, password: 'wrong' }))
     expect(await post(TOKEN_PATH, GOOD)).toMatchObject({ status: 429 })
   })
 
-  it('makes its own limits and passwords when it gets none', async () => {
-    const { auth } = await start({ throttle: undefined, passwords: undefined })
+  it('makes its own limits and passwords when it gets none, and warns of second limits for the same accounts', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
+    const accounts = () => undefined
+    const { auth } = await startAuth({ accounts, sessions: undefined, throttle: undefined, passwords: undefined })
     expect(auth.throttle).toHaveProperty('reset')
     expect(auth.passwords).toHaveProperty('load')
+    expect(warned).not.toHaveBeenCalled()
+    createLogin({ accounts })
+    expect(warned.mock.calls[0]?.[0]).toContain('failed-login limits')
   })
 
+  it('has one clock: a token has its time, and guards refuse the token when it has expired', async () => {
+    const clock = frozenClock()
+    const { get, signIn } = await startAuth({ clock, sessions: undefined })
+    const { authenticationToken } = await signIn()
+    expect(decodePayload(authenticationToken)['iat']).toBe(clock() / 1000)
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
+    clock.advance(600_000)
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 401 })
+  })
+
+  const hang = () => new Promise<never>(() => {})
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  it.each<[string, Partial<AuthOptions<MemoryAccount & { team: string }>>]>([
+    ['a key', { keys: { alg: 'ES256', publicKey, sign: hang } }],
+    ['the accounts', { accounts: hang }],
+    ['the router', { respond: hang }],
+  ])('has one time limit, also for a function of %s that hangs: 503 with an event', async (_, options) => {
+    const { events, post } = await startAuth({ sessions: undefined, timeout: '1ms', ...options })
+    expect(await post(TOKEN_PATH, GOOD)).toMatchObject({ status: 503 })
+    expect(events).toMatchObject([{ type: 'dependency.failed', error: { message: 'no result within 1 ms' } }])
+  })
+
+  it('has one time limit for its guards too, which report to the same function', async () => {
+    const { auth, events, get } = await startAuth({ sessions: undefined, timeout: '1ms', isRevoked: hang })
+    const { token } = await auth.tokens.issue({ accountId: alice.id, scopes: ['reports:read'] })
+    expect(await get('/reports', token)).toMatchObject({ status: 503 })
+    expect(events).toMatchObject([{ type: 'dependency.failed', error: { message: 'no result within 1 ms' } }])
+  })
+
+  const MOUNT_PATH = 'option "mountPath" must be a path like "/api", without a slash at its end'
   it.each<[string, object, string]>([
     ['an unknown option', { lifetim: '1h' }, 'createAuth: unknown option "lifetim"'],
     ['the path of the token endpoint as "path"', { path: '/login' }, 'Did you mean "paths"'],
     ['an unknown path', { paths: { jwk: '/keys' } }, 'unknown option "jwk"'],
-    ['paths that are a text', { paths: '/login' }, 'option "paths"'],
-    ['a mount path with a slash at its end', { mountPath: '/api/' }, 'option "mountPath"'],
+    [
+      'paths that are a text',
+      { paths: '/login' },
+      'option "paths" must be an object of paths, like { token: \'/login\' }',
+    ],
+    ['a mount path with a slash at its end', { mountPath: '/api/' }, MOUNT_PATH],
     ['a verifier that is not in a list', { alsoAccept: {} }, 'option "alsoAccept" must be a list of verifiers'],
+    ['a mount path without a slash at its beginning', { mountPath: 'api' }, MOUNT_PATH],
     ['an option of a part', { lifetime: -1 }, 'option "lifetime"'],
   ])('throws a TypeError for %s', async (_, options, message) => {
     expectMisuse(() => createAuth({ issuer: ISSUER, keys: HS256, accounts: () => null, ...options }), message)
   })
-})
 
-describe('auth.signIn', () => {
-  it('signs an account in without its password: with a session, and a token that the guards accept', async () => {
-    const { events, get, post } = await start()
-    const response = await post('/passkey')
-    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
-    const { authenticationToken, expiration, ...rest } = parse(response)
-    expect(rest).toEqual({})
-    expect(new Date(expiration).toISOString()).toBe(expiration)
-    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
-    expect(events.map(({ type }) => type)).toEqual(['session.started', 'token.issued'])
+  it.each([
+    ['secret', 'keys'],
+    ['privateKey', 'keys'],
+    ['expiresIn', 'lifetime'],
+    ['ttl', 'lifetime'],
+    ['rememberMe', 'refresh'],
+    ['cookie', 'refresh'],
+    ['basePath', 'paths'],
+    ['url', 'paths'],
+    ['prefix', 'mountPath'],
+    ['mount', 'mountPath'],
+    ['refreshToken', 'refresh'],
+    ['session', 'sessions'],
+    ['users', 'accounts'],
+  ])('knows what "%s" means', (word, option) => {
+    expectMisuse(() => createAuth({ [word]: 'x' } as never), `Did you mean "${option}"`)
   })
 
-  it('sets the cookie with the refresh token for the mount path of the router', async () => {
-    const { post } = await start({ refresh: 'cookie', mountPath: '/api' }, '/api')
-    const { headers } = await post('/passkey')
-    expect(String(headers['set-cookie'])).toMatch(/Path=\/api\/api\/v2013\/authentication\/token; Max-Age=/)
-    const [cookie] = String(headers['set-cookie']).split(';')
-    const refreshed = await post(`/api${TOKEN_PATH}/refresh`, {}, { cookie, 'sec-fetch-site': 'same-origin' })
-    expect(refreshed).toMatchObject({ status: 200 })
-  })
-
-  it('sets a cookie that ends with the browser, and names the device, as its details say', async () => {
-    const { get, post } = await start({ refresh: 'cookie' })
-    const answer = await post('/device')
-    expect(String(answer.headers['set-cookie'])).not.toContain('Max-Age')
-    expect(parse(await get('/sessions', parse(answer).authenticationToken)).sessions).toMatchObject([
-      { label: 'Phone' },
-    ])
-  })
-
-  it('returns the refresh token in the body, where the client keeps it', async () => {
-    const { post } = await start({ refresh: 'body' })
-    const { refreshToken } = parse(await post('/passkey'))
-    expect(await post(`${TOKEN_PATH}/refresh`, { refreshToken })).toMatchObject({ status: 200 })
-  })
-
-  it('returns what respond returned', async () => {
-    const { post } = await start({ respond: ({ token }) => ({ access: token }) })
-    expect(parse(await post('/passkey'))).toEqual({ access: expect.any(String) })
-  })
-
-  it.each<[string, object]>([
-    ['is disabled', { disabled: true }],
-    ['has ended its sign-ins later', { tokensValidAfter: new Date(Date.now() + 60_000) }],
-    ['is gone', { id: 'acc-0' }],
-  ])('refuses an account that %s, and leaves no session', async (_, change) => {
-    const { auth, list, post, sessions } = await start()
-    Object.assign(list[0] as object, change)
-    expect(await post('/passkey')).toMatchObject({ status: 403, body: '' })
-    expect(await sessions.list(alice.id)).toEqual([])
-    expect(auth.errors).toBeTypeOf('function')
-  })
-
-  it('lets an administrator act as a user: with both names in the token and in the event, and without refresh', async () => {
-    const { actAs, events, get, signIn } = await start({ refresh: 'cookie' })
-    const { authenticationToken } = await signIn()
-    events.length = 0
-    const answer = await actAs(bob, authenticationToken)
-    const acting = parse(answer).authenticationToken
-    expect(answer.headers).not.toHaveProperty('set-cookie')
-    expect(decodePayload(acting)).toMatchObject({ sub: bob.id, act: { sub: alice.id } })
-    expect(decodePayload(acting)['act']).not.toHaveProperty('iss')
-    expect(events.at(-1)).toMatchObject({ type: 'token.issued', accountId: bob.id, actorId: alice.id })
-    expect(parse(await get('/me', acting)).user).toMatchObject({ id: bob.id })
-  })
-
-  it('keeps the first actor when an acting administrator acts as somebody else', async () => {
-    const { actAs, signIn } = await start()
-    const acting = parse(await actAs(bob, (await signIn()).authenticationToken))
-    const again = parse(await actAs(carol, acting.authenticationToken))
-    expect(decodePayload(again.authenticationToken)['act']).toEqual({ sub: bob.id, act: { sub: alice.id } })
-  })
-
-  it('lets no administrator renew a token by acting as themselves, also not through another account', async () => {
-    const { actAs, events, sessions, signIn } = await start()
-    const { authenticationToken } = await signIn()
-    expect(await actAs(alice, authenticationToken)).toMatchObject({ status: 403, body: '' })
-    const acting = parse(await actAs(bob, authenticationToken))
-    for (const one of [alice, bob])
-      expect(await actAs(one, acting.authenticationToken)).toMatchObject({ status: 403, body: '' })
-    expect(events.at(-1)).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: bob.id })
-    expect(await sessions.list(alice.id)).toHaveLength(1)
-  })
-
-  it('takes the time of the sign-in from the administrator, for routes that need a recent one', async () => {
-    const now = Date.now()
-    let ahead = 0
-    const { actAs, auth, get } = await start({ sessions: undefined, clock: () => now + ahead })
-    const old = await auth.tokens.issue({ accountId: alice.id })
-    expect(await get('/recent', parse(await actAs(bob, old.token)).authenticationToken)).toMatchObject({ status: 200 })
-    ahead = 120_000
-    const acting = parse(await actAs(bob, old.token)).authenticationToken
-    expect(await get('/recent', acting)).toMatchObject({ status: 401 })
-    const again = parse(await actAs(carol, acting)).authenticationToken
-    expect(await get('/recent', again)).toMatchObject({ status: 401 })
-  })
-
-  it('names the issuer of an administrator whose token another issuer has issued', async () => {
-    const { auth } = await start({ sessions: undefined })
-    const other = createTokenIssuer({ issuer: 'https://staff.example.com', keys: HS256 })
-    const actor = await other.verify((await other.issue({ accountId: bob.id })).token)
-    const { authenticationToken } = await auth.signIn(bob.id, { headers: {}, socket: {} } as Request, undefined, {
-      actor,
-    })
-    expect(decodePayload(authenticationToken)['act']).toEqual({ sub: bob.id, iss: 'https://staff.example.com' })
-  })
-
-  const req = { headers: {} } as Request
-  it.each<[string, unknown[], string]>([
-    ['no account', [undefined, req], 'pass the account, or its id'],
-    ['no request', ['acc-1'], 'pass the request'],
-    ['no response for the cookie', ['acc-1', req], 'pass the response too'],
-    ['an unknown detail', ['acc-1', req, {}, { devise: 'x' }], 'unknown option "devise"'],
-    ['an actor that is undefined', ['acc-1', req, {}, { actor: undefined }], '"actor" is undefined'],
-    ['an actor that is no verified token', ['acc-1', req, {}, { actor: { accountId: 'acc-2' } }], 'authOf(req)'],
-  ])('throws a TypeError for %s', async (_, args, message) => {
-    const { auth } = await start({ refresh: 'cookie' })
-    const error = await rejectionOf(auth.signIn(...(args as Parameters<typeof auth.signIn>)))
-    expect(error).toBeInstanceOf(TypeError)
-    expect(error).toMatchObject({ message: expect.stringContaining(message) })
-  })
-
-  it('refuses a sign-in whose user has ended all sessions since the host authenticated the user, also without sessions', async () => {
-    const { auth, list } = await start({ sessions: undefined })
-    const request = { ...req, socket: {} } as Request
-    Object.assign(list[0] as object, { tokensValidAfter: new Date(Date.now() - 1000) })
-    const old = { issuedAt: new Date(Date.now() - 5000) }
-    expect(await rejectionOf(auth.signIn(alice.id, request, undefined, old))).toMatchObject({ reason: 'superseded' })
-  })
-
-  it('takes the time of an earlier sign-in for signedInWithin, and issues a token that has just begun', async () => {
-    const { auth } = await start({ sessions: undefined })
-    const issuedAt = new Date(Date.now() - 172_800_000)
-    const { authenticationToken } = await auth.signIn(alice.id, { ...req, socket: {} } as Request, undefined, {
-      issuedAt,
-    })
-    const { iat, auth_time } = decodePayload(authenticationToken)
-    expect(Number(iat)).toBeGreaterThan(issuedAt.getTime() / 1000 + 172_000)
-    expect(auth_time).toBe(Math.floor(issuedAt.getTime() / 1000))
-  })
-})
-
-describe('a store that maps names to the accounts of a model', () => {
-  class Model {
-    readonly key = 7
-    greet() {
-      return `Hello from ${this.key}`
-    }
-  }
-  const user = new Model()
-  const row = { id: alice.id, passwordHash: alice.passwordHash, user }
-  const accounts = { findByEmail: () => row, findById: (id: string) => (id === row.id ? row : undefined) }
-
-  it('gives the model to each function of the host, to the login and to req.user', async () => {
-    const seen: unknown[] = []
-    const options = { accounts, passwords: fastPasswords(), throttle: false as const, onEvent() {} }
-    const auth = createAuth({
-      issuer: ISSUER,
-      keys: HS256,
-      ...options,
-      afterPassword: ({ account }) => void seen.push(account),
-      respond({ token, account }) {
-        seen.push(account)
-        return { token, greeting: account.greet() }
-      },
-    })
-    const allow = (_req: unknown, account: Model) => account.greet() !== '' && seen.push(account) > 0
-    const app = express().use(auth.router)
-    const withoutAccounts = requireBearer({ tokens: auth.tokens })
-    app.get('/me', auth.guard({ allow }), withoutAccounts, (req, res) => {
-      seen.push(auth.userOf(req))
-      res.json({ greeting: auth.userOf(req).greet() })
-    })
-    app.post('/passkey', async (req: Request, res) => void res.json(await auth.signIn(user, req, res)))
-    const send = client((await listen(app)).port)
-    const greeting = 'Hello from 7'
-    const signedIn = parse(await send({ ...asJson(GOOD), method: 'POST', path: TOKEN_PATH }))
-    expect(signedIn).toMatchObject({ greeting })
-    expect(parse(await send(bearer(signedIn.token, '/me')))).toEqual({ greeting })
-    expect(parse(await send({ ...asJson({}), method: 'POST', path: '/passkey' }))).toMatchObject({ greeting })
-    seen.push((await auth.logIn(GOOD)).account)
-    expect(seen).toHaveLength(7)
-    for (const one of seen) expect(one).toBe(user)
+  it.each([
+    ['jwks', 'keys'],
+    ['login', 'token'],
+    ['signIn', 'token'],
+  ])('knows what the path "%s" means', (word, path) => {
+    expectMisuse(() => createAuth({ paths: { [word]: '/x' } } as never), `Did you mean "${path}"`)
   })
 })

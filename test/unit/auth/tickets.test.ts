@@ -1,16 +1,19 @@
 // Tests auth/tickets.ts sessions/ticket-uses.ts
 import express from 'express'
 import {
+  type AuthEvent,
   type AuthOptions,
   authOf,
   createAuth,
   createSessions,
+  createTokenIssuer,
   memoryAccounts,
   memorySessions,
+  requireBearer,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, fastPasswords, ISSUER, SECRET } from '../../support/fixtures.js'
+import { ACCOUNTS, decodePayload, fastPasswords, frozenClock, ISSUER, SECRET } from '../../support/fixtures.js'
 import { asJson, GOOD } from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 
@@ -83,6 +86,7 @@ describe('a ticket', () => {
     ['another method', (ticket) => [`${path}?ticket=${ticket}`, 'POST']],
     ['two tickets', (ticket) => [`${path}?ticket=${ticket}&ticket=${ticket}`]],
     ['a changed signature', (ticket) => [`${path}?ticket=${ticket.slice(0, -4)}AAAA`]],
+    ['a ticket in another member', (ticket) => [`${path}?tick?et=${ticket}`]],
     ['no ticket', () => [path]],
     ['an empty ticket', () => [`${path}?ticket=`]],
     ['a route without tickets', (ticket) => [`/plain?ticket=${ticket}`]],
@@ -126,6 +130,38 @@ describe('a ticket', () => {
     expect(await get(`${path}?ticket=${long}`)).toBe(401)
   })
 
+  it('refuses in the form of the guard: a request without a ticket needs a token, and a ticket for another path is invalid', async () => {
+    const events: AuthEvent[] = []
+    const { send, ticketFor } = await start({ onEvent: (event) => events.push(event) })
+    const codeOf = async (path: string) => JSON.parse((await send({ method: 'GET', path })).body).code
+    expect(await codeOf(`${path}?page=2`)).toBe('missing_token')
+    expect(await codeOf(`/files/8.pdf?ticket=${await ticketFor({ path })}`)).toBe('invalid_token')
+    expect(events.at(-1)).toMatchObject({ type: 'bearer.refused', reason: 'audience' })
+  })
+
+  it('lasts 60 s, but not longer than the token of its request', async () => {
+    const clock = frozenClock()
+    const { ticketFor } = await start({ clock, lifetime: '5m', sessions: undefined })
+    const secondsOf = async () => {
+      const { iat, exp } = decodePayload(await ticketFor({ path }))
+      return Number(exp) - Number(iat)
+    }
+    expect(await secondsOf()).toBe(60)
+    clock.advance(270_000)
+    expect(await secondsOf()).toBe(30)
+    clock.advance(29_500)
+    expect(await secondsOf()).toBe(1)
+  })
+
+  it('admits a request that the host authenticates itself', async () => {
+    const { auth, ticketFor, token } = await start()
+    const guard = auth.guard({ ticket: true })
+    const ask = (url: string, authorization?: string) =>
+      guard.authenticate({ method: 'GET', url, headers: { authorization }, rawHeaders: [] } as never)
+    expect(await ask(`${path}?ticket=${await ticketFor({ path })}`)).toMatchObject({ claims: { path } })
+    expect(await ask(path, `Bearer ${token}`)).toMatchObject({ accountId: alice.id })
+  })
+
   it('is not among the sessions of the account', async () => {
     const { ticketFor, sessions } = await start()
     await ticketFor({ path })
@@ -140,7 +176,8 @@ describe('a ticket', () => {
   })
 
   it.each<[string, object, string]>([
-    ['a path with a query', { path: '/a?b' }, 'option "path"'],
+    ['a path with a query', { path: '/a?b' }, 'auth.ticket: option "path"'],
+    ['its path as "url"', { url: path }, 'Did you mean "path"'],
     ['no path', {}, 'option "path"'],
     ['a long lifetime', { path, lifetime: '1h' }, 'option "lifetime"'],
     ['a method in lower case', { path, method: 'get' }, 'option "method"'],
@@ -148,6 +185,16 @@ describe('a ticket', () => {
     const { auth } = await start()
     const error = await rejectionOf(auth.ticket({ headers: {} } as never, route as never))
     expect(error).toMatchObject({ name: 'TypeError', message: expect.stringContaining(message) })
+  })
+
+  it('cannot be created for the token of another issuer', async () => {
+    const { auth } = await start()
+    const other = createTokenIssuer({ issuer: 'https://staff.example.com', keys: { alg: 'HS256', secret: SECRET } })
+    const { token } = await other.issue({ accountId: alice.id })
+    const req = { headers: { authorization: `Bearer ${token}` }, rawHeaders: [] } as never
+    await requireBearer({ tokens: other }).authenticate(req)
+    const message = 'auth.ticket: the token of the request is of another issuer'
+    expect(await rejectionOf(auth.ticket(req, { path }))).toMatchObject({ message: expect.stringContaining(message) })
   })
 
   it('cannot be created for a request without a verified token', async () => {

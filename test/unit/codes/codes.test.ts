@@ -1,8 +1,10 @@
 // Tests codes/{codes,memory-codes}.ts
 
-import { type CodeStore, createCodes, memoryCodes } from 'express-token-endpoint'
+import { type CodeStore, type Codes, createCodes, memoryCodes } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { LAST_MOMENT } from '../../../src/options/checks.js'
 import { expectCodeStore } from '../../support/code-store.js'
+import { withMaps } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
 
@@ -57,10 +59,26 @@ describe('a code', () => {
     ])
   })
 
-  it.each([undefined, null, 7, '', 'x', { $ne: 1 }, 'x'.repeat(44)])('is not %j', async (text) => {
+  const TEXT = 'x'.repeat(43)
+  it.each([undefined, null, 7, '', 'x', { $ne: 1 }, [TEXT], `${TEXT}x`, `${TEXT}!`, `!${TEXT}`])(
+    'is not %j, which the store never sees',
+    async (text) => {
+      const codes = createCodes({ ...memoryCodes(), take: () => expect.fail('asked') })
+      expect(await codes.take('verify', text)).toBeUndefined()
+    },
+  )
+
+  it('is unknown when the store returns null', async () => {
+    const codes = createCodes({ ...memoryCodes(), take: () => null })
+    expect(await codes.take('verify', TEXT)).toBeUndefined()
+  })
+
+  it('holds data of up to 4,096 characters of JSON', async () => {
     const { codes } = start()
-    await codes.create(NEW)
-    expect(await codes.take('verify', text)).toBeUndefined()
+    const data = 'x'.repeat(4094)
+    expect(await codes.take('verify', await codes.create({ ...NEW, data }))).toMatchObject({ data })
+    const error = await rejectionOf(codes.create({ ...NEW, data: `${data}x` }))
+    expect(error).toMatchObject({ message: expect.stringContaining('at most 4096 characters') })
   })
 })
 
@@ -92,39 +110,60 @@ describe('the codes of an account', () => {
     expect(await codes.take('verify', again)).toBeUndefined()
     expect(await codes.take('verify', other)).toBeDefined()
   })
+})
 
-  it('leave memory when they have expired', async () => {
-    const { codes, clock } = start({ maxPerAccount: 1 })
+describe('codes in memory', () => {
+  it('leave it while new ones come: at most 4 for each new one, from the millisecond of their expiration', () => {
     const store = memoryCodes()
-    for (let i = 0; i < 100; i++) {
-      clock.advance(3_600_000)
-      await codes.create(NEW)
-      const now = new Date(clock())
-      expect(store.add({ ...NEW, digest: String(i), expiresAt: new Date(now.getTime() + 1), data: null }, 1, now)).toBe(
-        true,
-      )
-      clock.advance(1)
-    }
-    expect([...Array(99).keys()].filter((i) => store.take(String(i)))).toEqual([])
+    const add = (digest: string, accountId: string, now: number) =>
+      store.add({ ...NEW, accountId, digest, expiresAt: new Date(now + 1000), data: null }, 1, new Date(now))
+    const digests = Array.from({ length: 8 }, (_, i) => String(i))
+    for (const digest of digests) expect(add(digest, `acc-${digest}`, 0)).toBe(true)
+    expect(add('new', 'acc-0', 999)).toBe(false)
+    expect(add('new', 'acc-0', 1000)).toBe(true)
+    expect(digests.filter((digest) => store.take(digest))).toEqual(digests.slice(0, 4))
+  })
+
+  it('leave nothing of an account without codes', async () => {
+    const { made: store, maps } = withMaps(memoryCodes)
+    const codes = createCodes(store)
+    const code = await codes.create(NEW)
+    await codes.create({ ...NEW, purpose: 'reset' })
+    await codes.take('verify', code)
+    expect(maps.map(({ size }) => size)).toEqual([1, 1])
+    await codes.removeAll('acc-1', 'reset')
+    expect(maps.map(({ size }) => size)).toEqual([0, 0])
   })
 })
 
 describe('a store of codes', () => {
   it('in memory fulfils the contract', () => expectCodeStore(memoryCodes()))
 
-  const failing = (changes: Partial<CodeStore>) => createCodes({ ...memoryCodes(), ...changes })
+  const failing = (changes: Partial<CodeStore>) => createCodes({ ...memoryCodes(), ...changes }, { timeout: '1ms' })
   const code = 'x'.repeat(43)
 
   it.each<[string, Partial<CodeStore>]>([
     ['throws', { take: () => Promise.reject(new Error('down')) }],
-    ['returns a text', { take: () => 'x' as never }],
-    ['returns another code', { take: () => ({ ...NEW, digest: 'x', expiresAt: new Date(), data: null }) }],
-    ['returns a code without a date', { take: (digest) => ({ ...NEW, digest, data: null }) as never }],
+    ['hangs', { take: () => new Promise<never>(() => {}) }],
   ])('causes 503 when its take %s', async (_, changes) => {
-    expect(await refusalOf(failing(changes).take('verify', code))).toMatchObject({
-      code: 'unavailable',
-      dependency: 'codes',
-    })
+    const refusal = await refusalOf(failing(changes).take('verify', code))
+    expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'codes' })
+  })
+
+  const future = new Date(LAST_MOMENT)
+  it.each<[string, (digest: string) => unknown]>([
+    ['a text', () => 'x'],
+    ['another code', () => ({ ...NEW, digest: 'x', expiresAt: future, data: null })],
+    ['a code without a date', (digest) => ({ ...NEW, digest, data: null })],
+    ['a code without an account', (digest) => ({ digest, expiresAt: future, data: null })],
+    ['a code whose account is a number', (digest) => ({ digest, accountId: 7, expiresAt: future, data: null })],
+    ['a code whose account is empty', (digest) => ({ digest, accountId: '', expiresAt: future, data: null })],
+  ])('causes 503 when its take returns %s, and the cause says it', async (_, take) => {
+    const refusal = await refusalOf(failing({ take: take as CodeStore['take'] }).take('verify', code))
+    expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'codes' })
+    expectMisuse(() => {
+      throw refusal.cause
+    }, 'codes: take must return undefined or the code as "add" received it')
   })
 
   it('causes 503 when its add fails, and no code is given out', async () => {
@@ -135,26 +174,37 @@ describe('a store of codes', () => {
 
 describe('misuse', () => {
   it.each<[string, object, string]>([
-    ['no purpose', { accountId: 'x' }, 'option "purpose"'],
-    ['no account', { purpose: 'x' }, 'option "accountId"'],
-    ['an unknown member', { ...NEW, expiresIn: '1h' }, 'Did you mean "lifetime"'],
+    ['no purpose', { accountId: 'x' }, 'codes.create: option "purpose" must be a non-empty string'],
+    ['no account', { purpose: 'x' }, 'option "accountId" must be a non-empty string'],
+    ['the account as "id"', { purpose: 'x', id: 'acc-1' }, 'Did you mean "accountId"'],
+    ['the lifetime as "expiresIn"', { ...NEW, expiresIn: '1h' }, 'Did you mean "lifetime"'],
+    ['a lifetime of more than 366 days', { ...NEW, lifetime: '367 days' }, 'from 1 second to 366 days'],
+    ['a lifetime of less than a second', { ...NEW, lifetime: '999ms' }, 'from 1 second to 366 days'],
     ['data that is no JSON', { ...NEW, data: () => 1 }, '"data" must be JSON'],
-    ['long data', { ...NEW, data: 'x'.repeat(5000) }, '"data" must be JSON'],
   ])('create throws a TypeError for %s', async (_, one, message) => {
     const error = await rejectionOf(start().codes.create(one as never))
-    expect(error).toBeInstanceOf(TypeError)
-    expect(error).toMatchObject({ message: expect.stringContaining(message) })
+    expectMisuse(() => {
+      throw error
+    }, message)
   })
 
-  it('createCodes throws a TypeError without a store, and for an unknown option', () => {
-    expectMisuse(() => createCodes({} as never), 'memoryCodes()')
-    expectMisuse(() => createCodes(memoryCodes(), { max: 1 } as never), 'unknown option "max"')
+  it.each<[string, unknown, object, string]>([
+    ['a store without methods', {}, {}, 'createCodes: the store must be memoryCodes()'],
+    ['an unknown option', memoryCodes(), { max: 1 }, 'unknown option "max"'],
+    ['the limit as "limit"', memoryCodes(), { limit: 1 }, 'Did you mean "maxPerAccount"'],
+    ['a limit of 0', memoryCodes(), { maxPerAccount: 0 }, 'a number of codes, a whole number from 1 to 100'],
+  ])('createCodes throws a TypeError for %s', (_, store, options, message) => {
+    expectMisuse(() => createCodes(store as CodeStore, options), message)
   })
 
-  it('take and removeAll throw a TypeError for an empty name', async () => {
-    const { codes } = start()
-    expect(await rejectionOf(codes.take('', 'x'))).toBeInstanceOf(TypeError)
-    expect(await rejectionOf(codes.removeAll(''))).toBeInstanceOf(TypeError)
-    expect(await rejectionOf(codes.removeAll('acc-1', ''))).toBeInstanceOf(TypeError)
+  it.each<[string, (codes: Codes) => Promise<unknown>]>([
+    ['codes.take: the purpose', (codes) => codes.take('', 'x')],
+    ['codes.removeAll: the account id', (codes) => codes.removeAll('')],
+    ['codes.removeAll: the purpose', (codes) => codes.removeAll('acc-1', '')],
+  ])('%s must not be empty', async (name, call) => {
+    const error = await rejectionOf(call(start().codes))
+    expectMisuse(() => {
+      throw error
+    }, `${name} must be a non-empty string`)
   })
 })

@@ -69,6 +69,7 @@ it.each([
   ['revoked', 'isRevoked'],
   ['sessionStore', 'sessions'],
   ['jwtFromRequest', 'tokenFrom'],
+  ...['authorize', 'can', 'permission'].map((theirs) => [theirs, 'allow']),
   ...['credentialsRequired', 'required', 'authRequired'].map((theirs) => [theirs, 'optional']),
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own = '') => {
   const message = `unknown option "${theirs}". Did you mean "${own}"?`
@@ -114,6 +115,9 @@ describe('an invalid option is refused with a message that says what it must be'
     ['accounts', { findByPk() {} }, `${STORE} an object. Did you mean "findById" instead of "findByPk"?`],
     ['accounts', () => null, `${STORE} a function. ${NO_EMAIL}`],
     ['accounts', 7, `${STORE} 7`],
+    ['allow', true, 'must be a function (req, account, auth) => boolean, but is true'],
+    ['scheme', 'My Token', "must be the name of a scheme, like 'Token', but is a string of 8 characters"],
+    ['tokenFrom', 'cookie', 'must be a function (req) => token, but is a string of 6 characters'],
     ['isRevoked', true, 'must be a function (auth) => boolean, but is true'],
     ['sessions', memorySessions(), `${SESSIONS} an object. Pass the store to createSessions() first`],
     ['sessions', {}, `${SESSIONS} an object`],

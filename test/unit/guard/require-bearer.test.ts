@@ -6,8 +6,11 @@ import {
   AuthError,
   type AuthEvent,
   authOf,
+  createSessions,
   createTokenVerifier,
+  memorySessions,
   requireBearer,
+  type Sessions,
   type TokenIssuer,
   type TokenVerifier,
 } from 'express-token-endpoint'
@@ -257,6 +260,7 @@ describe('onEvent', () => {
     ['no token', {}, undefined, { code: 'missing_token' }],
     ['what is no JWT', {}, 'x', { code: 'invalid_token', reason: 'malformed', issuer: ISSUER }],
     ['a revoked token', { isRevoked: () => true }, tokenOf(), because('revoked')],
+    ['a token without a session', { sessions: createSessions(memorySessions()) }, tokenOf(), because('revoked')],
     ['a deleted account', { accounts: storeOf(() => null) }, tokenOf(), because('unknown_account')],
     ['a disabled account', { accounts: changed({ disabled: true }) }, tokenOf(), because('account_disabled')],
     ['tokens of before', { accounts: changed({ tokensValidAfter: new Date(9e12) }) }, tokenOf(), because('superseded')],
@@ -265,13 +269,32 @@ describe('onEvent', () => {
   })
 
   const noToken = { ...tokens, verify: async () => undefined as never }
-  const noAnswer = (() => undefined) as never
+  const returning = (value: unknown) => (() => value) as never
+  const sessionsOf = (isEnded: Sessions['isEnded']) => ({ ...createSessions(memorySessions()), isEnded })
   it.each<[string, Partial<Options>, string, string | RegExp]>([
     ['a failure', { isRevoked: () => Promise.reject(new Error('down')) }, 'revocation', /^down$/],
     ['a store that hangs', { accounts: storeOf(hang), timeout: '20ms' }, 'accounts', /20 ms/],
     ['a verifier that returns no token', { tokens: noToken }, 'keys', /^tokens: verify must return a verified token\b/],
     ['another account', { accounts: storeOf(() => ACCOUNTS.bob) }, 'accounts', /^accounts: findById returned another/],
-    ['no answer of isRevoked', { isRevoked: noAnswer }, 'revocation', /^isRevoked: must return true or false/],
+    [
+      'no result of isRevoked',
+      { isRevoked: returning(undefined) },
+      'revocation',
+      /^isRevoked: must return true or false, but returned missing\. Is a "return" missing\?/,
+    ],
+    [
+      'a number as the result of isRevoked',
+      { isRevoked: returning(0) },
+      'revocation',
+      /^isRevoked: must return true or false, but returned 0\. Return Boolean\(…\) of it\./,
+    ],
+    ['sessions that hang', { sessions: sessionsOf(hang), timeout: '20ms' }, 'sessions', /20 ms/],
+    [
+      'no result of the sessions',
+      { sessions: sessionsOf(returning(undefined)) },
+      'sessions',
+      /^sessions\.isEnded: must return true or false/,
+    ],
   ])('is told of %s, and its cause', async (_what, options, dependency, message) => {
     const error = expect.objectContaining({ message: expect.stringMatching(message) })
     const event = { type: 'dependency.failed', ...base, dependency, refused: true, error }
@@ -353,6 +376,7 @@ describe('signedInWithin (RFC 9470)', () => {
     [null, 0, 200, 401],
     ['now', 0, 401],
     ['0', 0, 401],
+    [String(2 ** 40), 0, 401],
     [[0], 0, 401],
   ])(
     'takes the auth_time %j of a token that was issued at %i: %i. A provider’s token without it may be refreshed',

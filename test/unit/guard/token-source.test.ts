@@ -1,9 +1,16 @@
 import express, { type Request } from 'express'
-import { type AuthEvent, memoryAccounts, type RequireBearerOptions, requireBearer } from 'express-token-endpoint'
+import {
+  AuthError,
+  type AuthEvent,
+  memoryAccounts,
+  type RequireBearerOptions,
+  requireBearer,
+} from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../support/failures.js'
 import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../support/fixtures.js'
 import { client, listen } from '../../support/http.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const { alice } = ACCOUNTS
 const tokens = makeIssuer()
@@ -66,19 +73,31 @@ describe('a guard with tokenFrom', () => {
     const { get } = await start({ tokenFrom })
     expect(await get({ Cookie: `token=${token}` })).toMatchObject({ status: 200 })
     const { status, body } = await get({ Authorization: `Bearer ${token}` })
-    expect({ status, body }).toEqual({ status: 401, body: expect.not.stringContaining('Authorization') })
+    expect({ status, detail: JSON.parse(body).detail }).toEqual({ status: 401, detail: 'This resource needs a token.' })
     expect(await get({ Cookie: 'token=a b' })).toMatchObject({ status: 400 })
   })
 
-  it.each<[string, () => unknown]>([
-    ['throws', () => expect.fail('down')],
-    ['returns a promise', async () => token],
-    ['rejects', async () => expect.fail('down')],
-    ['returns null', () => null],
-  ])('refuses with 503 when the function %s', async (_, broken) => {
+  const fail = (error: Error) => () => {
+    throw error
+  }
+  it.each<[string, () => unknown, string]>([
+    ['throws', fail(new Error('down')), 'down'],
+    ['throws another refusal', fail(new AuthError('forbidden')), 'This account may not'],
+    ['returns a promise', async () => token, 'tokenFrom: must return a text or undefined, but returned a Promise'],
+    ['rejects', async () => expect.fail('down'), 'tokenFrom: must return a text or undefined, but returned a Promise'],
+    ['returns null', () => null, 'tokenFrom: must return a text or undefined, but returned null'],
+  ])('refuses with 503 when the function %s', async (_, broken, message) => {
     const { get, events } = await start({ tokenFrom: broken as never })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })
-    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal' }])
+    const error = { message: expect.stringContaining(message) }
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', error }])
+  })
+
+  it('refuses a token that the function says is invalid', async () => {
+    const { get } = await start({ tokenFrom: fail(new AuthError('invalid_token')) })
+    const { status, headers } = await get()
+    expect(status).toBe(401)
+    expect(headers['www-authenticate']).toContain('error="invalid_token"')
   })
 })
 
@@ -135,13 +154,16 @@ describe('a guard with allow', () => {
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 200 })
   })
 
-  it.each<[string, () => unknown]>([
-    ['throws', () => expect.fail('down')],
-    ['returns nothing', () => undefined],
-    ['returns a number', () => 1],
-  ])('refuses with 503 when the function %s', async (_, allow) => {
-    const { get } = await start({ accounts: makeStore(), allow: allow as never })
+  it.each<[string, () => unknown, string]>([
+    ['throws', () => expect.fail('down'), 'down'],
+    ['hangs', hang, 'no result within 20 ms'],
+    ['returns nothing', () => undefined, 'allow: must return true or false, but returned missing'],
+    ['returns a number', () => 1, 'allow: must return true or false, but returned 1'],
+  ])('refuses with 503 when the function %s', async (_, allow, message) => {
+    const { get, events } = await start({ accounts: makeStore(), allow: allow as never, timeout: '20ms' })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })
+    const error = { message: expect.stringContaining(message) }
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', error }])
   })
 })
 

@@ -1,5 +1,6 @@
 // Tests login/sign-in-terms.ts refusals/{refusal,sign-in-refusal}.ts
 
+import { getEventListeners } from 'node:events'
 import express, { type ErrorRequestHandler } from 'express'
 import {
   type AfterPassword,
@@ -12,10 +13,12 @@ import {
   memoryAccounts,
   memorySessions,
   SignInRefusal,
+  type SignInTerms,
   type TokenRouterOptions,
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { askAfterPassword } from '../../../src/login/after-password.js'
 import { settled, until } from '../../support/concurrency.js'
 import { expectMisuse, fatalErrors, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../support/fixtures.js'
@@ -29,6 +32,7 @@ import {
   GOOD_FORM,
 } from '../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../support/http.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const alice = {
   ...ACCOUNTS.alice,
@@ -130,7 +134,10 @@ describe('a sign-in with a step after the password', () => {
     await post({ ...GOOD, code: 7, device: { name: ['x'] }, other: 1, __proto__: { none: 1 } })
     await form(`${GOOD_FORM}&code=8&other=1`)
     expect(seen[0]?.account).toBe(account)
-    expect(seen.map(({ fields }) => ({ ...fields }))).toEqual([{ code: 7, device: { name: ['x'] } }, { code: '8' }])
+    expect(seen.map(({ fields }) => ({ ...fields }))).toStrictEqual([
+      { code: 7, device: { name: ['x'] } },
+      { code: '8' },
+    ])
     expect(seen[0]?.req).toMatchObject({ method: 'POST' })
     expect(seen[0]?.signal.aborted).toBe(false)
     expect(Object.isFrozen(seen[0]?.fields)).toBe(true)
@@ -147,6 +154,9 @@ describe('a sign-in with a step after the password', () => {
     ['an error', new Error('down')],
     ['an error with a status that is not exposed', Object.assign(new Error('no'), { status: 422 })],
     ['an exposed error of the server', Object.assign(new Error('no'), { status: 500, expose: true })],
+    ['an exposed error with the status 399', Object.assign(new Error('no'), { status: 399, expose: true })],
+    ['an exposed error whose status is a text', Object.assign(new Error('no'), { status: '402', expose: true })],
+    ['an error whose "expose" is a text', Object.assign(new Error('no'), { status: 402, expose: 'yes' })],
     ['a text', 'no'],
   ])('responds 503 with an event when the step throws %s', async (_, thrown) => {
     const { post, events } = await start({
@@ -155,20 +165,65 @@ describe('a sign-in with a step after the password', () => {
       },
     })
     expectUnavailable(await post(GOOD))
-    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true, error: thrown }])
+    expect(events).toMatchObject([
+      { type: 'dependency.failed', dependency: 'internal', refused: true, error: thrown, accountId: alice.id },
+    ])
   })
 
+  it('responds as to a wrong password when the step throws an AuthError with this code, and 503 for any other', async () => {
+    const { post } = await start({ afterPassword: () => Promise.reject(new AuthError('invalid_credentials')) })
+    expectForbidden(await post(GOOD))
+    const { post: other } = await start({ afterPassword: () => Promise.reject(new AuthError('invalid_token')) })
+    expectUnavailable(await other(GOOD))
+  })
+
+  it('takes one refusal for several sign-ins, and writes no account into it', async () => {
+    const refusal = new SignInRefusal('closed')
+    const { post, events } = await start({ afterPassword: () => Promise.reject(refusal) })
+    expect(JSON.parse((await post(GOOD)).body)).toMatchObject({ code: 'closed' })
+    expect(events).toMatchObject([{ accountId: alice.id }])
+    expect(refusal).not.toHaveProperty('accountId')
+  })
+
+  it('leaves nothing on the signal of a connection', async () => {
+    const { signal } = new AbortController()
+    const source = { network: '192.0.2.1', connection: undefined }
+    const task = { fields: {}, req: undefined, address: undefined, source, signal, timeout: 1000 }
+    const afterPassword = () => void expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await askAfterPassword(
+      { ...task, afterPassword },
+      { account: alice, original: alice, own: alice, user: alice },
+      () => {},
+    )
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  const RETURNED = 'afterPassword: must return nothing, or { lifetime, claims, scopes }, but returned'
+  const ADVICE = "To refuse the sign-in, throw new SignInRefusal('code')."
   it.each<[string, unknown, string]>([
-    ['false', false, 'throw new SignInRefusal'],
-    ['an unknown member', { scope: 'x' }, 'a member "scope"'],
-    ['scopes that are a text', { scopes: 'admin' }, '"scopes" must be'],
-    ['a scope that the account does not have', { scopes: ['root'] }, 'does not have'],
-    ['claims that are a list', { claims: [] }, '"claims" must be'],
-    ['a lifetime that is none', { lifetime: 'soon' }, '"lifetime" must be'],
-  ])('responds 503 when the step returns %s', async (_, returned, message) => {
+    ['false', false, `${RETURNED} false. ${ADVICE}`],
+    ['a list', [], `${RETURNED} an empty array. ${ADVICE}`],
+    ['an unknown member', { scope: 'x' }, `${RETURNED} a member "scope". ${ADVICE}`],
+    ['scopes that are a text', { scopes: 'admin' }, 'afterPassword: "scopes" must be an array of scopes'],
+    ['a scope that the account does not have', { scopes: ['admin', 'root'] }, 'Add it to the account'],
+    ['claims that are a list', { claims: [] }, 'afterPassword: "claims" must be an object'],
+    ['a lifetime that is none', { lifetime: 'soon' }, 'afterPassword: "lifetime" must be'],
+  ])('responds 503 when the step returns %s, with an event that says it', async (_, returned, message) => {
     const { post, events } = await start({ afterPassword: () => returned as never })
     expectUnavailable(await post(GOOD))
     expect(events).toMatchObject([{ error: { message: expect.stringContaining(message) } }])
+  })
+
+  it('accepts the sign-in when the step returns null', async () => {
+    const { post } = await start({ afterPassword: () => null })
+    expect(await post(GOOD)).toMatchObject({ status: 200 })
+  })
+
+  it('gives no scope to an account without scopes', async () => {
+    const { post, account, events } = await start({ afterPassword: () => ({ scopes: ['admin'] }) })
+    Object.assign(account, { scopes: undefined })
+    expectUnavailable(await post(GOOD))
+    expect(events).toMatchObject([{ error: { message: expect.stringContaining('does not have') } }])
   })
 
   it('ends a step that takes too long, and its signal aborts', async () => {
@@ -228,12 +283,14 @@ describe('a sign-in with a step after the password', () => {
     })
   })
 
-  it("passes an exposed error to the host's error handler, as http-errors makes them, with one event", async () => {
-    const thrown = Object.assign(new Error('Pay first'), { statusCode: 402, expose: true })
-    const onError: ErrorRequestHandler = (error, _req, res, _next) =>
-      void res.status(error.statusCode).send(error.message)
+  it.each([
+    ['statusCode', 400],
+    ['status', 499],
+  ])("passes an exposed error to the host's error handler, with its %s and one event", async (name, status) => {
+    const thrown = Object.assign(new Error('Pay first'), { [name]: status, expose: true })
+    const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(error[name]).send(error.message)
     const { post, events } = await start({ afterPassword: () => Promise.reject(thrown) }, onError)
-    expect(await post(GOOD)).toMatchObject({ status: 402, body: 'Pay first', headers: { 'cache-control': 'no-store' } })
+    expect(await post(GOOD)).toMatchObject({ status, body: 'Pay first', headers: { 'cache-control': 'no-store' } })
     expect(events).toMatchObject([{ type: 'token.refused', code: 'sign_in_refused', accountId: alice.id }])
   })
 
@@ -273,6 +330,53 @@ describe('the terms of a sign-in', () => {
   })
 
   const refreshing = () => createSessions(memorySessions(), { refresh: { secret: SECRET } })
+  /** Returns the terms that a refresh token holds. */
+  const keptIn = ({ body }: { body: string }): unknown => {
+    const parts = String(JSON.parse(body).refreshToken).split('.')
+    return parts.length < 4 ? undefined : JSON.parse(Buffer.from(String(parts[2]), 'base64url').toString())
+  }
+
+  it.each<[string, SignInTerms | undefined, object | undefined]>([
+    ['none', undefined, undefined],
+    [
+      'those of the account',
+      { scopes: ['admin', 'reports:read'], claims: { role: 'manager' } },
+      { scopes: ['admin', 'reports:read'], claims: { role: 'manager' } },
+    ],
+    ['fewer scopes', { scopes: ['admin'] }, { scopes: ['admin'] }],
+    ['no scopes', { scopes: [] }, { scopes: [] }],
+    ['other claims', { claims: { org: 8, amr: ['otp'] } }, { claims: { org: 8, amr: ['otp'] } }],
+    ['a shorter lifetime', { lifetime: '2m' }, { lifetime: '2m' }],
+    ['a longer lifetime', { lifetime: '20m' }, { lifetime: '10m' }],
+    ['the same lifetime in seconds', { lifetime: 600 }, { lifetime: '10m' }],
+  ])('are in its refresh token, so that they hold when the account gets more: %s', async (_, returned, kept) => {
+    const { post, account } = await start({
+      sessions: refreshing(),
+      refresh: 'body',
+      afterPassword: () => returned,
+    })
+    Object.assign(account, { lifetime: '10m' })
+    expect(keptIn(await post(GOOD))).toEqual(kept)
+  })
+
+  it('fit a cookie: at most 1,536 bytes of JSON', async () => {
+    const claims = (length: number) => ({
+      claims: { long: 'x'.repeat(length - JSON.stringify({ claims: { long: '' } }).length) },
+    })
+    for (const [length, status] of [
+      [1536, 200],
+      [1537, 503],
+    ] as const) {
+      const { post, events } = await start({
+        sessions: refreshing(),
+        refresh: 'body',
+        afterPassword: () => claims(length),
+      })
+      expect(await post(GOOD)).toMatchObject({ status })
+      const error = status === 503 ? [{ message: expect.stringContaining('afterPassword: the claims and scopes') }] : []
+      expect(events.flatMap((event) => ('error' in event ? event.error : []))).toMatchObject(error)
+    }
+  })
 
   it('stay after each refresh, without what the account has lost meanwhile', async () => {
     const sessions = refreshing()
@@ -328,14 +432,48 @@ describe('the terms of a sign-in', () => {
     const { refreshToken } = JSON.parse((await post(GOOD)).body)
     const { scope, role, org } = tokenOf(await post({ refreshToken }, '/refresh'))
     expect({ scope, role, org }).toEqual({ scope: undefined, role: undefined, org: 7 })
+    expect(keptIn(await post(GOOD))).toEqual({ scopes: [], without: ['role'] })
   })
 
-  it('stay after a refresh for a login of the host itself', async () => {
+  const hostLogin = (subject: object) => async () => ({
+    account: { id: alice.id },
+    subject: { accountId: alice.id, ...subject },
+  })
+
+  it('stay after a refresh for a login of the host itself, whose time is the time of the sign-in', async () => {
     const accounts = memoryAccounts([alice])
-    const logIn = async () => ({ account: { id: alice.id }, subject: { accountId: alice.id, scopes: ['admin'] } })
+    const logIn = hostLogin({ scopes: ['admin'] })
     const { post } = await start({ logIn, accounts, sessions: refreshing(), refresh: 'body' })
-    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    const answer = await post(GOOD)
+    expect(tokenOf(answer)['auth_time']).toBe(tokenOf(answer)['iat'])
+    const { refreshToken } = JSON.parse(answer.body)
     expect(tokenOf(await post({ refreshToken }, '/refresh'))['scope']).toBe('admin')
+  })
+
+  it('are no scopes and no claims for a login of the host itself that returns only the account id', async () => {
+    const accounts = memoryAccounts([alice])
+    const { post } = await start({ logIn: hostLogin({}), accounts, sessions: refreshing(), refresh: 'body' })
+    expect(keptIn(await post(GOOD))).toEqual({ scopes: [], without: ['role', 'org'] })
+  })
+
+  it('need no look-up for a login of the host itself without refresh', async () => {
+    const sessions = createSessions(memorySessions())
+    const { post } = await start({ logIn: hostLogin({}), sessions })
+    expect(await post(GOOD)).toMatchObject({ status: 200 })
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it.each<[string, () => unknown, number, object]>([
+    ['gone', () => undefined, 403, { type: 'token.refused', reason: 'unknown_account', accountId: alice.id }],
+    ['not found in time', hang, 503, { dependency: 'accounts', error: { message: 'no result within 1 ms' } }],
+  ])('start no session for a login of the host itself whose account is %s', async (_, findById, status, event) => {
+    const accounts = { findByEmail: () => undefined, findById: findById as never }
+    const sessions = refreshing()
+    const logIn = hostLogin({})
+    const { post, events } = await start({ logIn, accounts, sessions, refresh: 'body', timeout: '1ms' })
+    expect(await post(GOOD)).toMatchObject({ status })
+    expect(events).toMatchObject([event])
+    expect(await sessions.list(alice.id)).toEqual([])
   })
 
   it('cannot be changed in a refresh token', async () => {
@@ -412,6 +550,22 @@ describe('the option credentials', () => {
       Array(2).fill({ type: 'dependency.failed', error: { message: expect.stringContaining('a Promise') } }),
     )
   })
+
+  it('is not called for a body that is no object', async () => {
+    const { post } = await start({ credentials: () => GOOD })
+    expect(await post({})).toMatchObject({ status: 200 })
+    expectBadRequest(await post([]))
+  })
+
+  it("passes its error to the host's error handler with forwardErrors: 'all', as the cause of the refusal", async () => {
+    const cause = new Error('another shape')
+    const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(418).json(error.cause === cause)
+    const credentials = () => {
+      throw cause
+    }
+    const { post } = await start({ credentials, forwardErrors: 'all' }, onError)
+    expect(await post({})).toMatchObject({ status: 418, body: 'true' })
+  })
 })
 
 describe('createLogin with a step after the password', () => {
@@ -457,6 +611,17 @@ describe('createLogin with a step after the password', () => {
     expect(events).toMatchObject([{ type: 'token.refused', code: 'code_required' }])
   })
 
+  it('needs no login: authErrors sends and reports a refusal that a custom route throws', async () => {
+    const onEvent = vi.fn()
+    const app = express().get('/custom', () => {
+      throw new SignInRefusal('closed')
+    })
+    app.use(authErrors({ onEvent }))
+    const answer = await client((await listen(app)).port)({ method: 'GET', path: '/custom' })
+    expect(answer).toMatchObject({ status: 403, headers: { 'cache-control': 'no-store' } })
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'token.refused', code: 'closed' }]])
+  })
+
   it('keeps its fields in tokenRouter, which reports a refusal once', async () => {
     const { post, events } = await start({ logIn: make(asCode as never) })
     expect(await post({ ...GOOD, code: '123456' })).toMatchObject({ status: 200 })
@@ -475,17 +640,57 @@ describe('createLogin with a step after the password', () => {
 })
 
 describe('SignInRefusal', () => {
+  const CODE = 'SignInRefusal: the code must be a text like "code_required", of at most 64 characters'
+  const STATUS = 'option "status" must be a status, a whole number from 400 to 499'
+  const HEADERS = `option "headers" must be an object of header lines, like { 'Retry-After': '60' }`
   it.each<[string, unknown, object, string]>([
-    ['no code', undefined, {}, 'the code must be'],
-    ['a code with a space', 'code required', {}, 'the code must be'],
-    ['a code of AuthError', 'invalid_credentials', {}, 'is a code of AuthError'],
-    ['a status of the server', 'x', { status: 500 }, 'option "status"'],
-    ['a status of a success', 'x', { status: 200 }, 'option "status"'],
-    ['a header of the body', 'x', { headers: { 'content-type': 'text/html' } }, 'option "headers"'],
-    ['a header with a line break', 'x', { headers: { 'X-A': 'a\r\nb' } }, 'option "headers"'],
-    ['a misspelt option', 'x', { countsAsFailure: true }, 'Did you mean "countAsFailure"'],
+    ['no code', undefined, {}, CODE],
+    ['a number as a code', 7, {}, CODE],
+    ['a code with a space', 'code required', {}, CODE],
+    ['a code with a space at its beginning', ' code', {}, CODE],
+    ['a code with a space at its end', 'code ', {}, CODE],
+    ['a code of 65 characters', 'x'.repeat(65), {}, CODE],
+    ['a code of AuthError', 'invalid_credentials', {}, '"invalid_credentials" is a code of AuthError. Choose another'],
+    ['a status of the server', 'x', { status: 500 }, STATUS],
+    ['a status of a success', 'x', { status: 399 }, STATUS],
+    ['an empty detail', 'x', { detail: '' }, 'option "detail" must be a non-empty string'],
+    ['headers that are a list', 'x', { headers: [] }, HEADERS],
+    ['a header with a line break', 'x', { headers: { 'X-A': 'a\r\nb' } }, HEADERS],
+    ['a header that is a number', 'x', { headers: { 'Retry-After': 60 } }, HEADERS],
+    ['a header whose name has a space at its end', 'x', { headers: { 'X-A ': 'a' } }, HEADERS],
+    ['a header whose name has a space at its beginning', 'x', { headers: { ' X-A': 'a' } }, HEADERS],
+    ['one of two headers that is a number', 'x', { headers: { 'X-A': 'a', 'X-B': 1 } }, HEADERS],
+    ['a header without a name', 'x', { headers: { '': 'a' } }, HEADERS],
+    ['a misspelt option', 'x', { countsAsFailure: true }, 'SignInRefusal: unknown option "countsAsFailure". Did you'],
+    ['the detail as "message"', 'x', { message: 'x' }, 'Did you mean "detail"'],
+    ['the detail as "title"', 'x', { title: 'x' }, 'Did you mean "detail"'],
+    ['the status as "statusCode"', 'x', { statusCode: 400 }, 'Did you mean "status"'],
   ])('throws a TypeError for %s', (_, code, options, message) => {
     expectMisuse(() => new SignInRefusal(code as string, options), message)
+  })
+
+  it.each([
+    'cache-control',
+    'Connection',
+    'content-type',
+    'Content-Length',
+    'pragma',
+    'set-cookie',
+    'transfer-encoding',
+    'www-authenticate',
+  ])('throws a TypeError for the header %s, which belongs to the response', (name) => {
+    expectMisuse(() => new SignInRefusal('x', { headers: { [name]: 'a' } }), HEADERS)
+    const headers = { [`X-${name}`]: 'a', [`${name.replace('ontent-', 'ontents-')}-X`]: 'a' }
+    expect(new SignInRefusal('x', { headers }).headers).toEqual(headers)
+  })
+
+  it('holds what it was given, and a cause only where there is one', () => {
+    const cause = new Error('bad')
+    const code = 'x'.repeat(64)
+    expect(new SignInRefusal(code, { status: 400, detail: 'No', cause })).toMatchObject({ code, message: 'No', cause })
+    const refusal = new SignInRefusal('x', { status: 499, headers: { 'X-A': '' } })
+    expect(refusal).toMatchObject({ status: 499, statusCode: 499, headers: { 'X-A': '' }, countAsFailure: false })
+    expect(Object.hasOwn(refusal, 'cause')).toBe(false)
   })
 })
 

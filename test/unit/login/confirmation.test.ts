@@ -38,7 +38,7 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   const signal = new AbortController().signal
   const asking = { limitKey: undefined, afterPassword: undefined, fields: {}, req: undefined }
   const context = { address: '192.0.2.1', source, signal, ...asking, dependencyFailed: vi.fn(), ...from }
-  const dependencies = { accounts: store, passwords, throttle, timeout: 50, clock, ...parts }
+  const dependencies = { accounts: store, passwords, throttle, timeout: 60_000, clock, ...parts }
   const login = () => logInWith({ ...dependencies, ...GOOD, ...context })
   const found = await login()
   const asked = [hasher, old].map((one) => one.asked)
@@ -111,7 +111,7 @@ describe('the confirmation of a sign-in', () => {
     ['returns an invalid account', () => ({ ...alice, id: 7 })],
     ['returns a hash that no hasher accepts', () => ({ ...alice, passwordHash: 'x' })],
   ])('is unavailable, and no refusal, when the store %s', async (_what, find) => {
-    const { confirm, store } = await logIn()
+    const { confirm, store } = await logIn(undefined, { timeout: 50 })
     store.findByEmail.mockImplementation(find as never)
     expect(await refusalOf(confirm())).toMatchObject({ code: 'unavailable', status: 503 })
   })

@@ -68,6 +68,7 @@ describe('the option allowedOrigins', () => {
 
 const ISSUERS = '"tokens" must be what createTokenIssuer() returned'
 const STORE = '"accounts" must be'
+const NAMES = '"extraFields" must be an array of the names of members'
 const PASSWORDS = '"passwords" must be what createPasswords() returned'
 const THROTTLE = '"throttle" must be what createThrottle() returned, or false'
 const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
@@ -109,6 +110,17 @@ it.each<[string, unknown, string | RegExp]>([
   ['throttle', { limits: {} }, 'Pass the object to createThrottle() first'],
   ['path', '/:id', '"path" must be a path'],
   ['emailInEvents', 1, '"emailInEvents" must be true or false'],
+  ['extraFields', 'code', `${NAMES}, like ['code', 'device']`],
+  ['extraFields', [''], NAMES],
+  ['extraFields', [7], NAMES],
+  [
+    'extraFields',
+    ['code', 'email'],
+    `without "email" and "password", but is an array. To rename these members, pass "`,
+  ],
+  ['extraFields', ['password'], `without "email" and "password", but is an array. To rename these members, pass "`],
+  ['afterPassword', true, '"afterPassword" must be a function ({ account, fields, req, signal }) => …, but is true'],
+  ['credentials', true, '"credentials" must be a function (body, req) => ({ email, password }), but is true'],
   ['logIn', {}, '"logIn" must be a function, as createLogin() returns, but is'],
   ['respond', {}, '"respond" must be a function, but is'],
   ['sessionLabel', 'Laptop', '"sessionLabel" must be a function, but is'],
@@ -128,6 +140,10 @@ it.each([
   ['url', 'path'],
   ...['login', 'authenticate'].map((theirs) => [theirs, 'logIn']),
   ...['usernameField', 'passwordField'].map((theirs) => [theirs, 'fields']),
+  ...['additionalFields', 'extra', 'moreFields'].map((theirs) => [theirs, 'extraFields']),
+  ...['onLogin', 'onSignIn', 'validate', 'verify', 'authorize'].map((theirs) => [theirs, 'afterPassword']),
+  ...['mapBody', 'body'].map((theirs) => [theirs, 'credentials']),
+  ...['refreshToken', 'refreshTokens', 'rememberMe', 'cookie'].map((theirs) => [theirs, 'refresh']),
   ...['response', 'serialize'].map((theirs) => [theirs, 'respond']),
   ...['session', 'sessionStore'].map((theirs) => [theirs, 'sessions']),
   ...['label', 'device'].map((theirs) => [theirs, 'sessionLabel']),

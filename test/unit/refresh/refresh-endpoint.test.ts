@@ -1,6 +1,6 @@
 // Tests refresh/refresh.ts login/{refresh-cookie,refresh-mode}.ts
 import { once } from 'node:events'
-import express from 'express'
+import express, { type Request, type Response } from 'express'
 import {
   type AuthEvent,
   createPasswords,
@@ -18,10 +18,22 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { readTokenRouterOptions } from '../../../src/login/token-router-options.js'
 import { refused } from '../../../src/refresh/refresh.js'
-import { deferred, until } from '../../support/concurrency.js'
+import { createRefreshEndpoint } from '../../../src/refresh/refresh-endpoint.js'
+import { all, deferred, until } from '../../support/concurrency.js'
+import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, fastPasswords, PASSWORD } from '../../support/fixtures.js'
-import { type Answer, asJson, expectForbidden, expectProblem, expectUnavailable, send } from '../../support/host.js'
+import {
+  type Answer,
+  asForm,
+  asJson,
+  expectForbidden,
+  expectProblem,
+  expectUnavailable,
+  GOOD_FORM,
+  send,
+} from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 import { hang } from '../../support/values/invalid-results.js'
 
@@ -93,6 +105,7 @@ async function start({ store = memorySessions(), options, issuer = ISSUER, accou
     list,
     alice,
     accounts,
+    tokens,
   }
 }
 
@@ -119,6 +132,8 @@ describe('a sign-in with refresh', () => {
     const session = cookieOf(await cookie.signIn({ remember: false }))
     expect(session).toMatch(/^__Secure-refresh=/)
     expect(setCookies(await cookie.signIn({ remember: false }))[0]).not.toContain('Max-Age')
+    const form = { ...asForm(`${GOOD_FORM}&remember=false`), method: 'POST', path: TOKEN_PATH }
+    expect(setCookies(await cookie.send(form))).toEqual([expect.not.stringContaining('Max-Age')])
   })
 
   it('lets a function of the request choose, and gives nothing for undefined', async () => {
@@ -671,6 +686,13 @@ describe('the cookie', () => {
     bodyOf(await withCookie('/refresh', `${cookie}; ${newer}`))
   })
 
+  it('is read from the first 16 cookies of its name, so that a request with more costs no more', async () => {
+    const { cookie, withCookie } = await startWithCookie()
+    const others = (count: number) => Array(count).fill(`${COOKIE}=x`)
+    expectForbidden(await withCookie('/refresh', [...others(16), cookie].join('; ')))
+    expect(await withCookie('/refresh', [...others(15), cookie].join('; '))).toMatchObject({ status: 200 })
+  })
+
   it('keeps the other cookies of the response', async () => {
     const app = express()
     const { accounts } = await start()
@@ -760,3 +782,23 @@ describe('a sign-out', () => {
     expect(setCookies(answer)).toEqual([])
   })
 })
+
+it.each(['body', 'cookie'] as const)(
+  'a refresh in the mode %s is read before those of another client that floods',
+  async (mode) => {
+    const { sessions, accounts, tokens } = await start()
+    const settings = readTokenRouterOptions({ tokens, accounts, sessions, refresh: mode, passwords: fastPasswords() })
+    const endpoint = createRefreshEndpoint(settings as Parameters<typeof createRefreshEndpoint>[0])
+    const headers = { 'content-type': 'application/json', cookie: `${COOKIE}=x`, ...OWN }
+    const req = { headers, rawHeaders: [], body: { refreshToken: 'x' }, baseUrl: '' } as unknown as Request
+    const { signal } = new AbortController()
+    const order: string[] = []
+    await all(41, async (i) => {
+      const network = i < 40 ? 'flood' : 'other'
+      const origin = { req, address: undefined, source: { network, connection: undefined }, signal }
+      await refusalOf(endpoint(req, {} as Response, origin, { address: undefined }))
+      order.push(network)
+    })
+    expect(order.indexOf('other')).toBeLessThan(16)
+  },
+)

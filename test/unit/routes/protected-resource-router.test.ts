@@ -100,9 +100,13 @@ it.each([...ODD, ...CREDENTIALS])('the guard refuses the metadata %s', (url) => 
 describe('the auth info for the MCP SDK', () => {
   const tokens = makeIssuer({ audience: RESOURCE, clientId: 'agent' })
   const { token, expiresAt } = issueNow(tokens, { accountId: 'acc-1', scopes: ['a'] })
-  const requestOf = () => {
-    const headers = { authorization: `Bearer ${token}` }
-    return { headers, rawHeaders: ['Authorization', headers.authorization], url: '/', method: 'POST' } as never
+  const requestOf = (authorization: string | undefined = `Bearer ${token}`) => {
+    return {
+      headers: { authorization },
+      rawHeaders: ['Authorization', authorization],
+      url: '/',
+      method: 'POST',
+    } as never
   }
 
   it('has the members of the MCP SDK', async () => {
@@ -124,6 +128,12 @@ describe('the auth info for the MCP SDK', () => {
     await requireBearer({ tokens: { ...tokens, verify: async () => own as never } }).authenticate(req)
     expect(authInfoOf(req)).toMatchObject({ clientId: '', scopes: [] })
     expect(authInfoOf(req)).not.toHaveProperty('resource')
+  })
+
+  it('has no text of a token that came from elsewhere', async () => {
+    const req = requestOf('')
+    await requireBearer({ tokens, tokenFrom: () => token }).authenticate(req)
+    expect(authInfoOf(req)).toMatchObject({ token: '', clientId: 'agent' })
   })
 
   it('throws without a guard', () => {

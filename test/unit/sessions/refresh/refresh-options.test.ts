@@ -4,6 +4,7 @@ import { readRefreshOptions } from '../../../../src/sessions/refresh/refresh-opt
 import { expectMisuse } from '../../../support/failures.js'
 import { makeIssuer, makeStore } from '../../../support/fixtures.js'
 
+const KEYGEN = 'npx express-token-endpoint keygen --alg HS256'
 const SECRET = 'r'.repeat(32)
 const DAY = 86_400_000
 
@@ -18,7 +19,7 @@ describe('the option refresh of createSessions', () => {
 
   it.each<[string, unknown, string]>([
     ['no secret', {}, '"secret" must be a secret of at least 32 bytes, or a list of secrets, but is missing'],
-    ['a short secret', { secret: 'r'.repeat(31) }, 'keygen --alg HS256'],
+    ['a short secret', { secret: 'r'.repeat(31) }, `characters. Create a secret with: ${KEYGEN}`],
     ['an empty list', { secret: [] }, '"secret" must be a secret of at least 32 bytes'],
     ['a short second secret', { secret: [SECRET, 'short'] }, 'Number 2 of the list is too short'],
     ['a secret instead of the options', SECRET, 'an object like { secret: process.env.REFRESH_SECRET }'],

@@ -41,7 +41,20 @@ describe('a refresh token', () => {
     expect(accepted).toEqual([token.at(-1)])
   })
 
+  const TERMS = { ...FACTS, terms: 'a-_9'.repeat(512) }
+  const withTerms = signer.write(TERMS, ISSUER)
+
+  it('holds terms of up to 2,048 characters, which its signature covers', () => {
+    expect(withTerms.slice(0, -44)).toBe(`Session-1_~.12.${TERMS.terms}`)
+    expect(read(withTerms)).toEqual(TERMS)
+    const own = withTerms.slice(-43)
+    for (const forged of [`Session-1_~.12.${own}`, `Session-1_~.12.b${withTerms.slice(16)}`, `Session-1_~.12.a.${mac}`])
+      expect(read(forged)).toBeUndefined()
+  })
+
   const refused: [string, unknown][] = [
+    ['with terms of 2,049 characters', signer.write({ ...FACTS, terms: 'a'.repeat(2049) }, ISSUER)],
+    ['with a space in its terms', signer.write({ ...FACTS, terms: 'a b' }, ISSUER)],
     ['of another environment', signer.write(FACTS, 'https://staging.example.com')],
     ['of another secret', createRefreshSigner([SECOND]).write(FACTS, ISSUER)],
     ['of another session', `Session-2.12.${mac}`],

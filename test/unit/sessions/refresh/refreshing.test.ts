@@ -64,6 +64,12 @@ describe('the session of a refresh token', () => {
     expect(await refreshing.find({ sessionId: 'old', generation: 0 })).toBeUndefined()
   })
 
+  it('is unavailable when the store does not respond in time', async () => {
+    const { refreshing } = await open({ find: hang }, { timeout: '1ms' })
+    const refusal = await refusalOf(refreshing.find(FACTS))
+    expect(refusal).toMatchObject({ code: 'unavailable', cause: { message: 'no result within 1 ms' } })
+  })
+
   it('is unavailable when the store returns another session than it was given', async () => {
     const { refreshing } = await open({
       find: () => ({ accountId: 'acc-1', lastUsedAt: new Date(), refresh: 'x' }) as never,
@@ -101,6 +107,23 @@ describe('a change of a session', () => {
     expect(await refusalOf(refreshing.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
       code: 'unavailable',
     })
+  })
+
+  it('is stored once for two refreshes with the same token, one after the other', async () => {
+    const { refreshing, found, store } = await open()
+    const first = await refreshing.rotate(await found(), 0, null)
+    const stored = await store.find('a')
+    expect(await refreshing.rotate(await found(), 0, null)).toMatchObject({ state: (first as { state: object }).state })
+    expect(await store.find('a')).toBe(stored)
+  })
+
+  it('of the password stays when it comes between the look-up of the account and the refresh', async () => {
+    const { refreshing, found } = await open()
+    await refreshing.notePassword({ id: 'a', accountId: 'acc-1' }, { current: 'old hash', replaced: undefined })
+    const before = await found()
+    await refreshing.keepAfterChange('a')
+    await refreshing.rotate(before, 0, 'old hash')
+    expect(refreshing.hasOtherPassword(await found(), 'new hash')).toBe(false)
   })
 
   it('of a session that has ended changes nothing', async () => {

@@ -1,0 +1,43 @@
+// Tests auth/create-auth.ts
+
+import type { AuthOptions, MemoryAccount } from 'express-token-endpoint'
+import { openApiDocument } from 'express-token-endpoint/openapi'
+import { describe, expect, it } from 'vitest'
+import { startAuth } from '../../support/auth-app.js'
+import { signingKey } from '../../support/fixtures.js'
+import { TOKEN_PATH } from '../../support/http.js'
+
+describe('auth.openApi', () => {
+  it.each<[Partial<AuthOptions<MemoryAccount & { team: string }>>, string]>([
+    [{ refresh: 'cookie', extraFields: ['code'] }, ''],
+    [{ refresh: () => 'body', keys: [signingKey('ES256')], mountPath: '/api' }, '/api'],
+    [{ paths: { token: '/in', sessions: '/devices' }, fields: { email: 'username' } }, ''],
+    [{ sessions: undefined }, ''],
+  ])('describes the routes that the router has, and their fields: %j', async (options, mount) => {
+    const { auth, send } = await startAuth(options, mount)
+    const { paths, components } = openApiDocument(auth.openApi)
+    for (const [path, item] of Object.entries(paths))
+      for (const method of Object.keys(item)) {
+        const { status } = await send({ method: method.toUpperCase(), path: path.replace('{id}', 'a') })
+        expect([200, 204, 400, 401, 403, 415], `${method} ${path}`).toContain(status)
+      }
+    expect(auth.openApi.refresh).toBe(typeof options.refresh === 'function' || options.refresh)
+    const tokenPath = mount + (options.paths?.token ?? TOKEN_PATH)
+    const hasSessions = !('sessions' in options)
+    expect(Object.keys(paths)).toEqual([
+      tokenPath,
+      ...(options.refresh ? [`${tokenPath}/refresh`, `${tokenPath}/sign-out`] : []),
+      ...(options.keys ? [`${mount}/.well-known/jwks.json`] : []),
+      ...(hasSessions
+        ? ['', '/{id}', '/sign-out'].map((path) => `${mount}${options.paths?.sessions ?? '/sessions'}${path}`)
+        : []),
+    ])
+    const { properties } = components.schemas['TokenCredentials'] as { properties: object }
+    expect(Object.keys(properties)).toEqual([
+      options.fields?.email ?? 'email',
+      'password',
+      ...(options.extraFields ?? []),
+      ...(options.refresh === undefined ? [] : ['remember']),
+    ])
+  })
+})

@@ -1,0 +1,176 @@
+// Tests login/{account-by-id,finish-sign-in}.ts
+
+import type { Request, Response } from 'express'
+import { createTokenIssuer } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { carol, parse, startAuth } from '../../support/auth-app.js'
+import { refusalOf, rejectionOf } from '../../support/failures.js'
+import { ACCOUNTS, decodePayload, SECRET } from '../../support/fixtures.js'
+import { TOKEN_PATH } from '../../support/http.js'
+
+const { alice, bob } = ACCOUNTS
+const HS256 = { alg: 'HS256', secret: SECRET } as const
+
+describe('auth.signIn', () => {
+  it('signs an account in without its password: with a session, and a token that the guards accept', async () => {
+    const { events, get, post } = await startAuth()
+    const response = await post('/passkey')
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    const { authenticationToken, expiration, ...rest } = parse(response)
+    expect(rest).toEqual({})
+    expect(new Date(expiration).toISOString()).toBe(expiration)
+    expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
+    expect(events).toMatchObject([{ type: 'session.started' }, { type: 'token.issued', address: '127.0.0.1' }])
+  })
+
+  it('sets the cookie with the refresh token for the mount path of the router', async () => {
+    const { post } = await startAuth({ refresh: 'cookie', mountPath: '/api/v1' }, '/api/v1')
+    const { headers } = await post('/passkey')
+    expect(String(headers['set-cookie'])).toMatch(/Path=\/api\/v1\/api\/v2013\/authentication\/token; Max-Age=/)
+    const [cookie] = String(headers['set-cookie']).split(';')
+    const refreshed = await post(`/api/v1${TOKEN_PATH}/refresh`, {}, { cookie, 'sec-fetch-site': 'same-origin' })
+    expect(refreshed).toMatchObject({ status: 200 })
+  })
+
+  it('sets a cookie that ends with the browser, and names the device, as its details say', async () => {
+    const { get, post } = await startAuth({ refresh: 'cookie' })
+    const answer = await post('/device')
+    expect(String(answer.headers['set-cookie'])).toContain(`Path=${TOKEN_PATH};`)
+    expect(String(answer.headers['set-cookie'])).not.toContain('Max-Age')
+    expect(parse(await get('/sessions', parse(answer).authenticationToken)).sessions).toMatchObject([
+      { label: 'Phone' },
+    ])
+  })
+
+  it('returns the refresh token in the body, where the client keeps it', async () => {
+    const { post } = await startAuth({ refresh: 'body' })
+    const { refreshToken } = parse(await post('/passkey'))
+    expect(await post(`${TOKEN_PATH}/refresh`, { refreshToken })).toMatchObject({ status: 200 })
+  })
+
+  it('returns what respond returned', async () => {
+    const { post } = await startAuth({ respond: ({ token }) => ({ access: token }) })
+    expect(parse(await post('/passkey'))).toEqual({ access: expect.any(String) })
+  })
+
+  it.each<[string, object, string]>([
+    ['is disabled', { disabled: true }, 'account_disabled'],
+    ['has ended its sign-ins later', { tokensValidAfter: new Date(Date.now() + 60_000) }, 'superseded'],
+    ['is gone', { id: 'acc-0' }, 'unknown_account'],
+  ])('refuses an account that %s, and leaves no session', async (_, change, reason) => {
+    const { events, list, post, sessions } = await startAuth()
+    Object.assign(list[0] as object, change)
+    expect(await post('/passkey')).toMatchObject({ status: 403, body: '' })
+    expect(await sessions.list(alice.id)).toEqual([])
+    expect(events.map(({ type }) => type)).toEqual(['token.refused'])
+    expect(events.at(-1)).toMatchObject({ code: 'invalid_credentials', reason, accountId: alice.id })
+  })
+
+  it('starts a session without the response, and none after the response was sent', async () => {
+    const { auth, sessions } = await startAuth()
+    const request = { headers: {}, socket: {} } as Request
+    await auth.signIn(alice.id, request)
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+    const refusal = await refusalOf(auth.signIn(bob.id, request, { headersSent: true } as Response))
+    expect(refusal).toMatchObject({ code: 'client_closed_request' })
+    expect(await sessions.list(bob.id)).toEqual([])
+  })
+
+  it('is unavailable when the store of accounts hangs', async () => {
+    const accounts = { findByEmail: () => undefined, findById: () => new Promise<never>(() => {}) }
+    const { auth } = await startAuth({ accounts, timeout: '1ms' })
+    const refusal = await refusalOf(auth.signIn(alice.id, { headers: {}, socket: {} } as Request))
+    expect(refusal).toMatchObject({ code: 'unavailable', cause: { message: 'no result within 1 ms' } })
+  })
+
+  it('lets an administrator act as a user: with both names in the token and in the event, and without refresh', async () => {
+    const { actAs, events, get, signIn } = await startAuth({ refresh: 'cookie' })
+    const { authenticationToken } = await signIn()
+    events.length = 0
+    const answer = await actAs(bob, authenticationToken)
+    const acting = parse(answer).authenticationToken
+    expect(answer.headers).not.toHaveProperty('set-cookie')
+    expect(decodePayload(acting)).toMatchObject({ sub: bob.id, act: { sub: alice.id } })
+    expect(decodePayload(acting)['act']).not.toHaveProperty('iss')
+    expect(events.at(-1)).toMatchObject({ type: 'token.issued', accountId: bob.id, actorId: alice.id })
+    expect(parse(await get('/me', acting)).user).toMatchObject({ id: bob.id })
+  })
+
+  it('keeps the first actor when an acting administrator acts as somebody else', async () => {
+    const { actAs, signIn } = await startAuth()
+    const acting = parse(await actAs(bob, (await signIn()).authenticationToken))
+    const again = parse(await actAs(carol, acting.authenticationToken))
+    expect(decodePayload(again.authenticationToken)['act']).toEqual({ sub: bob.id, act: { sub: alice.id } })
+  })
+
+  it('lets no administrator renew a token by acting as themselves, also not through another account', async () => {
+    const { actAs, events, sessions, signIn } = await startAuth()
+    const { authenticationToken } = await signIn()
+    expect(await actAs(alice, authenticationToken)).toMatchObject({ status: 403, body: '' })
+    const acting = parse(await actAs(bob, authenticationToken))
+    for (const one of [alice, bob])
+      expect(await actAs(one, acting.authenticationToken)).toMatchObject({ status: 403, body: '' })
+    expect(events.at(-1)).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: bob.id })
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it('takes the time of the sign-in from the administrator, for routes that need a recent one', async () => {
+    const now = Date.now()
+    let ahead = 0
+    const { actAs, auth, get } = await startAuth({ sessions: undefined, clock: () => now + ahead })
+    const old = await auth.tokens.issue({ accountId: alice.id })
+    expect(await get('/recent', parse(await actAs(bob, old.token)).authenticationToken)).toMatchObject({ status: 200 })
+    ahead = 120_000
+    const acting = parse(await actAs(bob, old.token)).authenticationToken
+    expect(await get('/recent', acting)).toMatchObject({ status: 401 })
+    const again = parse(await actAs(carol, acting)).authenticationToken
+    expect(await get('/recent', again)).toMatchObject({ status: 401 })
+  })
+
+  it('names the issuer of an administrator whose token another issuer has issued', async () => {
+    const { auth } = await startAuth({ sessions: undefined })
+    const other = createTokenIssuer({ issuer: 'https://staff.example.com', keys: HS256 })
+    const actor = await other.verify((await other.issue({ accountId: bob.id })).token)
+    const { authenticationToken } = await auth.signIn(bob.id, { headers: {}, socket: {} } as Request, undefined, {
+      actor,
+    })
+    expect(decodePayload(authenticationToken)['act']).toEqual({ sub: bob.id, iss: 'https://staff.example.com' })
+  })
+
+  const req = { headers: {} } as Request
+  it.each<[string, unknown[], string]>([
+    ['no account', [undefined, req], 'pass the account, or its id'],
+    ['an empty id', ['', req], 'pass the account, or its id'],
+    ['no request', ['acc-1'], 'pass the request'],
+    ['no response for the cookie', ['acc-1', req], 'pass the response too'],
+    ['an unknown detail', ['acc-1', req, {}, { devise: 'x' }], 'signIn: unknown option "devise"'],
+    ['the label as "device"', ['acc-1', req, {}, { device: 'x' }], 'Did you mean "label"'],
+    ['a text as a time', ['acc-1', req, {}, { issuedAt: 'now' }], '"issuedAt" must be a valid Date'],
+    ['an actor that is undefined', ['acc-1', req, {}, { actor: undefined }], '"actor" is undefined'],
+    ['an actor that is no verified token', ['acc-1', req, {}, { actor: { accountId: 'acc-2' } }], 'authOf(req)'],
+  ])('throws a TypeError for %s', async (_, args, message) => {
+    const { auth } = await startAuth({ refresh: 'cookie' })
+    const error = await rejectionOf(auth.signIn(...(args as Parameters<typeof auth.signIn>)))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toMatchObject({ message: expect.stringContaining(message) })
+  })
+
+  it('refuses a sign-in whose user has ended all sessions since the host authenticated the user, also without sessions', async () => {
+    const { auth, list } = await startAuth({ sessions: undefined })
+    const request = { ...req, socket: {} } as Request
+    Object.assign(list[0] as object, { tokensValidAfter: new Date(Date.now() - 1000) })
+    const old = { issuedAt: new Date(Date.now() - 5000) }
+    expect(await rejectionOf(auth.signIn(alice.id, request, undefined, old))).toMatchObject({ reason: 'superseded' })
+  })
+
+  it('takes the time of an earlier sign-in for signedInWithin, and issues a token that has just begun', async () => {
+    const { auth } = await startAuth({ sessions: undefined })
+    const issuedAt = new Date(Date.now() - 172_800_000)
+    const { authenticationToken } = await auth.signIn(alice.id, { ...req, socket: {} } as Request, undefined, {
+      issuedAt,
+    })
+    const { iat, auth_time } = decodePayload(authenticationToken)
+    expect(Number(iat)).toBeGreaterThan(issuedAt.getTime() / 1000 + 172_000)
+    expect(auth_time).toBe(Math.floor(issuedAt.getTime() / 1000))
+  })
+})

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { FIELDS } from '../../../src/login/body/field-names.js'
+import type { BodyRequest } from '../../../src/login/body/request-body.js'
+import { createCredentialsReader } from '../../../src/login/read-credentials.js'
+import { all } from '../../support/concurrency.js'
+import { GOOD } from '../../support/host.js'
+
+it('reads a body of another client before those of a client that floods', async () => {
+  const limits = { bodyLimit: 10_240, allowedOrigins: new Set<string>() }
+  const login = { extraFields: [], refuseAddress: () => undefined }
+  const read = createCredentialsReader({ ...limits, login, fields: FIELDS, extraFields: [], credentials: undefined })
+  const req = { headers: { 'content-type': 'application/json' }, rawHeaders: [], body: GOOD } as unknown as BodyRequest
+  const { signal } = new AbortController()
+  const order: string[] = []
+  await all(41, async (i) => {
+    const network = i < 40 ? 'flood' : 'other'
+    await read(req, { req, address: undefined, source: { network, connection: undefined }, signal })
+    order.push(network)
+  })
+  expect(order.indexOf('other')).toBeLessThan(16)
+})
