@@ -65,13 +65,13 @@ const schema = {
   remember: optional(bool, true),
 }
 
-interface Settings extends TokenRouterSettings {
+interface AuthSignInSettings extends TokenRouterSettings {
   findById: FindById | undefined
   mountPath: string
 }
 
 /** Creates `auth.signIn`. */
-export function createAuthSignIn(settings: Settings): AuthSignIn {
+export function createAuthSignIn(settings: AuthSignInSettings): AuthSignIn {
   const { tokens, timeout, refresh, findById, mountPath, emit } = settings
   const finishSignIn = createFinish(settings)
 

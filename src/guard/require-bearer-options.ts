@@ -138,7 +138,7 @@ const metadataUrl = secureUrl(
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
 /** The options that a step of the guard reads. An option that no step names does not compile. */
-type Table = { readonly [name in keyof GuardSettings]: Check<GuardSettings[name] | undefined> }
+type GuardTable = { readonly [name in keyof GuardSettings]: Check<GuardSettings[name] | undefined> }
 
 const optionalOption: Check<boolean | 'lenient'> = (value) => (value === 'lenient' ? value : lenientOrBool(value))
 const lenientOrBool = checkThat<boolean>("true, false or 'lenient'", (value) => typeof value === 'boolean')
@@ -162,7 +162,7 @@ const guardSchema = {
   resourceMetadata: optional((value) => metadataUrl(value).href),
   timeout: hostSchema.timeout,
   onEvent: hostSchema.onEvent,
-} satisfies Table
+} satisfies GuardTable
 
 /** The options of the middleware that the strategy does not have. */
 const middlewareSchema = { forwardErrors: hostSchema.forwardErrors, refuse: hostSchema.refuse }

@@ -32,7 +32,7 @@ interface WantedSignIn extends KnownSignIn {
   isWanted(): boolean
 }
 
-type Settings = Pick<
+type FinishSettings = Pick<
   TokenRouterSettings,
   'tokens' | 'path' | 'respond' | 'timeout' | 'sessions' | 'sessionLabel' | 'refresh'
 >
@@ -45,7 +45,7 @@ interface BegunSession {
 }
 
 /** Creates the end of a sign-in: account → token → session → response. */
-export function createFinish(settings: Settings) {
+export function createFinish(settings: FinishSettings) {
   const { tokens, path, timeout, sessions, sessionLabel, refresh } = settings
   const issue = createIssuing(settings)
   const calls = { timeout, passThrough: CALL_CODES }

@@ -21,7 +21,7 @@ import {
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
 
 /** The view of a request for the parent: a header that makes it call its callback, and neither a body nor a query. */
-interface View {
+interface BearerView {
   headers: object
   check(verified: Done): void
 }
@@ -34,7 +34,7 @@ interface BearerSetup {
   readonly verify: BearerVerify | undefined
 }
 
-const Bearer = Strategy as unknown as ParentOf<(view: View, token: string, verified: Done) => void>
+const Bearer = Strategy as unknown as ParentOf<(view: BearerView, token: string, verified: Done) => void>
 
 /**
  * Authenticates a request by its bearer token (RFC 6750), for `passport.use()` and for Nest's `PassportStrategy()`: the strategy of
@@ -109,7 +109,7 @@ export class BearerStrategy extends Bearer {
       else admitted(done)
     }
 
-    const view: View = bare({ headers: HEADERS, check })
+    const view: BearerView = bare({ headers: HEADERS, check })
     // The parent fails when the verify callback has refused the user of a token.
     const fail = () => outcome.fail(undefined, 401)
     super.authenticate.call(withActions(this, { ...outcome, fail }), view)

@@ -23,21 +23,23 @@ import {
 /** Changes the user of a login, and calls `done` with the new user. */
 export type LoginVerify = (user: object, done: Done) => unknown
 
-type Settings = ReturnType<typeof readLoginStrategyOptions>
+type StrategySettings = ReturnType<typeof readLoginStrategyOptions>
 
 /** The view of a request for the parent: the checked credentials, and no query. */
-interface View {
+interface LoginView {
   body: Credentials
   logIn(credentials: Credentials, verified: Done): void
 }
 
-interface LoginSetup extends Pick<Settings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
+interface LoginSetup extends Pick<StrategySettings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
   readCredentials: ReturnType<typeof createCredentialsReader>
   verify: LoginVerify | undefined
 }
 
 const FIELDS = { usernameField: 'email', passwordField: 'password', passReqToCallback: true }
-const Local = Strategy as unknown as ParentOf<(view: View, email: string, password: string, verified: Done) => void>
+const Local = Strategy as unknown as ParentOf<
+  (view: LoginView, email: string, password: string, verified: Done) => void
+>
 
 /**
  * Authenticates a request by the e-mail address and the password in its body, for `passport.use()` and for Nest's
