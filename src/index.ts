@@ -55,15 +55,15 @@ export {
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
 export type { TokenFrom } from './guard/token-source.js'
-export type { AfterPassword, CheckedPassword, ExtraFields } from './login/after-password.js'
 export type { FieldNames } from './login/body/field-names.js'
 export { createLogin, type Login, type LoginResult } from './login/create-login.js'
-export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/create-sign-in.js'
 export type { Credentials, LimitKey } from './login/login.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
 export type { RefreshChoice } from './login/refresh-mode.js'
-export type { SignInTerms } from './login/sign-in-terms.js'
+export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/sign-in/create-sign-in.js'
+export type { AfterPassword, CheckedPassword, ExtraFields } from './login/steps/after-password.js'
+export type { SignInTerms } from './login/steps/sign-in-terms.js'
 export type {
   CredentialsOptions,
   IssuedResponse,

@@ -20,13 +20,13 @@ import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
-import type { ExtraFields } from './after-password.js'
-import { withLookUp } from './confirmation.js'
 import { type Credentials, type LoggedIn, type LoginTask, logIn, refuseKnownAddress } from './login.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
 import { type LoginOrigin, originOf, requestIn } from './login-origin.js'
 import { credentialsIn, fieldsIn, LONGEST_CREDENTIALS, type SentCredentials } from './read-credentials.js'
-import { withTerms } from './sign-in-terms.js'
+import type { ExtraFields } from './steps/after-password.js'
+import { withLookUp } from './steps/confirmation.js'
+import { withTerms } from './steps/sign-in-terms.js'
 
 /** A successful login: who signed in, and what `issue` needs. */
 export interface LoginResult {

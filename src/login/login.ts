@@ -14,10 +14,10 @@ import type { Dependency, LoginRefusal } from '../refusals/codes.js'
 import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import type { Origin } from '../requests/origin.js'
 import { callHost } from '../waiting/host-call.js'
-import { type AfterPasswordTask, askAfterPassword, type ExtraFields } from './after-password.js'
-import { type Confirm, createConfirmation } from './confirmation.js'
-import { endAttempt, endRefusedAttempt, NOT_CHECKED } from './end-attempt.js'
-import type { SignInTerms } from './sign-in-terms.js'
+import { type AfterPasswordTask, askAfterPassword, type ExtraFields } from './steps/after-password.js'
+import { type Confirm, createConfirmation } from './steps/confirmation.js'
+import { endAttempt, endRefusedAttempt, NOT_CHECKED } from './steps/end-attempt.js'
+import type { SignInTerms } from './steps/sign-in-terms.js'
 
 /** The name and the password of an account. */
 export interface Credentials {

@@ -1,4 +1,4 @@
-// Tests auth/{auth-options,auth-sign-in,create-auth}.ts login/{account-by-id,finish-sign-in}.ts
+// Tests auth/{auth-options,auth-sign-in,create-auth}.ts login/sign-in/{account-by-id,finish-sign-in}.ts
 
 import express, { type Request } from 'express'
 import {

@@ -1,4 +1,4 @@
-// Tests login/end-attempt.ts accounts/throttle/host-throttle.ts accounts/passwords/host-passwords.ts
+// Tests login/steps/end-attempt.ts accounts/throttle/host-throttle.ts accounts/passwords/host-passwords.ts
 
 import {
   type AccountStore,

@@ -1,11 +1,11 @@
 import { inspect } from 'node:util'
 import { AuthError, createPasswords, createThrottle, type MemoryAccount } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { type LoginTask, logIn as logInWith } from '../../../src/login/login.js'
-import { deferred } from '../../support/concurrency.js'
-import { refusalOf } from '../../support/failures.js'
-import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../support/fixtures.js'
-import { hang } from '../../support/values/invalid-results.js'
+import { type LoginTask, logIn as logInWith } from '../../../../src/login/login.js'
+import { deferred } from '../../../support/concurrency.js'
+import { refusalOf } from '../../../support/failures.js'
+import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../../support/fixtures.js'
+import { hang } from '../../../support/values/invalid-results.js'
 
 const { alice, bob } = ACCOUNTS
 const GOOD = { email: alice.email, password: PASSWORD }

@@ -1,4 +1,4 @@
-// Tests login/sign-in-terms.ts refusals/{refusal,sign-in-refusal}.ts
+// Tests login/steps/sign-in-terms.ts refusals/{refusal,sign-in-refusal}.ts
 
 import express, { type ErrorRequestHandler } from 'express'
 import {
@@ -16,9 +16,9 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { settled, until } from '../../support/concurrency.js'
-import { expectMisuse, fatalErrors, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../support/fixtures.js'
+import { settled, until } from '../../../support/concurrency.js'
+import { expectMisuse, fatalErrors, rejectionOf } from '../../../support/failures.js'
+import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../../support/fixtures.js'
 import {
   asForm,
   asJson,
@@ -27,8 +27,8 @@ import {
   expectUnavailable,
   GOOD,
   GOOD_FORM,
-} from '../../support/host.js'
-import { client, listen, TOKEN_PATH } from '../../support/http.js'
+} from '../../../support/host.js'
+import { client, listen, TOKEN_PATH } from '../../../support/http.js'
 
 const alice = {
   ...ACCOUNTS.alice,

@@ -16,10 +16,10 @@ import { LoginStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
-import { deferred, settled, until } from '../../support/concurrency.js'
-import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, fastPasswords, frozenClock, makeIssuer } from '../../support/fixtures.js'
-import { GOOD } from '../../support/host.js'
+import { deferred, settled, until } from '../../../support/concurrency.js'
+import { expectMisuse, refusalOf, rejectionOf } from '../../../support/failures.js'
+import { ACCOUNTS, fastPasswords, frozenClock, makeIssuer } from '../../../support/fixtures.js'
+import { GOOD } from '../../../support/host.js'
 
 const { alice } = ACCOUNTS
 

@@ -1,8 +1,8 @@
-import type { Attempt, AttemptOutcome } from '../accounts/throttle/attempt.js'
-import { ignoringErrors } from '../options/values.js'
-import { isAuthError } from '../refusals/auth-error.js'
-import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
-import { callHost, withDeadline } from '../waiting/host-call.js'
+import type { Attempt, AttemptOutcome } from '../../accounts/throttle/attempt.js'
+import { ignoringErrors } from '../../options/values.js'
+import { isAuthError } from '../../refusals/auth-error.js'
+import { isSignInRefusal } from '../../refusals/sign-in-refusal.js'
+import { callHost, withDeadline } from '../../waiting/host-call.js'
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
 export const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
