@@ -57,12 +57,12 @@ export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/clos
 export type { TokenFrom } from './guard/token-source.js'
 export type { FieldNames } from './login/body/field-names.js'
 export { createLogin, type Login, type LoginResult } from './login/create-login.js'
-export type { Credentials, LimitKey } from './login/login.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
 export type { RefreshChoice } from './login/refresh-mode.js'
 export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/sign-in/create-sign-in.js'
 export type { AfterPassword, CheckedPassword, ExtraFields } from './login/steps/after-password.js'
+export type { Credentials, LimitKey } from './login/steps/login-task.js'
 export type { SignInTerms } from './login/steps/sign-in-terms.js'
 export type {
   CredentialsOptions,

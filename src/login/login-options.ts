@@ -10,8 +10,8 @@ import { methodHint } from '../options/suggest.js'
 import { isPlainObject, own } from '../options/values.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import { defaultThrottle } from './default-throttle.js'
-import type { LimitKey } from './login.js'
 import type { AfterPassword, AfterPasswordTask } from './steps/after-password.js'
+import type { LimitKey } from './steps/login-task.js'
 
 /** The options of `createLogin`. */
 export interface LoginOptions<A extends Account = Account, R = IncomingMessage | undefined>

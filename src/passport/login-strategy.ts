@@ -1,7 +1,7 @@
 import { Strategy } from 'passport-local'
 import type { BodyRequest } from '../login/body/request-body.js'
-import type { Credentials } from '../login/login.js'
 import { createCredentialsReader, type SentCredentials } from '../login/read-credentials.js'
+import type { Credentials } from '../login/steps/login-task.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from '../login/token-router-options.js'
 import { bare } from '../options/values.js'
 import { isAuthError } from '../refusals/auth-error.js'

@@ -60,7 +60,10 @@ export const ROOMS = {
       'test/unit/refusals/{tracing,warnings}.test.ts',
     ],
   },
-  routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,refresh}/*.test.ts', 'test/unit/login/**/*.test.ts'] },
+  routes: {
+    mutate: ['src/routes/*.ts'],
+    tests: ['test/unit/{routes,refresh}/*.test.ts', 'test/unit/login/**/*.test.ts'],
+  },
   refusals: {
     mutate: ['src/refusals/*.ts'],
     tests: [
