@@ -1,14 +1,12 @@
 import type { AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
-import { hasBrand } from '../options/brand.js'
-import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
+import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
   aliasesOf,
   type Check,
   type Checked,
   checkThat,
-  InvalidOption,
   named,
   optional,
   readOptions,
@@ -20,13 +18,12 @@ import { noteGuard } from '../sessions/session-parts.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
-import { hostVerifier, type Verifier, verifierOf } from '../tokens/verifier.js'
-import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import type { Allow, RevocationCheck } from './ask-host.js'
 import { BEARER, type BearerScheme, schemeOf } from './bearer-header.js'
 import type { GuardSettings } from './bearer-steps.js'
 import type { TokenFrom } from './token-source.js'
+import { tokenVerifiers } from './verifiers-option.js'
 
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions extends HostOptions {
@@ -95,40 +92,6 @@ export interface RequireBearerOptions extends HostOptions {
    * names it in `resource_metadata`. `https:`, or `http:` on loopback. The `url` of `protectedResourceRouter`. Default: none.
    */
   resourceMetadata?: string | URL | undefined
-}
-
-const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
-const verifierObject = withMethods<CustomTokenVerifier>(VERIFIER, ['verify'])
-const tokenVerifier: Check<Verifier> = (value) => {
-  if (hasBrand('IdTokenVerifier', value))
-    throw new InvalidOption(
-      VERIFIER,
-      'An ID token gives no access. Verify it in your sign-in route, and call auth.signIn()',
-    )
-  const tokens = verifierObject(value)
-  const accepts = memberOf(tokens, 'accepts')
-  if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
-  if (accepts !== undefined && typeof accepts !== 'function')
-    throw new InvalidOption(VERIFIER, 'Its "accepts" must be a function (text) => boolean')
-  return verifierOf(tokens) ?? hostVerifier(tokens)
-}
-
-const MOST_ISSUERS = 32
-
-const tokenVerifiers: Check<Verifiers> = (value) => {
-  if (!Array.isArray(value)) {
-    const one = tokenVerifier(value)
-    return one.accepts ? severalVerifiers([one]) : oneVerifier(one)
-  }
-  const list = [...value].map(tokenVerifier)
-  const issuers = new Set(list.map(({ issuer }) => issuer))
-  if (list.length === 0 || list.length > MOST_ISSUERS)
-    throw new InvalidOption(`a list of 1 to ${MOST_ISSUERS} verifiers`)
-  if (issuers.size < list.length) {
-    const hint = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
-    throw new InvalidOption('a list of verifiers, each of another issuer', hint)
-  }
-  return severalVerifiers(list)
 }
 
 const metadataUrl = secureUrl(

@@ -4,15 +4,10 @@ import { brandOf, brandWith } from '../options/brand.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { type AuthErrorCode, REFUSALS } from '../refusals/codes.js'
-import {
-  type AuthObserver,
-  type Emit,
-  type EventSubject,
-  emitter,
-  refusalEvent,
-  reportedCopy,
-} from '../refusals/events.js'
+import { type Emit, type EventSubject, emitter } from '../refusals/emitter.js'
+import type { AuthObserver } from '../refusals/events.js'
 import { asCallRefusal, type CallRefusal } from '../refusals/refusal.js'
+import { refusalEvent, reportedCopy } from '../refusals/report-refusal.js'
 import { hostErrorOf } from '../refusals/sign-in-refusal.js'
 import { LOGIN, tracePromise } from '../refusals/tracing.js'
 import type { Origin, RequestOrigin } from '../requests/origin.js'

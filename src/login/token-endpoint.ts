@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { EventSubject } from '../refusals/events.js'
+import type { EventSubject } from '../refusals/emitter.js'
 import type { HttpResponse } from '../refusals/responses.js'
 import { assertOwnOrigin } from '../requests/cross-site.js'
 import type { RequestOrigin } from '../requests/origin.js'

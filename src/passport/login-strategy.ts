@@ -2,14 +2,14 @@ import { Strategy } from 'passport-local'
 import type { BodyRequest } from '../login/body/request-body.js'
 import { createCredentialsReader, type SentCredentials } from '../login/read-credentials.js'
 import type { Credentials } from '../login/steps/login-task.js'
-import { type LoginStrategyOptions, readLoginStrategyOptions } from '../login/token-router-options.js'
 import { bare } from '../options/values.js'
 import { isAuthError } from '../refusals/auth-error.js'
-import type { EventSubject } from '../refusals/events.js'
+import type { EventSubject } from '../refusals/emitter.js'
 import { asCallRefusal } from '../refusals/refusal.js'
 import { hostErrorOf, isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import { originOfRequest } from '../requests/origin.js'
 import { throwLater } from '../waiting/throw-later.js'
+import { type LoginStrategyOptions, readLoginStrategyOptions } from './login-strategy-options.js'
 import {
   callVerify,
   type Done,

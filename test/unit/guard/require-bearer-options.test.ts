@@ -1,3 +1,5 @@
+// Tests guard/verifiers-option.ts
+
 import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,3 +1,5 @@
+// Tests login/{credentials-options,login-choice}.ts passport/login-strategy-options.ts tokens/issuer-option.ts
+
 import { argon2id, createTokenVerifier, type TokenRouterOptions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { readTokenRouterOptions } from '../../../src/login/token-router-options.js'
