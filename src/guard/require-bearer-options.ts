@@ -132,7 +132,8 @@ const middlewareSchema = { forwardErrors: hostSchema.forwardErrors, refuse: host
 
 const aliases = aliasesOf({
   tokens: 'issuer verifier secret secretOrKey algorithms audience',
-  scope: 'scopes requiredScopes role roles permissions',
+  scope: 'scopes requiredScopes',
+  'Pass its name as "scope", and return it in the "scopes" of the account': 'role roles permissions',
   anyScope: 'scopeIncludesAny anyScopes',
   signedInWithin: 'maxAge max_age',
   accounts: 'account store',
@@ -149,8 +150,7 @@ export function readBearerOptions(caller: Subject, options: BearerStrategyOption
   return withRealm(caller, options, read)
 }
 
-export function readRequireBearerOptions(options: RequireBearerOptions) {
-  const caller = 'requireBearer'
+export function readRequireBearerOptions(caller: Subject, options: RequireBearerOptions) {
   const schema = { ...guardSchema, ...middlewareSchema }
   const { forwardErrors, refuse, ...read } = readOptions<RequireBearerOptions, typeof schema>(
     caller,

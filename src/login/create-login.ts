@@ -110,7 +110,7 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
 
   const emit = emitToObserver ?? emitter()
   const login: Login = async (given, from) => {
-    const origin = originOf(from)
+    const origin = originOf('logIn', from)
     const subject: EventSubject = { address: origin.address }
     try {
       const credentials = credentialsIn(given, LONGEST_CREDENTIALS)

@@ -85,6 +85,8 @@ const schema = {
   ...hostSchema,
 }
 
+const ofIssuer = (option: string) => `Pass "${option}" to createTokenIssuer(), and the issuer as "tokens"`
+
 const aliases = aliasesOf({
   ...choiceAliases,
   tokens: 'issuer tokenIssuer',
@@ -92,6 +94,8 @@ const aliases = aliasesOf({
   respond: 'response serialize',
   sessionLabel: 'label device',
   refresh: 'refreshToken refreshTokens rememberMe cookie',
+  [ofIssuer('lifetime')]: 'lifetime expiresIn expiration exp ttl',
+  [ofIssuer('keys')]: 'keys secret secretOrKey key privateKey algorithm algorithms',
 })
 
 /** The settings of a router, with its login. */

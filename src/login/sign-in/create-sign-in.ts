@@ -87,7 +87,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       const what = 'pass the subject that logIn() returned, or a copy of it with its "issuedAt"'
       throw misuse(`signIn: ${what}. To pass the id of an account, set the option "accounts"`, PAGE.login)
     }
-    const { address, signal } = originOf(origin)
+    const { address, signal } = originOf('signIn', origin)
     const userAgent = isRequest(origin) ? (headerOf(origin, 'user-agent') as string | undefined) : undefined
     const issued = await tokens.issue(subject)
     const { id, expiresAt } = issued

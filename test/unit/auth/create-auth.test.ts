@@ -144,6 +144,12 @@ describe('createAuth', () => {
     expectMisuse(() => auth.guard({ [name]: undefined }), `auth.guard() takes no "${name}"`)
   })
 
+  it('names its guard in the message about an option of the guard', async () => {
+    const { auth } = await start()
+    const says = 'auth.guard: unknown option "role". Pass its name as "scope"'
+    expectMisuse(() => auth.guard({ role: 'admin' } as never), says)
+  })
+
   it('has the paths of the option', async () => {
     const paths = { token: '/login', sessions: '/devices', keys: '/keys' }
     const { get, post, send } = await start({ keys: signingKey('ES256'), paths }, '/api')

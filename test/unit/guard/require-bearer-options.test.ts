@@ -13,7 +13,8 @@ import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 
 const tokens = makeIssuer()
-const read = (options: object) => readRequireBearerOptions({ tokens, ...options } as RequireBearerOptions).settings
+const read = (options: object) =>
+  readRequireBearerOptions('requireBearer', { tokens, ...options } as RequireBearerOptions).settings
 const readForPassport = (options: object) =>
   readBearerOptions('BearerStrategy', { tokens, ...options } as BearerStrategyOptions)
 
@@ -35,7 +36,11 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     timeout: 5000,
     onEvent: undefined,
   }
-  expect(readRequireBearerOptions({ tokens })).toEqual({ settings: defaults, forwardErrors: false, ownForm: undefined })
+  expect(readRequireBearerOptions('requireBearer', { tokens })).toEqual({
+    settings: defaults,
+    forwardErrors: false,
+    ownForm: undefined,
+  })
   expect(readForPassport({})).toEqual(defaults)
   expect(read({ realm: 'reports' }).realm).toBe('reports')
 })
@@ -76,6 +81,12 @@ it.each([
   const message = `unknown option "${theirs}". Did you mean "${own}"?`
   expectMisuse(() => read({ [theirs]: 1 }), `requireBearer: ${message}`)
   expectMisuse(() => readForPassport({ [theirs]: 1 }), `BearerStrategy: ${message}`)
+})
+
+it.each(['role', 'roles', 'permissions'])('says how to require what others call %s', (theirs) => {
+  const message = `unknown option "${theirs}". Pass its name as "scope", and return it in the "scopes" of the account`
+  expectMisuse(() => read({ [theirs]: 'admin' }), `requireBearer: ${message}`)
+  expectMisuse(() => readForPassport({ [theirs]: 'admin' }), `BearerStrategy: ${message}`)
 })
 
 it('takes the verifiers of 32 issuers', () => {

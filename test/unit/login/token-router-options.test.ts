@@ -136,3 +136,11 @@ it.each([
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own) => {
   expectMisuse(() => read({ [theirs]: SECRET }), `unknown option "${theirs}". Did you mean "${own}"?`, [SECRET])
 })
+
+it.each([
+  ...['expiresIn', 'lifetime', 'expiration', 'ttl'].map((theirs) => [theirs, 'lifetime']),
+  ...['secret', 'keys', 'privateKey', 'secretOrKey'].map((theirs) => [theirs, 'keys']),
+])('says that the issuer has the option %s', (theirs = '', own) => {
+  const says = `tokenRouter: unknown option "${theirs}". Pass "${own}" to createTokenIssuer(), and the issuer as "tokens"`
+  expectMisuse(() => read({ [theirs]: SECRET }), says, [SECRET])
+})
