@@ -17,7 +17,7 @@ import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { type LoggedIn, logIn } from './login.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
-import { type LoginOrigin, originOf, requestIn } from './login-origin.js'
+import { type LoginOrigin, originOf } from './login-origin.js'
 import { credentialsIn, fieldsIn, LONGEST_CREDENTIALS, type SentCredentials } from './read-credentials.js'
 import type { ExtraFields } from './steps/after-password.js'
 import { withLookUp } from './steps/confirmation.js'
@@ -78,11 +78,8 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
     if (emailInEvents) subject.email = credentials.email
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
-    const { address, source, signal } = origin
-    const { email, password, fields } = credentials
-    const task = { ...dependencies, email, password, fields, req: requestIn(origin), address, source, signal }
     async function run(): Promise<LoginResult> {
-      const found = await logIn({ ...task, dependencyFailed })
+      const found = await logIn({ ...dependencies, ...credentials, ...origin, dependencyFailed })
       return { account: toRequestUser(found), subject: subjectOfLogin(found) }
     }
     return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from '../options/checks.js'
 import { checkThat, named, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject, memberOf, own } from '../options/values.js'
+import { isPlainObject, memberOf } from '../options/values.js'
 import { clientNetwork } from '../requests/client-network.js'
-import { followerOf, NEVER, type Origin, originOfRequest, type RequestOrigin } from '../requests/origin.js'
+import { followerOf, NEVER, type Origin, originOfRequest } from '../requests/origin.js'
 
 /** The client that signs in, where there is no request. */
 export interface LoginOrigin {
@@ -32,13 +32,10 @@ const originSchema = {
 export const isRequest = (origin: object): origin is IncomingMessage =>
   isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
 
-/** Returns the request of an origin, if it has one. */
-export const requestIn = (origin: Origin): IncomingMessage | undefined => own(origin as RequestOrigin, 'req')
-
 export function originOf(caller: 'logIn' | 'signIn', origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
   const given = named(`${caller}: the origin`, originOption, origin)
   const aliases = { ip: 'address', remoteAddress: 'address' }
   const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(caller, given, originSchema, aliases)
-  return { address, signal, source: { network: clientNetwork(address), connection: undefined } }
+  return { req: undefined, address, signal, source: { network: clientNetwork(address), connection: undefined } }
 }

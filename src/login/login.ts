@@ -34,7 +34,7 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
     const asOf = new Date(task.clock())
     const found = await lookUpAccount(task)
     assertConnected(task)
-    const checked = { ...task, attempt, slot, found }
+    const checked = { ...task, attempt, slot, found, about: found && { accountId: found.account.id } }
     await countAttempt(checked)
     const verified = await verifyPassword(checked)
     const terms = await askAfterPassword(task, verified, (promise) => {

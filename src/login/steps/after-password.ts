@@ -35,7 +35,6 @@ export type AfterPassword<A = object, R = IncomingMessage> = (
 export interface AfterPasswordTask extends Origin {
   afterPassword: AfterPassword<object, IncomingMessage | undefined> | undefined
   fields: ExtraFields
-  req: IncomingMessage | undefined
   /** The time limit, in milliseconds. */
   timeout: number
 }

@@ -6,7 +6,7 @@ import { AuthError } from '../../refusals/auth-error.js'
 import type { LoginRefusal } from '../../refusals/codes.js'
 import { isSignInRefusal } from '../../refusals/sign-in-refusal.js'
 import { callHost } from '../../waiting/host-call.js'
-import { aboutOf, NOT_CHECKED } from './login-attempt.js'
+import { NOT_CHECKED } from './login-attempt.js'
 import type { CheckedTask, LoginTask } from './login-task.js'
 
 /** Waits for a queue slot and for room in the limits: in one act, because a login without room must not keep a slot from others. */
@@ -23,8 +23,7 @@ export function leaveSlot(slot: PasswordsSlot): void {
 }
 
 /** @throws AuthError `invalid_credentials` with the reason, after the same work for every account and for none */
-export async function verifyPassword({ slot, password, found }: CheckedTask): Promise<FoundAccount> {
-  const about = aboutOf(found)
+export async function verifyPassword({ slot, password, found, about }: CheckedTask): Promise<FoundAccount> {
   const verify = () => slot.verify(password, found?.account.passwordHash)
   const matches = await callHost('passwords', verify, { passThrough: NOT_CHECKED, about })
   const reason = refusalOf(found?.account, matches)

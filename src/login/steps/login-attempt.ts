@@ -1,4 +1,3 @@
-import type { FoundAccount } from '../../accounts/account.js'
 import type { Attempt, AttemptOutcome } from '../../accounts/throttle/attempt.js'
 import { misuse } from '../../options/misuse.js'
 import { describe } from '../../options/read-options.js'
@@ -52,14 +51,11 @@ export function assertBegun(attempt: Attempt): void {
 }
 
 /** Counts the attempt for all processes, when a hashing thread is free: so it counts as under way for a short time. */
-export async function countAttempt({ slot, attempt, found, timeout }: CheckedTask): Promise<void> {
-  await callHost('passwords', () => slot.start(), { passThrough: NOT_CHECKED, about: aboutOf(found) })
+export async function countAttempt({ slot, attempt, about, timeout }: CheckedTask): Promise<void> {
+  await callHost('passwords', () => slot.start(), { passThrough: NOT_CHECKED, about })
   const late = () => endAttempt(attempt, 'not_checked')
   await callHost('throttle', () => attempt.count(), { timeout, passThrough: NOT_CHECKED, late })
 }
-
-/** The account of an event about a failure. */
-export const aboutOf = (found: FoundAccount | undefined) => found && { accountId: found.account.id }
 
 /** Ends the attempt. Errors of a host's own throttle are ignored: the login has its result. */
 export function endAttempt(attempt: Attempt, outcome: AttemptOutcome): void {

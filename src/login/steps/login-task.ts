@@ -44,4 +44,6 @@ export interface CheckedTask extends LoginTask {
   attempt: Attempt
   slot: PasswordsSlot
   found: FoundAccount | undefined
+  /** The account of an event about a failure. */
+  about: { accountId: string } | undefined
 }
