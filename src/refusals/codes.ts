@@ -85,7 +85,7 @@ export interface Refusal {
 
 /**
  * Returns the message of `missing_token`.
- * @param scheme the scheme of the header. Undefined where the token is in another place
+ * @param scheme the scheme of the header. Undefined where the header does not hold the token
  */
 export function missingToken(scheme: string | undefined): string {
   return `This resource needs a token.${scheme ? ` Send it as Authorization: ${scheme} <token>.` : ''}`
