@@ -109,7 +109,7 @@ const lenientOrBool = checkThat<boolean>("true, false or 'lenient'", (value) => 
 const schemeText = text("the name of a scheme, like 'Token'", HTTP_TOKEN)
 const schemeOption: Check<BearerScheme> = (value) => schemeOf(schemeText(value))
 
-const guardSchema = {
+export const guardSchema = {
   tokens: tokenVerifiers,
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
@@ -130,7 +130,7 @@ const guardSchema = {
 /** The options of the middleware that the strategy does not have. */
 const middlewareSchema = { forwardErrors: hostSchema.forwardErrors, refuse: hostSchema.refuse }
 
-const aliases = aliasesOf({
+export const guardAliases = aliasesOf({
   tokens: 'issuer verifier secret secretOrKey algorithms audience',
   scope: 'scopes requiredScopes',
   'Pass its name as "scope", and return it in the "scopes" of the account': 'role roles permissions',
@@ -142,26 +142,19 @@ const aliases = aliasesOf({
   optional: 'credentialsRequired required authRequired',
 })
 
-/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors` and `refuse`, because Passport has its own error handling. */
-export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors' | 'refuse'>
-
-export function readBearerOptions(caller: Subject, options: BearerStrategyOptions): GuardSettings {
-  const read = readOptions<BearerStrategyOptions, typeof guardSchema>(caller, options, guardSchema, aliases)
-  return withRealm(caller, options, read)
-}
-
 export function readRequireBearerOptions(caller: Subject, options: RequireBearerOptions) {
   const schema = { ...guardSchema, ...middlewareSchema }
   const { forwardErrors, refuse, ...read } = readOptions<RequireBearerOptions, typeof schema>(
     caller,
     options,
     schema,
-    aliases,
+    guardAliases,
   )
-  return { settings: withRealm(caller, options, read), forwardErrors, ownForm: refuse }
+  return { settings: guardSettings(caller, options, read), forwardErrors, ownForm: refuse }
 }
 
-function withRealm(caller: Subject, options: object, read: Checked<typeof guardSchema>): GuardSettings {
+/** Returns the settings of a guard whose options belong together, with the default of the realm. */
+export function guardSettings(caller: Subject, options: object, read: Checked<typeof guardSchema>): GuardSettings {
   for (const option of ['scope', 'anyScope']) {
     if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
       throw misuse(
@@ -170,7 +163,7 @@ function withRealm(caller: Subject, options: object, read: Checked<typeof guardS
       )
     }
   }
-  noteMistakes(options as BearerStrategyOptions, read)
+  noteMistakes(options as RequireBearerOptions, read)
   if (read.allow && !read.accounts) throw misuse(`${caller}: option "allow" needs "accounts"`, PAGE.guard)
   if (read.tokenFrom && memberOf(options, 'scheme') !== undefined)
     throw misuse(`${caller}: option "scheme" has no effect next to "tokenFrom"`, PAGE.guard)
@@ -179,23 +172,10 @@ function withRealm(caller: Subject, options: object, read: Checked<typeof guardS
 }
 
 /** Warns of options that the host may not mean. */
-function noteMistakes({ tokens }: BearerStrategyOptions, read: Checked<typeof guardSchema>): void {
+function noteMistakes({ tokens }: RequireBearerOptions, read: Checked<typeof guardSchema>): void {
   const { scope, anyScope = [], sessions, isRevoked } = read
   if ([...scope, ...anyScope].some((one) => one.includes(','))) warnOnce('commaInScope')
   // A function of the host may look the sessions up.
   if (isRevoked && !sessions) return
   for (const one of [tokens].flat()) noteGuard(one, sessions)
-}
-
-/** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
-const NO_EFFECT = [...Object.keys(guardSchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
-
-/** Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect. */
-export function assertNoBearerOption(options: object): void {
-  const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
-  if (name === undefined) return
-  throw misuse(
-    `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,
-    PAGE.guard,
-  )
 }

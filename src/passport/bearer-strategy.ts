@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalOf, responseTo } from '../guard/refuse.js'
-import { assertNoBearerOption, type BearerStrategyOptions, readBearerOptions } from '../guard/require-bearer-options.js'
 import { bare } from '../options/values.js'
 import { assertHeaderLines } from '../requests/header-lines.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { throwLater } from '../waiting/throw-later.js'
+import { assertNoBearerOption, type BearerStrategyOptions, readBearerOptions } from './bearer-strategy-options.js'
 import {
   callVerify,
   type Done,
@@ -59,8 +59,7 @@ export class BearerStrategy extends Bearer {
    */
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
-    const caller = 'BearerStrategy'
-    this.#setup = { guard: createGuard(caller, readBearerOptions(caller, options)), verify }
+    this.#setup = { guard: createGuard('BearerStrategy', readBearerOptions(options)), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */

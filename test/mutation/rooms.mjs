@@ -20,6 +20,7 @@ export const ROOMS = {
       'test/unit/tokens/*.test.ts',
       'test/unit/tokens/jwt/{claims,issue-token,provider-claims}.test.ts',
       'test/unit/tokens/keys/{key-ring,keys-misuse}.test.ts',
+      'test/unit/login/token-router-options.test.ts',
       'test/unit/refusals/tracing.test.ts',
     ],
   },
@@ -56,7 +57,7 @@ export const ROOMS = {
     mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
     tests: [
       'test/unit/{login,passport}/**/*.test.ts',
-      'test/unit/{refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
+      'test/unit/{guard/require-bearer-options,refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
       'test/unit/refusals/{tracing,warnings}.test.ts',
     ],
   },

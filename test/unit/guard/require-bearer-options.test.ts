@@ -1,22 +1,20 @@
-// Tests guard/verifiers-option.ts
+// Tests guard/verifiers-option.ts passport/bearer-strategy-options.ts
 
 import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { type RequireBearerOptions, readRequireBearerOptions } from '../../../src/guard/require-bearer-options.js'
 import {
   assertNoBearerOption,
   type BearerStrategyOptions,
-  type RequireBearerOptions,
   readBearerOptions,
-  readRequireBearerOptions,
-} from '../../../src/guard/require-bearer-options.js'
+} from '../../../src/passport/bearer-strategy-options.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 
 const tokens = makeIssuer()
 const read = (options: object) =>
   readRequireBearerOptions('requireBearer', { tokens, ...options } as RequireBearerOptions).settings
-const readForPassport = (options: object) =>
-  readBearerOptions('BearerStrategy', { tokens, ...options } as BearerStrategyOptions)
+const readForPassport = (options: object) => readBearerOptions({ tokens, ...options } as BearerStrategyOptions)
 
 it('has defaults: any scope, any age, no look-up, the issuer as the realm', () => {
   const defaults = {
