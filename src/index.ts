@@ -16,13 +16,8 @@ export type { Hasher } from './accounts/passwords/hashers/hasher.js'
 export { pbkdf2 } from './accounts/passwords/hashers/pbkdf2.js'
 export { scrypt } from './accounts/passwords/hashers/scrypt.js'
 export type { CustomPasswords } from './accounts/passwords/host-passwords.js'
-export {
-  createPasswords,
-  type ForbiddenCheck,
-  type Passwords,
-  type PasswordsOptions,
-  type PasswordsSlot,
-} from './accounts/passwords/passwords.js'
+export { createPasswords, type Passwords, type PasswordsSlot } from './accounts/passwords/passwords.js'
+export type { ForbiddenCheck, PasswordsOptions } from './accounts/passwords/passwords-options.js'
 export type { OwnUser, UserOf } from './accounts/request-user.js'
 export type { Attempt, AttemptOutcome } from './accounts/throttle/attempt.js'
 export type { ConsumedAttempt, CustomThrottle } from './accounts/throttle/host-throttle.js'
@@ -56,21 +51,18 @@ export {
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
 export type { TokenFrom } from './guard/token-source.js'
-export type { AfterPassword, CheckedPassword, ExtraFields } from './login/after-password.js'
 export type { FieldNames } from './login/body/field-names.js'
 export { createLogin, type Login, type LoginResult } from './login/create-login.js'
-export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/create-sign-in.js'
-export type { Credentials, LimitKey } from './login/login.js'
+export type { CredentialsOptions } from './login/credentials-options.js'
+export type { LoginChoice } from './login/login-choice.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
 export type { RefreshChoice } from './login/refresh-mode.js'
-export type { SignInTerms } from './login/sign-in-terms.js'
-export type {
-  CredentialsOptions,
-  IssuedResponse,
-  LoginChoice,
-  TokenRouterOptions,
-} from './login/token-router-options.js'
+export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/sign-in/create-sign-in.js'
+export type { AfterPassword, CheckedPassword, ExtraFields } from './login/steps/after-password.js'
+export type { Credentials, LimitKey } from './login/steps/login-task.js'
+export type { SignInTerms } from './login/steps/sign-in-terms.js'
+export type { IssuedResponse, TokenRouterOptions } from './login/token-router-options.js'
 export type { Clock, Duration } from './options/checks.js'
 export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './refusals/auth-error.js'
 export type {

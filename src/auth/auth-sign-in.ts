@@ -2,8 +2,8 @@ import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
 import { accountIdOf } from '../accounts/request-user.js'
 import { signInOf } from '../guard/bearer-steps.js'
-import { loginById } from '../login/account-by-id.js'
-import { createFinish } from '../login/finish-sign-in.js'
+import { loginById } from '../login/sign-in/account-by-id.js'
+import { createFinish } from '../login/sign-in/finish-sign-in.js'
 import type { TokenRouterSettings } from '../login/token-router-options.js'
 import { bool } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
@@ -66,13 +66,13 @@ const schema = {
   remember: optional(bool, true),
 }
 
-interface Settings extends TokenRouterSettings {
+interface AuthSignInSettings extends TokenRouterSettings {
   findById: FindById | undefined
   mountPath: string
 }
 
 /** Creates `auth.signIn`. */
-export function createAuthSignIn(settings: Settings): AuthSignIn {
+export function createAuthSignIn(settings: AuthSignInSettings): AuthSignIn {
   const { tokens, timeout, refresh, findById, mountPath, emit } = settings
   const finishSignIn = createFinish(settings)
 

@@ -12,7 +12,7 @@ import {
   authOf,
   type BearerGuard,
   type GuardedRequest,
-  requireBearer,
+  requireBearerFor,
 } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { createLogin, type Login } from '../login/create-login.js'
@@ -119,14 +119,14 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const tickets = createTickets(given.issuer, sessions)
   const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
   const ownGuard = { ...given.guard, tokens: accepted, ...(store && { accounts: store }) }
-  function guard({ ticket, ...chosen }: AuthGuardOptions & { optional?: false | undefined } = {}): BearerGuard {
+  function guard({ ticket, ...chosen }: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
     if (taken)
       throw misuse(`createAuth: auth.guard() takes no "${taken}". Pass it to createAuth(), or use requireBearer()`)
-    const byToken = requireBearer({ ...ownGuard, ...chosen })
+    const byToken = requireBearerFor('auth.guard', { ...ownGuard, ...chosen })
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
     const { isRevoked } = ownGuard
-    const byTicket = requireBearer({
+    const byTicket = requireBearerFor('auth.guard', {
       ...ownGuard,
       ...chosen,
       tokens: tickets.tokens,

@@ -2,7 +2,8 @@ import type { Account } from '../accounts/account.js'
 import { hasBrand } from '../options/brand.js'
 import { isThenable, own } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
-import { type Emit, emitter } from '../refusals/events.js'
+import { missingToken } from '../refusals/codes.js'
+import { type Emit, emitter } from '../refusals/emitter.js'
 import { type LazyOrigin, sourceIn } from '../requests/origin.js'
 import { factsOf, mayBeRefreshed, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
@@ -121,8 +122,7 @@ const MOST_AHEAD = 60_000
 /** Refuses a request without a token, unless the guard is optional. */
 function assertOptional({ optional, scheme, tokenFrom }: AuthorizeSettings & SourceSettings): void {
   if (optional) return
-  const place = tokenFrom ? '' : ` Send it as Authorization: ${scheme.name} <token>.`
-  throw new AuthError('missing_token', { message: `This resource needs a token.${place}` })
+  throw new AuthError('missing_token', { message: missingToken(tokenFrom ? undefined : scheme.name) })
 }
 
 function requireVerified(auth: VerifiedToken): void {

@@ -1,5 +1,7 @@
 import { type AuthError, asRefusal } from '../refusals/auth-error.js'
-import { type AuthObserver, type Emit, refusalEvent, reportedCopy } from '../refusals/events.js'
+import type { Emit } from '../refusals/emitter.js'
+import type { AuthObserver } from '../refusals/events.js'
+import { refusalEvent, reportedCopy } from '../refusals/report-refusal.js'
 import { allHeaders, type HttpResponse, refusalResponse } from '../refusals/responses.js'
 import { hasToClose } from '../refusals/send-response.js'
 import { addressIn, type LazyOrigin } from '../requests/origin.js'

@@ -1,15 +1,13 @@
 import type { Account, AccountStore } from '../accounts/account.js'
 import { storeWithIds } from '../accounts/find-account.js'
 import type { OwnUser } from '../accounts/request-user.js'
-import { hasBrand } from '../options/brand.js'
-import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge, withMethods } from '../options/checks.js'
+import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
   aliasesOf,
   type Check,
   type Checked,
   checkThat,
-  InvalidOption,
   named,
   optional,
   readOptions,
@@ -21,13 +19,12 @@ import { noteGuard } from '../sessions/session-parts.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
-import { hostVerifier, type Verifier, verifierOf } from '../tokens/verifier.js'
-import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
 import type { Allow, RevocationCheck } from './ask-host.js'
 import { BEARER, type BearerScheme, schemeOf } from './bearer-header.js'
 import type { GuardSettings } from './bearer-steps.js'
 import type { TokenFrom } from './token-source.js'
+import { tokenVerifiers } from './verifiers-option.js'
 
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions<A extends Account = Account> extends HostOptions {
@@ -98,40 +95,6 @@ export interface RequireBearerOptions<A extends Account = Account> extends HostO
   resourceMetadata?: string | URL | undefined
 }
 
-const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
-const verifierObject = withMethods<CustomTokenVerifier>(VERIFIER, ['verify'])
-const tokenVerifier: Check<Verifier> = (value) => {
-  if (hasBrand('IdTokenVerifier', value))
-    throw new InvalidOption(
-      VERIFIER,
-      'An ID token gives no access. Verify it in your sign-in route, and call auth.signIn()',
-    )
-  const tokens = verifierObject(value)
-  const accepts = memberOf(tokens, 'accepts')
-  if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
-  if (accepts !== undefined && typeof accepts !== 'function')
-    throw new InvalidOption(VERIFIER, 'Its "accepts" must be a function (text) => boolean')
-  return verifierOf(tokens) ?? hostVerifier(tokens)
-}
-
-const MOST_ISSUERS = 32
-
-const tokenVerifiers: Check<Verifiers> = (value) => {
-  if (!Array.isArray(value)) {
-    const one = tokenVerifier(value)
-    return one.accepts ? severalVerifiers([one]) : oneVerifier(one)
-  }
-  const list = [...value].map(tokenVerifier)
-  const issuers = new Set(list.map(({ issuer }) => issuer))
-  if (list.length === 0 || list.length > MOST_ISSUERS)
-    throw new InvalidOption(`a list of 1 to ${MOST_ISSUERS} verifiers`)
-  if (issuers.size < list.length) {
-    const hint = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
-    throw new InvalidOption('a list of verifiers, each of another issuer', hint)
-  }
-  return severalVerifiers(list)
-}
-
 const metadataUrl = secureUrl(
   "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'",
 )
@@ -139,7 +102,7 @@ const metadataUrl = secureUrl(
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
 /** The options that a step of the guard reads. An option that no step names does not compile. */
-type Table = { readonly [name in keyof GuardSettings]: Check<GuardSettings[name] | undefined> }
+type GuardTable = { readonly [name in keyof GuardSettings]: Check<GuardSettings[name] | undefined> }
 
 const optionalOption: Check<boolean | 'lenient'> = (value) => (value === 'lenient' ? value : lenientOrBool(value))
 const lenientOrBool = checkThat<boolean>("true, false or 'lenient'", (value) => typeof value === 'boolean')
@@ -147,7 +110,7 @@ const lenientOrBool = checkThat<boolean>("true, false or 'lenient'", (value) => 
 const schemeText = text("the name of a scheme, like 'Token'", HTTP_TOKEN)
 const schemeOption: Check<BearerScheme> = (value) => schemeOf(schemeText(value))
 
-const guardSchema = {
+export const guardSchema = {
   tokens: tokenVerifiers,
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
@@ -163,14 +126,15 @@ const guardSchema = {
   resourceMetadata: optional((value) => metadataUrl(value).href),
   timeout: hostSchema.timeout,
   onEvent: hostSchema.onEvent,
-} satisfies Table
+} satisfies GuardTable
 
 /** The options of the middleware that the strategy does not have. */
 const middlewareSchema = { forwardErrors: hostSchema.forwardErrors, refuse: hostSchema.refuse }
 
-const aliases = aliasesOf({
+export const guardAliases = aliasesOf({
   tokens: 'issuer verifier secret secretOrKey algorithms audience',
-  scope: 'scopes requiredScopes role roles permissions',
+  scope: 'scopes requiredScopes',
+  'Pass its name as "scope", and return it in the "scopes" of the account': 'role roles permissions',
   anyScope: 'scopeIncludesAny anyScopes',
   signedInWithin: 'maxAge max_age',
   accounts: 'account store',
@@ -179,27 +143,19 @@ const aliases = aliasesOf({
   optional: 'credentialsRequired required authRequired',
 })
 
-/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors` and `refuse`, because Passport has its own error handling. */
-export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors' | 'refuse'>
-
-export function readBearerOptions(caller: Subject, options: BearerStrategyOptions): GuardSettings {
-  const read = readOptions<BearerStrategyOptions, typeof guardSchema>(caller, options, guardSchema, aliases)
-  return withRealm(caller, options, read)
-}
-
-export function readRequireBearerOptions(options: RequireBearerOptions) {
-  const caller = 'requireBearer'
+export function readRequireBearerOptions(caller: Subject, options: RequireBearerOptions) {
   const schema = { ...guardSchema, ...middlewareSchema }
   const { forwardErrors, refuse, ...read } = readOptions<RequireBearerOptions, typeof schema>(
     caller,
     options,
     schema,
-    aliases,
+    guardAliases,
   )
-  return { settings: withRealm(caller, options, read), forwardErrors, ownForm: refuse }
+  return { settings: guardSettings(caller, options, read), forwardErrors, ownForm: refuse }
 }
 
-function withRealm(caller: Subject, options: object, read: Checked<typeof guardSchema>): GuardSettings {
+/** Returns the settings of a guard whose options belong together, with the default of the realm. */
+export function guardSettings(caller: Subject, options: object, read: Checked<typeof guardSchema>): GuardSettings {
   for (const option of ['scope', 'anyScope']) {
     if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
       throw misuse(
@@ -208,7 +164,7 @@ function withRealm(caller: Subject, options: object, read: Checked<typeof guardS
       )
     }
   }
-  noteMistakes(options as BearerStrategyOptions, read)
+  noteMistakes(options as RequireBearerOptions, read)
   if (read.allow && !read.accounts) throw misuse(`${caller}: option "allow" needs "accounts"`, PAGE.guard)
   if (read.tokenFrom && memberOf(options, 'scheme') !== undefined)
     throw misuse(`${caller}: option "scheme" has no effect next to "tokenFrom"`, PAGE.guard)
@@ -217,23 +173,10 @@ function withRealm(caller: Subject, options: object, read: Checked<typeof guardS
 }
 
 /** Warns of options that the host may not mean. */
-function noteMistakes({ tokens }: BearerStrategyOptions, read: Checked<typeof guardSchema>): void {
+function noteMistakes({ tokens }: RequireBearerOptions, read: Checked<typeof guardSchema>): void {
   const { scope, anyScope = [], sessions, isRevoked } = read
   if ([...scope, ...anyScope].some((one) => one.includes(','))) warnOnce('commaInScope')
   // A function of the host may look the sessions up.
   if (isRevoked && !sessions) return
   for (const one of [tokens].flat()) noteGuard(one, sessions)
-}
-
-/** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
-const NO_EFFECT = [...Object.keys(guardSchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
-
-/** Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect. */
-export function assertNoBearerOption(options: object): void {
-  const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
-  if (name === undefined) return
-  throw misuse(
-    `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,
-    PAGE.guard,
-  )
 }

@@ -55,8 +55,13 @@ export function requireBearer<A extends Account = Account>(
   options: RequireBearerOptions<A>,
 ): BearerGuard<VerifiedToken | undefined>
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
-  const { settings, forwardErrors, ownForm } = readRequireBearerOptions(options)
-  const guard = createGuard('requireBearer', settings)
+  return requireBearerFor('requireBearer', options)
+}
+
+/** Creates the guard of a function, which its errors name. */
+export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options: RequireBearerOptions) {
+  const { settings, forwardErrors, ownForm } = readRequireBearerOptions(caller, options)
+  const guard = createGuard(caller, settings)
 
   function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
     const error = refusalAt(context, thrown)

@@ -5,15 +5,10 @@ import { brandOf, brandWith } from '../options/brand.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { type AuthErrorCode, REFUSALS } from '../refusals/codes.js'
-import {
-  type AuthObserver,
-  type Emit,
-  type EventSubject,
-  emitter,
-  refusalEvent,
-  reportedCopy,
-} from '../refusals/events.js'
+import { type Emit, type EventSubject, emitter } from '../refusals/emitter.js'
+import type { AuthObserver } from '../refusals/events.js'
 import { asCallRefusal, type CallRefusal } from '../refusals/refusal.js'
+import { refusalEvent, reportedCopy } from '../refusals/report-refusal.js'
 import { hostErrorOf } from '../refusals/sign-in-refusal.js'
 import { LOGIN, tracePromise } from '../refusals/tracing.js'
 import type { Origin, RequestOrigin } from '../requests/origin.js'
@@ -21,13 +16,15 @@ import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
-import type { ExtraFields } from './after-password.js'
-import { withLookUp } from './confirmation.js'
-import { type Credentials, type LoggedIn, type LoginTask, logIn, refuseKnownAddress } from './login.js'
+import { type LoggedIn, logIn } from './login.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
-import { type LoginOrigin, originOf, requestIn } from './login-origin.js'
+import { type LoginOrigin, originOf } from './login-origin.js'
 import { credentialsIn, fieldsIn, LONGEST_CREDENTIALS, type SentCredentials } from './read-credentials.js'
-import { type AccountSubject, withTerms } from './sign-in-terms.js'
+import type { ExtraFields } from './steps/after-password.js'
+import { withLookUp } from './steps/confirmation.js'
+import { refuseKnownAddress } from './steps/login-attempt.js'
+import type { Credentials, LoginTask } from './steps/login-task.js'
+import { type AccountSubject, withTerms } from './steps/sign-in-terms.js'
 
 /** A successful login: who signed in, and what `issue` needs. */
 export interface LoginResult<U = object> {
@@ -82,11 +79,8 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
     if (emailInEvents) subject.email = credentials.email
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
-    const { address, source, signal } = origin
-    const { email, password, fields } = credentials
-    const task = { ...dependencies, email, password, fields, req: requestIn(origin), address, source, signal }
     async function run(): Promise<LoginResult> {
-      const found = await logIn({ ...task, dependencyFailed })
+      const found = await logIn({ ...dependencies, ...credentials, ...origin, dependencyFailed })
       return { account: found.user, subject: subjectOfLogin(found) }
     }
     return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
@@ -114,7 +108,7 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
 
   const emit = emitToObserver ?? emitter()
   const login: Login = async (given, from) => {
-    const origin = originOf(from)
+    const origin = originOf('logIn', from)
     const subject: EventSubject = { address: origin.address }
     try {
       const credentials = credentialsIn(given, LONGEST_CREDENTIALS)

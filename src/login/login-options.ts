@@ -10,9 +10,9 @@ import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptio
 import { methodHint } from '../options/suggest.js'
 import { isPlainObject, own } from '../options/values.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
-import type { AfterPassword, AfterPasswordTask } from './after-password.js'
 import { defaultThrottle } from './default-throttle.js'
-import type { LimitKey } from './login.js'
+import type { AfterPassword, AfterPasswordTask } from './steps/after-password.js'
+import type { LimitKey } from './steps/login-task.js'
 
 /** The options of `createLogin`. */
 export interface LoginOptions<A extends Account = Account, R = IncomingMessage | undefined>

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from '../options/checks.js'
-import { checkThat, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject, memberOf, own } from '../options/values.js'
+import { checkThat, named, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject, memberOf } from '../options/values.js'
 import { clientNetwork } from '../requests/client-network.js'
-import { followerOf, NEVER, type Origin, originOfRequest, type RequestOrigin } from '../requests/origin.js'
+import { followerOf, NEVER, type Origin, originOfRequest } from '../requests/origin.js'
 
 /** The client that signs in, where there is no request. */
 export interface LoginOrigin {
@@ -19,6 +19,10 @@ const isSignal = (value: unknown) =>
   typeof memberOf(value, 'addEventListener') === 'function'
 const signalOption = checkThat<AbortSignal>('an AbortSignal', isSignal)
 
+const originOption = checkThat<LoginOrigin>('the request or { address }', isPlainObject, (value) =>
+  typeof value === 'string' ? 'Pass the credentials as one object: logIn({ email, password }, req)' : '',
+)
+
 const originSchema = {
   address: optional(text('the address of a client')),
   signal: optional((value) => followerOf(signalOption(value)), NEVER),
@@ -28,16 +32,10 @@ const originSchema = {
 export const isRequest = (origin: object): origin is IncomingMessage =>
   isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
 
-/** Returns the request of an origin, if it has one. */
-export const requestIn = (origin: Origin): IncomingMessage | undefined => own(origin as RequestOrigin, 'req')
-
-export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
+export function originOf(caller: 'logIn' | 'signIn', origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
-  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(
-    'logIn',
-    origin as LoginOrigin,
-    originSchema,
-    { ip: 'address', remoteAddress: 'address' },
-  )
-  return { address, signal, source: { network: clientNetwork(address), connection: undefined } }
+  const given = named(`${caller}: the origin`, originOption, origin)
+  const aliases = { ip: 'address', remoteAddress: 'address' }
+  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(caller, given, originSchema, aliases)
+  return { req: undefined, address, signal, source: { network: clientNetwork(address), connection: undefined } }
 }

@@ -6,10 +6,10 @@ import { AuthError } from '../refusals/auth-error.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import { createTurnQueue } from '../waiting/turn-queue.js'
-import type { ExtraFields } from './after-password.js'
 import { FIELDS, type FieldNames } from './body/field-names.js'
 import { type BodyLimits, type BodyRequest, createBodyReader } from './body/request-body.js'
-import type { Credentials } from './login.js'
+import type { ExtraFields } from './steps/after-password.js'
+import type { Credentials } from './steps/login-task.js'
 
 /** A login waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)

@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express'
-import type { EventSubject } from '../refusals/events.js'
+import type { EventSubject } from '../refusals/emitter.js'
 import type { HttpResponse } from '../refusals/responses.js'
 import { assertOwnOrigin } from '../requests/cross-site.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { issueNowOf } from '../tokens/verifier.js'
-import { createFinish, plain } from './finish-sign-in.js'
-import { withText } from './issuing.js'
 import { createCredentialsReader } from './read-credentials.js'
+import { createFinish, plain } from './sign-in/finish-sign-in.js'
+import { withText } from './sign-in/issuing.js'
 import type { TokenRouterSettings } from './token-router-options.js'
 
 /** Creates the token endpoint: request → credentials → account → token → response. */

@@ -22,32 +22,32 @@ const MARKS = {
   LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.4'),
 } as const
 
-export type Kind = keyof typeof MARKS
+export type Brand = keyof typeof MARKS
 
 /** Marks an object, with a value for `markOf`. The mark is not enumerable, so a copy made with a spread does not carry it. */
-export function brand<T extends object>(kind: Kind, object: T, value?: unknown): T {
+export function brand<T extends object>(kind: Brand, object: T, value?: unknown): T {
   return Object.defineProperty(object, MARKS[kind], bare({ value }))
 }
 
 /** Marks an object, and adds a value for `brandOf`. */
-export function brandWith<T extends object>(kind: Kind, object: T, value: object): T {
+export function brandWith<T extends object>(kind: Brand, object: T, value: object): T {
   return brand(kind, object, Object.freeze({ of: object, value }))
 }
 
 /** Returns whether an object carries the mark itself. An inherited mark does not count. */
-export function hasBrand(kind: Kind, value: unknown): value is object {
+export function hasBrand(kind: Brand, value: unknown): value is object {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return isObject && Object.hasOwn(value, MARKS[kind])
 }
 
 /** Returns the value of an object's mark, also through a proxy. */
-export const markOf = (kind: Kind, object: object) => (object as { [mark: symbol]: unknown })[MARKS[kind]]
+export const markOf = (kind: Brand, object: object) => (object as { [mark: symbol]: unknown })[MARKS[kind]]
 
 /**
  * Returns the value that `brandWith` added. A copy, an heir or a proxy of the object has none, because its own function must not be
  * bypassed.
  */
-export function brandOf(kind: Kind, object: object): unknown {
+export function brandOf(kind: Brand, object: object): unknown {
   if (!hasBrand(kind, object)) return undefined
   const mark = markOf(kind, object) as { of: object; value: object }
   return mark.of === object ? mark.value : undefined

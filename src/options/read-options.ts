@@ -20,7 +20,7 @@ export class InvalidOption extends Error {
 /** The values that the checks of a table return. */
 export type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
 
-/** Creates aliases from a table: each option of this package, with its names in other packages. */
+/** Creates aliases from a table: each option of this package, or a sentence, with its names in other packages. */
 export function aliasesOf(names: Readonly<Record<string, string>>): Aliases {
   return Object.fromEntries(
     Object.entries(names).flatMap(([option, others]) => others.split(' ').map((other) => [other, option])),

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalOf, responseTo } from '../guard/refuse.js'
-import { assertNoBearerOption, type BearerStrategyOptions, readBearerOptions } from '../guard/require-bearer-options.js'
 import { bare } from '../options/values.js'
 import { assertHeaderLines } from '../requests/header-lines.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { throwLater } from '../waiting/throw-later.js'
+import { assertNoBearerOption, type BearerStrategyOptions, readBearerOptions } from './bearer-strategy-options.js'
 import {
   callVerify,
   type Done,
@@ -21,7 +21,7 @@ import {
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
 
 /** The view of a request for the parent: a header that makes it call its callback, and neither a body nor a query. */
-interface View {
+interface BearerView {
   headers: object
   check(verified: Done): void
 }
@@ -34,7 +34,7 @@ interface BearerSetup {
   readonly verify: BearerVerify | undefined
 }
 
-const Bearer = Strategy as unknown as ParentOf<(view: View, token: string, verified: Done) => void>
+const Bearer = Strategy as unknown as ParentOf<(view: BearerView, token: string, verified: Done) => void>
 
 /**
  * Authenticates a request by its bearer token (RFC 6750), for `passport.use()` and for Nest's `PassportStrategy()`: the strategy of
@@ -59,8 +59,7 @@ export class BearerStrategy extends Bearer {
    */
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
-    const caller = 'BearerStrategy'
-    this.#setup = { guard: createGuard(caller, readBearerOptions(caller, options)), verify }
+    this.#setup = { guard: createGuard('BearerStrategy', readBearerOptions(options)), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -109,7 +108,7 @@ export class BearerStrategy extends Bearer {
       else admitted(done)
     }
 
-    const view: View = bare({ headers: HEADERS, check })
+    const view: BearerView = bare({ headers: HEADERS, check })
     // The parent fails when the verify callback has refused the user of a token.
     const fail = () => outcome.fail(undefined, 401)
     super.authenticate.call(withActions(this, { ...outcome, fail }), view)

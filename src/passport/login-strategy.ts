@@ -1,15 +1,15 @@
 import { Strategy } from 'passport-local'
 import type { BodyRequest } from '../login/body/request-body.js'
-import type { Credentials } from '../login/login.js'
 import { createCredentialsReader, type SentCredentials } from '../login/read-credentials.js'
-import { type LoginStrategyOptions, readLoginStrategyOptions } from '../login/token-router-options.js'
+import type { Credentials } from '../login/steps/login-task.js'
 import { bare } from '../options/values.js'
 import { isAuthError } from '../refusals/auth-error.js'
-import type { EventSubject } from '../refusals/events.js'
+import type { EventSubject } from '../refusals/emitter.js'
 import { asCallRefusal } from '../refusals/refusal.js'
 import { hostErrorOf, isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import { originOfRequest } from '../requests/origin.js'
 import { throwLater } from '../waiting/throw-later.js'
+import { type LoginStrategyOptions, readLoginStrategyOptions } from './login-strategy-options.js'
 import {
   callVerify,
   type Done,
@@ -23,21 +23,23 @@ import {
 /** Changes the user of a login, and calls `done` with the new user. */
 export type LoginVerify = (user: object, done: Done) => unknown
 
-type Settings = ReturnType<typeof readLoginStrategyOptions>
+type StrategySettings = ReturnType<typeof readLoginStrategyOptions>
 
 /** The view of a request for the parent: the checked credentials, and no query. */
-interface View {
+interface LoginView {
   body: Credentials
   logIn(credentials: Credentials, verified: Done): void
 }
 
-interface LoginSetup extends Pick<Settings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
+interface LoginSetup extends Pick<StrategySettings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
   readCredentials: ReturnType<typeof createCredentialsReader>
   verify: LoginVerify | undefined
 }
 
 const FIELDS = { usernameField: 'email', passwordField: 'password', passReqToCallback: true }
-const Local = Strategy as unknown as ParentOf<(view: View, email: string, password: string, verified: Done) => void>
+const Local = Strategy as unknown as ParentOf<
+  (view: LoginView, email: string, password: string, verified: Done) => void
+>
 
 /**
  * Authenticates a request by the e-mail address and the password in its body, for `passport.use()` and for Nest's

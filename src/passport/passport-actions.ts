@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { type AuthObserver, reportedCopy } from '../refusals/events.js'
+import type { AuthObserver } from '../refusals/events.js'
 import type { CallRefusal } from '../refusals/refusal.js'
+import { reportedCopy } from '../refusals/report-refusal.js'
 import { closeAfterEnd } from '../refusals/send-response.js'
 import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
 import { throwLater } from '../waiting/throw-later.js'

@@ -1,15 +1,15 @@
 import type { Request, Response } from 'express'
 import { createBodyReader } from '../login/body/request-body.js'
 import { subjectOf } from '../login/create-login.js'
-import { createIssuing, limitCalls } from '../login/issuing.js'
 import { cookieValues, deleteCookie } from '../login/refresh-cookie.js'
 import { type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
-import { withKeptTerms } from '../login/sign-in-terms.js'
+import { createIssuing, limitCalls } from '../login/sign-in/issuing.js'
+import { withKeptTerms } from '../login/steps/sign-in-terms.js'
 import type { TokenRouterSettings } from '../login/token-router-options.js'
 import { isPlainObject, own } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import type { RefreshRefusal } from '../refusals/codes.js'
-import type { EventSubject } from '../refusals/events.js'
+import type { EventSubject } from '../refusals/emitter.js'
 import { doneResponse, type HttpResponse, type RefreshMode } from '../refusals/responses.js'
 import { assertOwnOrigin } from '../requests/cross-site.js'
 import type { RequestOrigin } from '../requests/origin.js'
@@ -22,7 +22,7 @@ import { refresh, refused, signOut } from './refresh.js'
 /** A refresh waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
-type Settings = TokenRouterSettings & { refresh: RefreshRoutes }
+type RefreshEndpointSettings = TokenRouterSettings & { refresh: RefreshRoutes }
 
 /** The refusals after which the session of the refresh token is over for ever, so that its cookie is of no use. */
 const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
@@ -34,7 +34,7 @@ const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
 ])
 
 /** Creates the endpoint that refreshes a session: request → refresh token → account → token → response. */
-export function createRefreshEndpoint(settings: Settings) {
+export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
   const { tokens, path, timeout, emit } = settings
   const { refreshing, findById, modeOf } = settings.refresh
   const issue = createIssuing(settings)
@@ -91,7 +91,7 @@ export function createRefreshEndpoint(settings: Settings) {
 }
 
 /** Creates the endpoint that ends the session of a refresh token. */
-export function createSignOutEndpoint(settings: Settings) {
+export function createSignOutEndpoint(settings: RefreshEndpointSettings) {
   const { path } = settings
   const { refreshing, modeOf } = settings.refresh
   const present = createPresenter(settings)
@@ -124,7 +124,7 @@ const NO_COOKIE =
 const hasBody = ({ headers }: Request) => Number(own(headers, 'content-length') ?? 0) > 0
 
 /** Creates the reader of the refresh token of a request. A text that this package did not sign is refused without a look-up. */
-function createPresenter({ tokens, sessions, refresh, ...limits }: Settings) {
+function createPresenter({ tokens, sessions, refresh, ...limits }: RefreshEndpointSettings) {
   const { refreshing } = refresh
   const readBody = createBodyReader(limits)
   const issuers = [...new Set([tokens.issuer, ...(sessions?.issuers ?? [])])]

@@ -83,6 +83,14 @@ export interface Refusal {
   unseen?: true
 }
 
+/**
+ * Returns the message of `missing_token`.
+ * @param scheme the scheme of the header. Undefined where the header does not hold the token
+ */
+export function missingToken(scheme: string | undefined): string {
+  return `This resource needs a token.${scheme ? ` Send it as Authorization: ${scheme} <token>.` : ''}`
+}
+
 const ROWS = {
   method_not_allowed: {
     status: 405,
@@ -140,7 +148,7 @@ const ROWS = {
     status: 401,
     by: ['guard'],
     challenge: null,
-    message: 'This resource needs a token. Send it as Authorization: Bearer <token>.',
+    message: missingToken('Bearer'),
   },
   invalid_request: {
     status: 400,

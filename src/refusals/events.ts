@@ -1,10 +1,6 @@
-import { bare, ignoringErrors, own } from '../options/values.js'
-import type { AuthError } from './auth-error.js'
-import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, Part, RefreshRefusal, TokenRefusal } from './codes.js'
-import { describeError } from './describe-error.js'
-import { type CallRefusal, withOtherHeaders } from './refusal.js'
+import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, RefreshRefusal, TokenRefusal } from './codes.js'
 
-interface EventBase {
+export interface EventBase {
   /** The time of the event. */
   time: Date
   /** The client's address, from `req.ip`. Express's setting `trust proxy` determines it. */
@@ -164,74 +160,3 @@ export type AuthEvent =
 
 /** The `onEvent` option. Its errors and rejections are ignored, so an observer never affects a request. */
 export type AuthObserver = (event: AuthEvent) => unknown
-
-export type EventSubject = Pick<EventBase, 'address' | 'email'>
-
-/** An event without the fields that the emitter adds. */
-type NewEvent<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
-
-export type Emit = (subject: EventSubject, event: NewEvent<AuthEvent>) => void
-
-export function emitter(observer: AuthObserver = warnOfFirstFailures()): Emit {
-  return (subject, event) => ignoringErrors(() => observer({ ...event, ...subject, time: new Date() } as AuthEvent))
-}
-
-export function warn(message: string): void {
-  process.emitWarning(message, 'ExpressTokenEndpointWarning')
-}
-
-/** Creates the default observer. It emits a process warning for each dependency's first failure, which would leave no trace. */
-function warnOfFirstFailures(): AuthObserver {
-  const warned = new Set<Dependency>()
-  return (event) => {
-    if (event.type !== 'dependency.failed' || warned.has(event.dependency)) return
-    warned.add(event.dependency)
-    warn(`${event.dependency} failed: ${describeError(event.error)}. Set onEvent to receive every failure`)
-  }
-}
-
-/** The observers that have received a refusal. Undefined stands for the process warning. */
-const reported = new WeakMap<object, AuthObserver | undefined>()
-
-/**
- * Returns a copy of a refusal that an observer has received, so that the next part does not report it too. A copy, because a function of
- * the host may throw one error for several requests.
- */
-export function reportedCopy<R extends CallRefusal>(
-  error: R,
-  observer: AuthObserver | undefined,
-  headers: R['headers'] = error.headers,
-): R {
-  const copy = withOtherHeaders(error, headers)
-  reported.set(copy, observer)
-  return copy
-}
-
-/** Creates the function that reports the refusals of a route, except those that its observer has received. */
-export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) {
-  return (subject: EventSubject, error: CallRefusal, part: Part = 'token'): void => {
-    // Once, because a function of the host may keep a refusal and throw it again.
-    if (reported.has(error) && reported.get(error) === observer) reported.delete(error)
-    else emit(subject, refusalEvent(part, error))
-  }
-}
-
-/** The parts whose refusals are events of the token endpoint. */
-const TOKEN_PARTS: readonly Part[] = ['token', 'refresh', 'tokenSignOut']
-
-/** Refusals of the token endpoint that have their own event type. */
-const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
-  too_many_attempts: 'token.throttled',
-  overloaded: 'token.overloaded',
-}
-
-export function refusalEvent(part: Part, error: CallRefusal): NewEvent<AuthEvent> {
-  const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error as AuthError)
-  if (dependency) {
-    const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }
-    return { type: 'dependency.failed', dependency, refused: true, ...about, error: error.cause }
-  }
-  const type = TOKEN_PARTS.includes(part) ? (own(TOKEN_EVENTS, code) ?? 'token.refused') : 'bearer.refused'
-  const about = Object.entries({ reason, accountId, tokenId, issuer, limit }).filter(([, fact]) => fact)
-  return { type, code, ...Object.fromEntries(about) } as NewEvent<AuthEvent>
-}

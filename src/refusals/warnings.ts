@@ -1,5 +1,5 @@
 import { PAGE, type Page } from '../options/misuse.js'
-import { warn } from './events.js'
+import { warn } from './emitter.js'
 
 /** The warnings that a process emits once, each for a likely mistake that may be meant. `…` stands for the name that is passed. */
 const WARNINGS = {

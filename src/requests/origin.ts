@@ -10,6 +10,8 @@ type HttpRequest = IncomingMessage & { ip?: string | undefined }
 
 /** The client that a request comes from. */
 export interface Origin {
+  /** The request. Undefined for a login without one. */
+  req: IncomingMessage | undefined
   address: string | undefined
   source: Source
   /** Aborted when the client has disconnected. */

@@ -1,11 +1,14 @@
 import type { ErrorRequestHandler } from 'express'
 import { parserRefusal } from '../login/body/request-body.js'
 import { text } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { isAuthError } from '../refusals/auth-error.js'
-import { type AuthObserver, emitter, refusalReporter } from '../refusals/events.js'
+import { emitter } from '../refusals/emitter.js'
+import type { AuthObserver } from '../refusals/events.js'
 import { inOwnForm } from '../refusals/own-response.js'
 import { rowOf } from '../refusals/refusal.js'
+import { refusalReporter } from '../refusals/report-refusal.js'
 import { type HeaderName, headerIn, refusalResponse } from '../refusals/responses.js'
 import { hasToClose, sendResponse } from '../refusals/send-response.js'
 import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
@@ -41,10 +44,14 @@ const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
  * `client_closed_request`. Passes every other error on.
  * @throws TypeError naming the option that is not valid
  */
-export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
+export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler
+// Four parameters, so that Express calls it with an error when its brackets are missing.
+export function authErrors(options?: AuthErrorsOptions, req?: unknown, _res?: unknown, _next?: unknown) {
+  if (req !== undefined)
+    throw misuse('authErrors: expected an options object, got an error of a request. Pass Express authErrors()')
   const { realm, onEvent, refuse } = readOptions<AuthErrorsOptions, typeof schema>('authErrors', options, schema)
   const report = refusalReporter(emitter(onEvent), onEvent)
-  return function sendAuthError(thrown, req, res, next) {
+  const sendAuthError: ErrorRequestHandler = (thrown, req, res, next) => {
     const error = isAuthError(thrown) || isSignInRefusal(thrown) ? thrown : parserRefusal(thrown)
     if (!error || res.headersSent) {
       next(error ?? thrown)
@@ -58,4 +65,5 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
     const closes = hasToClose(req) || headerIn(error, 'Connection') === 'close'
     sendResponse(res, inOwnForm(refuse, error, req, { ...response, headers: { ...headers, ...ofError } }), closes)
   }
+  return sendAuthError
 }

@@ -9,10 +9,10 @@ const KNOWN = {
   isReadOnly: { codes: ['25006', 1290, 1792, 1836, 3906], sqlite: /readonly database/ },
 }
 
-type Kind = keyof typeof KNOWN
+type ErrorKind = keyof typeof KNOWN
 
 /** Returns whether an error of a database is of a kind. */
-export function isError(kind: Kind, error: unknown): error is Error {
+export function isError(kind: ErrorKind, error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const { code, errno, number } = error as { code?: unknown; errno?: unknown; number?: unknown }
   const { codes, sqlite } = KNOWN[kind]
@@ -20,7 +20,7 @@ export function isError(kind: Kind, error: unknown): error is Error {
 }
 
 /** The hints of a store for its errors: each says how to repair it. */
-export type Hints = Partial<Record<Kind, Message>>
+export type Hints = Partial<Record<ErrorKind, Message>>
 
 /** Returns a store whose known errors say what to do, and whose errors have no values. */
 export function withHints<Store extends object>(store: Store, hints: Hints): Store {
@@ -41,7 +41,7 @@ function explained(error: unknown, hints: Hints): unknown {
   if (!(error instanceof Error)) return error
   // mysql2 adds the statement with its values to an error, and pg adds the row.
   for (const member of ['sql', 'detail']) Reflect.deleteProperty(error, member)
-  for (const [kind, hint] of Object.entries(hints) as [Kind, Message][])
+  for (const [kind, hint] of Object.entries(hints) as [ErrorKind, Message][])
     if (isError(kind, error)) return Object.assign(misuse(hint, PAGE.stores), { cause: error })
   return error
 }

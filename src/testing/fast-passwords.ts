@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Hasher } from '../accounts/passwords/hashers/hasher.js'
-import {
-  commonSchema,
-  createPasswords,
-  type Passwords,
-  type PasswordsOptions,
-  queueAliases,
-} from '../accounts/passwords/passwords.js'
+import { createPasswords, type Passwords } from '../accounts/passwords/passwords.js'
+import { commonSchema, type PasswordsOptions, queueAliases } from '../accounts/passwords/passwords-options.js'
 import { readOptions } from '../options/read-options.js'
 import { testsOnly } from './tests-only.js'
 

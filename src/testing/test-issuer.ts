@@ -1,5 +1,5 @@
 import { PAGE } from '../options/misuse.js'
-import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
+import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isThenable, memberOf } from '../options/values.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
@@ -118,13 +118,18 @@ const schema = {
 const subject: Check<TokenSubject> = (value) => {
   if (typeof value === 'string') return { accountId: value }
   const accountId = isPlainObject(value) ? memberOf(value, 'id') : undefined
-  if (isPlainObject(value) && typeof accountId === 'string') {
-    if (memberOf(value, 'scope') !== undefined)
-      throw new InvalidOption('an account { id, scopes?, claims? }', 'Did you mean "scopes"?')
+  if (isPlainObject(value) && typeof accountId === 'string' && memberOf(value, 'scope') === undefined) {
     return { accountId, scopes: memberOf(value, 'scopes'), claims: memberOf(value, 'claims') } as TokenSubject
   }
-  const hint = isPlainObject(value) && !isThenable(value) ? 'Its "id" must be a string' : ''
-  throw new InvalidOption("an account's id, or an account { id, scopes?, claims? }", hint)
+  throw new InvalidOption("an account's id, or an account { id, scopes?, claims? }", hintOn(value))
+}
+
+const accountAliases = aliasesOf({ id: 'accountId sub userId', scopes: 'scope role roles permissions' })
+
+function hintOn(value: unknown): string {
+  if (!isPlainObject(value) || isThenable(value)) return ''
+  const meant = Object.entries(accountAliases).find(([name]) => memberOf(value, name) !== undefined)?.[1]
+  return meant ? `Did you mean "${meant}"?` : 'Its "id" must be a string'
 }
 
 const subjectOf = (account: TestAccount) => named('the account of a test token', subject, account, PAGE.tests)

@@ -60,7 +60,7 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
 }
 
 /** The kinds of tokens that this package has not issued: of an identity provider, or of a verifier with `accepts`. */
-type Kind = 'provider' | 'unnamed'
+type ForeignKind = 'provider' | 'unnamed'
 
 /** Returns whether the issuer of a token also issues tokens without a sign-in. */
 export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== undefined
@@ -105,7 +105,7 @@ interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   iat: number
   exp: number
   /** Default: a token of this package, or of a custom verifier for an issuer. */
-  kind?: Kind | undefined
+  kind?: ForeignKind | undefined
 }
 
 export class Verified implements VerifiedToken {

@@ -20,6 +20,7 @@ export const ROOMS = {
       'test/unit/tokens/*.test.ts',
       'test/unit/tokens/jwt/{claims,issue-token,provider-claims}.test.ts',
       'test/unit/tokens/keys/{key-ring,keys-misuse}.test.ts',
+      'test/unit/login/token-router-options.test.ts',
       'test/unit/refusals/tracing.test.ts',
     ],
   },
@@ -66,17 +67,20 @@ export const ROOMS = {
     mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
     tests: [
       'test/unit/{auth,login,passport}/**/*.test.ts',
-      'test/unit/{refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
+      'test/unit/{guard/require-bearer-options,refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
       'test/unit/routes/{token-router,session-router}.test.ts',
       'test/unit/refusals/{mistakes,tracing,warnings}.test.ts',
     ],
   },
-  routes: { mutate: ['src/routes/*.ts'], tests: ['test/unit/{routes,login,refresh}/*.test.ts'] },
+  routes: {
+    mutate: ['src/routes/*.ts'],
+    tests: ['test/unit/{routes,refresh}/*.test.ts', 'test/unit/login/**/*.test.ts'],
+  },
   refusals: {
     mutate: ['src/refusals/*.ts'],
     tests: [
       'test/unit/refusals/*.test.ts',
-      'test/unit/login/after-password.test.ts',
+      'test/unit/login/steps/after-password.test.ts',
       'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
       'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',

@@ -117,7 +117,11 @@ const schema = {
 }
 
 const aliases = {
-  ...aliasesOf({ limiter: 'store', limits: 'pair address account points duration' }),
+  ...aliasesOf({
+    limiter: 'store',
+    limits: 'pair address account',
+    "Pass limits: { pair: { points: 10, duration: '15m' } }": 'points duration max maxAttempts windowMs',
+  }),
   // The name of the option before 1.0.
   budgets: 'limits',
   budget: 'limits',

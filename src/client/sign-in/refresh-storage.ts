@@ -1,12 +1,6 @@
+import type { BrowserStorage } from '../browser-storage.js'
 import type { ClientSettings, RefreshTokenStorage } from '../client-options.js'
 import { inTurn } from './call-queue.js'
-
-/** The part of `localStorage` that this file uses. */
-interface Store {
-  getItem(name: string): string | null
-  setItem(name: string, text: string): void
-  removeItem(name: string): void
-}
 
 /**
  * Returns the storage of the refresh token, whose functions run one after the other.
@@ -17,9 +11,9 @@ interface Store {
 export function storageOf({ refresh, name }: ClientSettings): RefreshTokenStorage | undefined {
   let kept = ''
   /** Returns empty text when there is no note, and the note of this client without storage. */
-  const use = (work: (store: Store) => unknown) => {
+  const use = (work: (store: BrowserStorage) => unknown) => {
     try {
-      return (work((globalThis as unknown as { localStorage: Store }).localStorage) as string | null) ?? ''
+      return (work((globalThis as unknown as { localStorage: BrowserStorage }).localStorage) as string | null) ?? ''
     } catch {
       return kept
     }

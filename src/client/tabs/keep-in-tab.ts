@@ -1,18 +1,12 @@
+import type { BrowserStorage } from '../browser-storage.js'
 import { LONGEST_TIMER } from '../countdown.js'
 import { expiryOf, type Grant, isLive } from '../grant.js'
 import { readJson } from '../read.js'
 import { type News, NO_TABS, shareable, type TabSharing } from './tab-link.js'
 
-/** The part of a browser's storage that this file uses. */
-interface Store {
-  getItem(name: string): string | null
-  setItem(name: string, text: string): void
-  removeItem(name: string): void
-}
-
 interface StorageWindow {
-  readonly sessionStorage: Store
-  readonly localStorage: Store
+  readonly sessionStorage: BrowserStorage
+  readonly localStorage: BrowserStorage
   readonly addEventListener?: (type: string, listener: (event: Change) => void, options: AbortController) => void
 }
 

@@ -1,3 +1,4 @@
+import { misuse } from '../../options/misuse.js'
 import { isPlainObject, own, parseJson } from '../../options/values.js'
 import { AuthError, type AuthErrorDetails } from '../../refusals/auth-error.js'
 import type { TokenRefusal } from '../../refusals/codes.js'
@@ -24,9 +25,15 @@ export interface Verifying<T = VerifiedToken> {
 /** The longest token. Node's default limit for all headers of a request is 16 kB. */
 const LONGEST = 2 ** 20
 
+/** The schemes of an `Authorization` header that hold a token. */
+const SCHEME = /^(Bearer|Token|JWT) /i
+const NO_SCHEME = 'tokens: verify got a text with a scheme, like "Bearer …". Pass only the token after it'
+
 /** Requires the text of a token. An object is not converted to text, because it could return another text the next time. */
 export function assertTokenText(text: unknown): asserts text is string {
   if (typeof text !== 'string' || text.length > LONGEST) throw refusal('malformed')
+  // Only the cause, because the text may come from a client.
+  if (SCHEME.test(text)) throw refusal('malformed', { cause: misuse(NO_SCHEME) })
 }
 
 /** @throws AuthError `invalid_token` */

@@ -1,4 +1,4 @@
-// Tests login/{account-by-id,finish-sign-in}.ts
+// Tests login/sign-in/{account-by-id,finish-sign-in}.ts
 
 import type { Request, Response } from 'express'
 import { createTokenIssuer } from 'express-token-endpoint'

@@ -69,6 +69,12 @@ describe('createAuth', () => {
     expect(events).toMatchObject([{ type: 'bearer.refused', reason: 'malformed', issuer: ISSUER }])
   })
 
+  it('names its guard in the message about an option of the guard', async () => {
+    const { auth } = await startAuth()
+    const says = 'auth.guard: unknown option "role". Pass its name as "scope"'
+    expectMisuse(() => auth.guard({ role: 'admin' } as never), says)
+  })
+
   it('has the paths of the option', async () => {
     const paths = { token: '/login', sessions: '/devices', keys: '/keys' }
     const { get, post, send } = await startAuth({ keys: signingKey('ES256'), paths }, '/api')

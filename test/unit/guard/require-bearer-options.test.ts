@@ -1,19 +1,20 @@
+// Tests guard/verifiers-option.ts passport/bearer-strategy-options.ts
+
 import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { type RequireBearerOptions, readRequireBearerOptions } from '../../../src/guard/require-bearer-options.js'
 import {
   assertNoBearerOption,
   type BearerStrategyOptions,
-  type RequireBearerOptions,
   readBearerOptions,
-  readRequireBearerOptions,
-} from '../../../src/guard/require-bearer-options.js'
+} from '../../../src/passport/bearer-strategy-options.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 
 const tokens = makeIssuer()
-const read = (options: object) => readRequireBearerOptions({ tokens, ...options } as RequireBearerOptions).settings
-const readForPassport = (options: object) =>
-  readBearerOptions('BearerStrategy', { tokens, ...options } as BearerStrategyOptions)
+const read = (options: object) =>
+  readRequireBearerOptions('requireBearer', { tokens, ...options } as RequireBearerOptions).settings
+const readForPassport = (options: object) => readBearerOptions({ tokens, ...options } as BearerStrategyOptions)
 
 it('has defaults: any scope, any age, no look-up, the issuer as the realm', () => {
   const defaults = {
@@ -33,7 +34,11 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     timeout: 5000,
     onEvent: undefined,
   }
-  expect(readRequireBearerOptions({ tokens })).toEqual({ settings: defaults, forwardErrors: false, ownForm: undefined })
+  expect(readRequireBearerOptions('requireBearer', { tokens })).toEqual({
+    settings: defaults,
+    forwardErrors: false,
+    ownForm: undefined,
+  })
   expect(readForPassport({})).toEqual(defaults)
   expect(read({ realm: 'reports' }).realm).toBe('reports')
 })
@@ -75,6 +80,12 @@ it.each([
   const message = `unknown option "${theirs}". Did you mean "${own}"?`
   expectMisuse(() => read({ [theirs]: 1 }), `requireBearer: ${message}`)
   expectMisuse(() => readForPassport({ [theirs]: 1 }), `BearerStrategy: ${message}`)
+})
+
+it.each(['role', 'roles', 'permissions'])('says how to require what others call %s', (theirs) => {
+  const message = `unknown option "${theirs}". Pass its name as "scope", and return it in the "scopes" of the account`
+  expectMisuse(() => read({ [theirs]: 'admin' }), `requireBearer: ${message}`)
+  expectMisuse(() => readForPassport({ [theirs]: 'admin' }), `BearerStrategy: ${message}`)
 })
 
 it('takes the verifiers of 32 issuers', () => {

@@ -173,10 +173,22 @@ describe('a login of the host', () => {
     expectMisuse(() => loginWith(options), says)
   })
 
+  it('the e-mail address and the password as two arguments are a TypeError, which shows neither', async () => {
+    const error = await rejectionOf(loginWith()(alice.email as never, PASSWORD as never))
+    const says = 'logIn: the origin must be the request or { address }, but is a string'
+    const fix = 'Pass the credentials as one object: logIn({ email, password }, req)'
+    const thrown = () => {
+      throw error
+    }
+    for (const part of [says, fix]) expectMisuse(thrown, part, [alice.email, PASSWORD])
+    // A client can send a text as its body.
+    expect(await rejectionOf(loginWith()(alice.email as never))).toMatchObject({ code: 'invalid_body' })
+  })
+
   it('an origin that is neither a request nor an address is a TypeError', async () => {
     const signal = 'option "signal" must be an AbortSignal'
     for (const [origin, says] of [
-      ['203.0.113.1', 'expected an options object, got a string'],
+      ['203.0.113.1', 'the origin must be the request or { address }, but is a string of 11 characters. '],
       [{ ip: '203.0.113.1' }, 'unknown option "ip"'],
       [{ address: 7 }, 'option "address" must be the address of a client'],
       [{ signal: {} }, signal],
@@ -581,6 +593,22 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       const app = express().get('/', (_req, _res, next) => next(thrown))
       await request(app.use(authErrors(), onError)).get('/')
       expect(onError.mock.calls[0]?.[0]).toBe(thrown)
+    })
+
+    it('says that its brackets are missing when it gets an error, and passes requests without an error on', async () => {
+      const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
+      const app = express()
+        .get('/own', (_req, _res, next) => next(new AuthError('forbidden')))
+        .use(authErrors as never, onError)
+      await request(app).get('/own')
+      const thrown = () => {
+        throw onError.mock.calls[0]?.[0]
+      }
+      expectMisuse(
+        thrown,
+        'authErrors: expected an options object, got an error of a request. Pass Express authErrors()',
+      )
+      await request(app).get('/other').expect(404)
     })
 
     it('makes a refusal of an error of 400 with a type and a body, also as text', async () => {

@@ -1,4 +1,4 @@
-// Tests login/end-attempt.ts accounts/throttle/host-throttle.ts accounts/passwords/host-passwords.ts
+// Tests login/steps/{check-password,confirm-login,login-attempt,look-up-account}.ts accounts/throttle/host-throttle.ts accounts/passwords/host-passwords.ts
 
 import {
   type AccountStore,
@@ -15,7 +15,9 @@ import { type CustomPasswords, passwordsOf } from '../../../src/accounts/passwor
 import type { PasswordsSlot } from '../../../src/accounts/passwords/passwords.js'
 import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
 import { type CustomThrottle, NO_LIMITS, throttleOf } from '../../../src/accounts/throttle/host-throttle.js'
-import { type LoginDependencies, type LoginTask, logIn, refuseKnownAddress } from '../../../src/login/login.js'
+import { logIn } from '../../../src/login/login.js'
+import { refuseKnownAddress } from '../../../src/login/steps/login-attempt.js'
+import type { LoginDependencies, LoginTask } from '../../../src/login/steps/login-task.js'
 import { settled, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'

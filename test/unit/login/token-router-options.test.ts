@@ -1,3 +1,5 @@
+// Tests login/{credentials-options,login-choice}.ts passport/login-strategy-options.ts tokens/issuer-option.ts
+
 import { argon2id, createTokenVerifier, type TokenRouterOptions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { readTokenRouterOptions } from '../../../src/login/token-router-options.js'
@@ -149,4 +151,12 @@ it.each([
   ...['label', 'device'].map((theirs) => [theirs, 'sessionLabel']),
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own) => {
   expectMisuse(() => read({ [theirs]: SECRET }), `unknown option "${theirs}". Did you mean "${own}"?`, [SECRET])
+})
+
+it.each([
+  ...['expiresIn', 'lifetime', 'expiration', 'ttl'].map((theirs) => [theirs, 'lifetime']),
+  ...['secret', 'keys', 'privateKey', 'secretOrKey'].map((theirs) => [theirs, 'keys']),
+])('says that the issuer has the option %s', (theirs = '', own) => {
+  const says = `tokenRouter: unknown option "${theirs}". Pass "${own}" to createTokenIssuer(), and the issuer as "tokens"`
+  expectMisuse(() => read({ [theirs]: SECRET }), says, [SECRET])
 })

@@ -1,6 +1,9 @@
+// Tests refusals/{emitter,report-refusal}.ts
+
 import { AuthError } from 'express-token-endpoint'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { emitter, refusalEvent } from '../../../src/refusals/events.js'
+import { emitter } from '../../../src/refusals/emitter.js'
+import { refusalEvent } from '../../../src/refusals/report-refusal.js'
 import { settled } from '../../support/concurrency.js'
 import { unhandledRejections } from '../../support/host.js'
 

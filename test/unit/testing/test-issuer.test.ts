@@ -40,14 +40,23 @@ describe('bearer', () => {
     }
   })
 
+  it('takes an account with members of the app, like a role that "allow" reads', async () => {
+    const { tokens, bearer } = createTestIssuer()
+    const account = { id: 'acc-1', role: 'admin' }
+    expect(await tokens.verify(tokenOf(bearer(account)))).toMatchObject({ accountId: 'acc-1', scopes: [] })
+  })
+
   it.each([
     ['nothing', undefined, 'is missing'],
     ['an account that was not found', null, 'is null'],
     ['a look-up that was not waited for', Promise.resolve(ALICE), 'is a Promise (is an "await" missing?)'],
     ['a number for an id', { id: 7 }, 'Its "id" must be a string'],
+    ...['accountId', 'sub', 'userId'].map((name) => [`an id as "${name}"`, { [name]: 'acc-1' }, 'Did you mean "id"?']),
+    ...['role', 'roles', 'permissions'].map((name) => [`only "${name}"`, { [name]: 'a' }, 'Did you mean "scopes"?']),
+    ['an account with "scope"', { ...ALICE, scope: 'a' }, 'Did you mean "scopes"?'],
     ['a number', 7, 'is 7'],
     ['a list', [ALICE], 'is an array'],
-  ])('refuses %s', (_, account, says) => {
+  ] as [string, unknown, string][])('refuses %s', (_, account, says) => {
     const { bearer, issue, refused } = createTestIssuer()
     for (const make of [bearer, issue, refused.expired]) {
       const error = () => make(account as never)

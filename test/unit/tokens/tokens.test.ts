@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { expectInvalidToken, expectMisuse } from '../../support/failures.js'
+import { expectInvalidToken, expectMisuse, refusalOf } from '../../support/failures.js'
 import { decodePayload, frozenClock, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 import { someToken } from '../../support/tokens.js'
 
@@ -35,6 +35,26 @@ describe('specification 5.3: tokens are environment-specific', () => {
     await expectInvalidToken(own.verify(someToken(makeIssuer({ issuer }))), 'issuer')
   })
 })
+
+it.each(['Bearer', 'bearer', 'Token'])(
+  'says what to pass to a caller who leaves "%s" before the token',
+  async (scheme) => {
+    const issuer = makeIssuer()
+    const token = someToken(issuer)
+    const error = await refusalOf(issuer.verify(`${scheme} ${token}`))
+    expect(error).toMatchObject({
+      code: 'invalid_token',
+      reason: 'malformed',
+      message: 'The access token is not valid.',
+    })
+    const thrown = () => {
+      throw error.cause
+    }
+    expectMisuse(thrown, 'tokens: verify got a text with a scheme, like "Bearer …". Pass only the token after it', [
+      token,
+    ])
+  },
+)
 
 describe('the base URL', () => {
   it.each([

@@ -1,3 +1,5 @@
+// Tests accounts/passwords/passwords-options.ts
+
 import { argon2id, bcrypt, createPasswords, type Hasher, SignInRefusal } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

@@ -233,7 +233,11 @@ describe('limits that are set', () => {
   it.each<[string, unknown, string]>([
     ['the name "budget"', { budget: {} }, 'createThrottle: unknown option "budget". Did you mean "limits"?'],
     ['a limit as an option', { pair: {} }, 'createThrottle: unknown option "pair". Did you mean "limits"?'],
-    ['a number of points', { points: 5 }, 'createThrottle: unknown option "points". Did you mean "limits"?'],
+    ...['points', 'max', 'maxAttempts', 'windowMs', 'duration'].map((name): [string, object, string] => [
+      `the option "${name}" of other packages`,
+      { [name]: 5 },
+      `createThrottle: unknown option "${name}". Pass limits: { pair: { points: 10, duration: '15m' } }`,
+    ]),
     ['the name "store"', { store: silent }, 'createThrottle: unknown option "store". Did you mean "limiter"?'],
     ['"ip"', oneOf('ip', {}), 'createThrottle: option "limits": unknown option "ip". Did you mean "address"?'],
     ['"email"', oneOf('email', {}), 'unknown option "email". Did you mean "account"?'],

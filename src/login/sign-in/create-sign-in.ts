@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http'
-import type { AccountStore } from '../accounts/account.js'
-import { storeWithIds } from '../accounts/find-account.js'
-import type { Duration } from '../options/checks.js'
-import { misuse, PAGE } from '../options/misuse.js'
-import { aliasesOf, optional, readOptions } from '../options/read-options.js'
-import { isValidDate, memberOf } from '../options/values.js'
-import { headerOf } from '../requests/header-lines.js'
-import type { NewSession } from '../sessions/session.js'
-import { noteIssuing } from '../sessions/session-parts.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { sessionsOption } from '../sessions/sessions-option.js'
-import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
-import type { TokenIssuer } from '../tokens/tokens.js'
-import { hostSchema } from '../waiting/host-options.js'
+import type { AccountStore } from '../../accounts/account.js'
+import { storeWithIds } from '../../accounts/find-account.js'
+import type { Duration } from '../../options/checks.js'
+import { misuse, PAGE } from '../../options/misuse.js'
+import { aliasesOf, optional, readOptions } from '../../options/read-options.js'
+import { isValidDate, memberOf } from '../../options/values.js'
+import { headerOf } from '../../requests/header-lines.js'
+import type { NewSession } from '../../sessions/session.js'
+import { noteIssuing } from '../../sessions/session-parts.js'
+import type { Sessions } from '../../sessions/sessions.js'
+import { sessionsOption } from '../../sessions/sessions-option.js'
+import { tokenIssuer } from '../../tokens/issuer-option.js'
+import type { IssuedToken, TokenSubject } from '../../tokens/jwt/issue-token.js'
+import type { TokenIssuer } from '../../tokens/tokens.js'
+import { hostSchema } from '../../waiting/host-options.js'
+import { isRequest, type LoginOrigin, originOf } from '../login-origin.js'
+import { lookUpOf } from '../steps/confirmation.js'
 import { loginById } from './account-by-id.js'
-import { lookUpOf } from './confirmation.js'
-import { isRequest, type LoginOrigin, originOf } from './login-origin.js'
 import { startSession } from './start-session.js'
-import { tokenIssuer } from './token-router-options.js'
 
 /** The options of `createSignIn`. */
 export interface SignInOptions {
@@ -87,7 +87,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       const what = 'pass the subject that logIn() returned, or a copy of it with its "issuedAt"'
       throw misuse(`signIn: ${what}. To pass the id of an account, set the option "accounts"`, PAGE.login)
     }
-    const { address, signal } = originOf(origin)
+    const { address, signal } = originOf('signIn', origin)
     const userAgent = isRequest(origin) ? (headerOf(origin, 'user-agent') as string | undefined) : undefined
     const issued = await tokens.issue(subject)
     const { id, expiresAt } = issued

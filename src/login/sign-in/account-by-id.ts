@@ -1,10 +1,10 @@
-import { type FindById, findAccount } from '../accounts/find-account.js'
-import { isValidDate } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
-import type { TokenIssuer } from '../tokens/tokens.js'
-import { callHost } from '../waiting/host-call.js'
-import { createConfirmation, reasonAgainst, withLookUp } from './confirmation.js'
-import { type LoginResult, subjectOf } from './create-login.js'
+import { type FindById, findAccount } from '../../accounts/find-account.js'
+import { isValidDate } from '../../options/values.js'
+import { AuthError } from '../../refusals/auth-error.js'
+import type { TokenIssuer } from '../../tokens/tokens.js'
+import { callHost } from '../../waiting/host-call.js'
+import { type LoginResult, subjectOf } from '../create-login.js'
+import { createConfirmation, reasonAgainst, withLookUp } from '../steps/confirmation.js'
 
 interface Finder {
   tokens: TokenIssuer

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import type { FoundAccount } from '../accounts/account.js'
-import { AuthError, isAuthError } from '../refusals/auth-error.js'
-import { copyOfRefusal, isSignInRefusal } from '../refusals/sign-in-refusal.js'
-import type { Origin } from '../requests/origin.js'
-import { callHost } from '../waiting/host-call.js'
+import type { FoundAccount } from '../../accounts/account.js'
+import { AuthError, isAuthError } from '../../refusals/auth-error.js'
+import { copyOfRefusal, isSignInRefusal } from '../../refusals/sign-in-refusal.js'
+import type { Origin } from '../../requests/origin.js'
+import { callHost } from '../../waiting/host-call.js'
 import { readTerms, type SignInTerms } from './sign-in-terms.js'
 
 /** The members of a request body that `extraFields` names, as the client sent them. */
@@ -35,7 +35,6 @@ export type AfterPassword<A = object, R = IncomingMessage> = (
 export interface AfterPasswordTask extends Origin {
   afterPassword: AfterPassword<object, IncomingMessage | undefined> | undefined
   fields: ExtraFields
-  req: IncomingMessage | undefined
   /** The time limit, in milliseconds. */
   timeout: number
 }

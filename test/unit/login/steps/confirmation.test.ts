@@ -1,11 +1,12 @@
 import { inspect } from 'node:util'
 import { AuthError, createPasswords, createThrottle, type MemoryAccount } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { type LoginTask, logIn as logInWith } from '../../../src/login/login.js'
-import { deferred } from '../../support/concurrency.js'
-import { refusalOf } from '../../support/failures.js'
-import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../support/fixtures.js'
-import { hang } from '../../support/values/invalid-results.js'
+import { logIn as logInWith } from '../../../../src/login/login.js'
+import type { LoginTask } from '../../../../src/login/steps/login-task.js'
+import { deferred } from '../../../support/concurrency.js'
+import { refusalOf } from '../../../support/failures.js'
+import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../../support/fixtures.js'
+import { hang } from '../../../support/values/invalid-results.js'
 
 const { alice, bob } = ACCOUNTS
 const GOOD = { email: alice.email, password: PASSWORD }
@@ -145,7 +146,7 @@ describe('the confirmation of a sign-in', () => {
 
   it('keeps the password and the hashes out of everything that can be printed', async () => {
     const { found, row } = await logIn(`old:0:${PASSWORD}`)
-    const { account: _, original: __, ...rest } = found
+    const { account: _, original: __, own: ___, ...rest } = found
     expect(inspect(rest, { showHidden: true, depth: 9 })).not.toContain(PASSWORD)
     row.account = { ...alice, passwordHash: 'plain:another' }
     const error = await refusalOf(found.confirm())

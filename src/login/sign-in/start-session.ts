@@ -1,9 +1,9 @@
-import { AuthError } from '../refusals/auth-error.js'
-import type { Refreshing } from '../sessions/refresh/refreshing.js'
-import type { NewSession } from '../sessions/session.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { callHost } from '../waiting/host-call.js'
-import type { Confirm } from './confirmation.js'
+import { AuthError } from '../../refusals/auth-error.js'
+import type { Refreshing } from '../../sessions/refresh/refreshing.js'
+import type { NewSession } from '../../sessions/session.js'
+import type { Sessions } from '../../sessions/sessions.js'
+import { callHost } from '../../waiting/host-call.js'
+import type { Confirm } from '../steps/confirmation.js'
 
 interface StartingSession {
   sessions: Sessions

@@ -12,11 +12,11 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { deferred, settled, until } from '../../support/concurrency.js'
-import { ACCOUNTS, fastPasswords, makeIssuer } from '../../support/fixtures.js'
-import { asJson, expectForbidden, expectToken, expectUnavailable, GOOD, send } from '../../support/host.js'
-import { listen } from '../../support/http.js'
-import { hang } from '../../support/values/invalid-results.js'
+import { deferred, settled, until } from '../../../support/concurrency.js'
+import { ACCOUNTS, fastPasswords, makeIssuer } from '../../../support/fixtures.js'
+import { asJson, expectForbidden, expectToken, expectUnavailable, GOOD, send } from '../../../support/host.js'
+import { listen } from '../../../support/http.js'
+import { hang } from '../../../support/values/invalid-results.js'
 
 const { alice } = ACCOUNTS
 const CHANGED = { ...alice, passwordHash: 'plain:another password' }

@@ -16,10 +16,10 @@ import { LoginStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
-import { deferred, settled, until } from '../../support/concurrency.js'
-import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, fastPasswords, frozenClock, makeIssuer } from '../../support/fixtures.js'
-import { GOOD } from '../../support/host.js'
+import { deferred, settled, until } from '../../../support/concurrency.js'
+import { expectMisuse, refusalOf, rejectionOf } from '../../../support/failures.js'
+import { ACCOUNTS, fastPasswords, frozenClock, makeIssuer } from '../../../support/fixtures.js'
+import { GOOD } from '../../../support/host.js'
 
 const { alice } = ACCOUNTS
 
@@ -198,7 +198,11 @@ describe('signIn', () => {
       await misused(create().signIn(alice.id, undefined, details)),
       'signIn: "issuedAt" must be a valid Date',
     )
-    expectMisuse(await misused(create().signIn(alice.id, 'x' as never)), 'logIn: expected an options object')
+    expectMisuse(
+      await misused(create().signIn(alice.id, 'x' as never)),
+      'signIn: the origin must be the request or { address }, but is a string of 1 characters',
+    )
+    expectMisuse(await misused(create().signIn(alice.id, { ip: 'x' } as never)), 'signIn: unknown option "ip"')
   })
 
   it('names the option that is not valid', () => {

@@ -1,10 +1,10 @@
-import type { Account, FoundAccount } from '../accounts/account.js'
-import { brandOf, brandWith } from '../options/brand.js'
-import { memberOf } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
-import type { LoginRefusal } from '../refusals/codes.js'
-import type { ConfirmedHash } from '../sessions/refresh/refreshing.js'
-import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import type { Account, FoundAccount } from '../../accounts/account.js'
+import { brandOf, brandWith } from '../../options/brand.js'
+import { memberOf } from '../../options/values.js'
+import { AuthError } from '../../refusals/auth-error.js'
+import type { LoginRefusal } from '../../refusals/codes.js'
+import type { ConfirmedHash } from '../../sessions/refresh/refreshing.js'
+import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
 import type { AccountSubject, SignInTerms } from './sign-in-terms.js'
 
 /** Confirms a sign-in after its session has started. Returns the hash that the account has now. */

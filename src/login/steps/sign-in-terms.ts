@@ -1,9 +1,9 @@
-import type { Account } from '../accounts/account.js'
-import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
-import { misuse } from '../options/misuse.js'
-import { describe, named } from '../options/read-options.js'
-import { isPlainObject, memberOf, own } from '../options/values.js'
-import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import type { Account } from '../../accounts/account.js'
+import { type Duration, isScopeList, tokenAge } from '../../options/checks.js'
+import { misuse } from '../../options/misuse.js'
+import { describe, named } from '../../options/read-options.js'
+import { isPlainObject, memberOf, own } from '../../options/values.js'
+import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
 
 /** The terms of one sign-in, which `afterPassword` returns. They hold for all its tokens, also after a refresh. */
 export interface SignInTerms {

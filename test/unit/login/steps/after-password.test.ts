@@ -1,4 +1,4 @@
-// Tests login/sign-in-terms.ts refusals/{refusal,sign-in-refusal}.ts
+// Tests login/steps/sign-in-terms.ts refusals/{refusal,sign-in-refusal}.ts
 
 import { getEventListeners } from 'node:events'
 import express, { type ErrorRequestHandler } from 'express'
@@ -18,10 +18,10 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { askAfterPassword } from '../../../src/login/after-password.js'
-import { settled, until } from '../../support/concurrency.js'
-import { expectMisuse, fatalErrors, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../support/fixtures.js'
+import { askAfterPassword } from '../../../../src/login/steps/after-password.js'
+import { settled, until } from '../../../support/concurrency.js'
+import { expectMisuse, fatalErrors, rejectionOf } from '../../../support/failures.js'
+import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../../support/fixtures.js'
 import {
   asForm,
   asJson,
@@ -30,9 +30,9 @@ import {
   expectUnavailable,
   GOOD,
   GOOD_FORM,
-} from '../../support/host.js'
-import { client, listen, TOKEN_PATH } from '../../support/http.js'
-import { hang } from '../../support/values/invalid-results.js'
+} from '../../../support/host.js'
+import { client, listen, TOKEN_PATH } from '../../../support/http.js'
+import { hang } from '../../../support/values/invalid-results.js'
 
 const alice = {
   ...ACCOUNTS.alice,

@@ -1,20 +1,20 @@
 import type { Request, Response } from 'express'
-import { findAccount } from '../accounts/find-account.js'
-import { AuthError } from '../refusals/auth-error.js'
-import { type HttpResponse, jsonResponse, type RefreshMode } from '../refusals/responses.js'
-import { headerOf } from '../requests/header-lines.js'
-import type { RequestOrigin } from '../requests/origin.js'
-import type { Refreshing } from '../sessions/refresh/refreshing.js'
-import type { NewSession } from '../sessions/session.js'
-import { createTokenId } from '../tokens/jwt/claims.js'
-import { callHost } from '../waiting/host-call.js'
-import { createConfirmation, type LookUp, lookUpOf } from './confirmation.js'
-import { type LoginResult, subjectOf } from './create-login.js'
+import { findAccount } from '../../accounts/find-account.js'
+import { AuthError } from '../../refusals/auth-error.js'
+import { type HttpResponse, jsonResponse, type RefreshMode } from '../../refusals/responses.js'
+import { headerOf } from '../../requests/header-lines.js'
+import type { RequestOrigin } from '../../requests/origin.js'
+import type { Refreshing } from '../../sessions/refresh/refreshing.js'
+import type { NewSession } from '../../sessions/session.js'
+import { createTokenId } from '../../tokens/jwt/claims.js'
+import { callHost } from '../../waiting/host-call.js'
+import { type LoginResult, subjectOf } from '../create-login.js'
+import { type RefreshRoutes, refreshResponse, withinSession } from '../refresh-mode.js'
+import { createConfirmation, type LookUp, lookUpOf } from '../steps/confirmation.js'
+import { keptTerms } from '../steps/sign-in-terms.js'
+import type { TokenRouterSettings } from '../token-router-options.js'
 import { createIssuing, type Issued, limitCalls } from './issuing.js'
-import { type RefreshRoutes, refreshResponse, withinSession } from './refresh-mode.js'
-import { keptTerms } from './sign-in-terms.js'
 import { CALL_CODES, startSession } from './start-session.js'
-import type { TokenRouterSettings } from './token-router-options.js'
 
 /** A sign-in whose account is known. */
 export interface KnownSignIn extends LoginResult {
@@ -34,7 +34,7 @@ interface WantedSignIn extends KnownSignIn {
   isWanted(): boolean
 }
 
-type Settings = Pick<
+type FinishSettings = Pick<
   TokenRouterSettings,
   'tokens' | 'path' | 'respond' | 'timeout' | 'sessions' | 'sessionLabel' | 'refresh'
 >
@@ -47,7 +47,7 @@ interface BegunSession {
 }
 
 /** Creates the end of a sign-in: account → token → session → response. */
-export function createFinish(settings: Settings) {
+export function createFinish(settings: FinishSettings) {
   const { tokens, path, timeout, sessions, sessionLabel, refresh } = settings
   const issue = createIssuing(settings)
   const calls = { timeout, passThrough: CALL_CODES }

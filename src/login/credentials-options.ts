@@ -1,0 +1,58 @@
+import type { Request } from 'express'
+import { func } from '../options/checks.js'
+import { type Check, InvalidOption, optional } from '../options/read-options.js'
+import { bytes } from '../packages/on-first-use.cjs'
+import { type FieldNames, fieldsOption } from './body/field-names.js'
+import { LONGEST_CREDENTIALS, type MapBody } from './read-credentials.js'
+
+/** The options for reading the credentials of a request. */
+export interface CredentialsOptions<R = Request> {
+  /** The longest request body: a number of bytes, or a string like `'10kb'`. Default 10 kB, at most 1 MB. A longer body causes a `413`. */
+  bodyLimit?: number | string | undefined
+  /**
+   * Origins whose pages may send credentials as a form, like `'https://app.example.com'`. Forms of other sites are refused, because any
+   * page could send them. JSON needs the host's CORS settings instead. Default none.
+   */
+  allowedOrigins?: readonly string[] | undefined
+  /** The names of the members of a request body that hold the credentials. Default `{ email: 'email', password: 'password' }`. */
+  fields?: Partial<FieldNames> | undefined
+  /**
+   * Returns the credentials of a body that has another shape: `({ user }) => user` for `{ user: { email, password } }`. Other members of the
+   * returned object are further fields of the sign-in. A body for which the function throws, or returns no credentials, causes a
+   * `400`. Default: the members of the body.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the host knows the shape of its bodies.
+  credentials?: ((body: any, req: R) => unknown) | undefined
+}
+
+/** Narrower than bytes().parse(), which reads '10 kilobytes' as ten bytes. */
+const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
+
+const byteSize: Check<number> = (value) => {
+  const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
+  const size = readable ? Number(bytes().parse(value as number | string)) : 0
+  if (!Number.isInteger(size) || size < 1 || size > LONGEST_CREDENTIALS) {
+    throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
+  }
+  return size
+}
+
+/** Apps have other schemes, whose origins `URL` does not know. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/
+
+/** Returns whether a text is an origin as browsers write it (https://html.spec.whatwg.org/#ascii-serialisation-of-an-origin). */
+const isOrigin = (text: unknown) =>
+  typeof text === 'string' && ORIGIN.test(text) && URL.canParse(text) && [text, 'null'].includes(new URL(text).origin)
+
+const originList: Check<ReadonlySet<string>> = (value) => {
+  if (Array.isArray(value) && value.every(isOrigin)) return new Set(value)
+  const hint = 'Write them as browsers do: in lower case, without a path and without the default port'
+  throw new InvalidOption("an array of origins, like ['https://app.example.com']", hint)
+}
+
+export const credentialsSchema = {
+  bodyLimit: optional(byteSize, 10_240),
+  allowedOrigins: optional(originList, new Set<string>()),
+  fields: fieldsOption,
+  credentials: optional(func<MapBody>('a function (body, req) => ({ email, password })')),
+}

@@ -1,0 +1,70 @@
+import type { Request } from 'express'
+import type { Account } from '../accounts/account.js'
+import { func } from '../options/checks.js'
+import { misuse, type Subject } from '../options/misuse.js'
+import { type Checked, named, optional } from '../options/read-options.js'
+import { emitter } from '../refusals/emitter.js'
+import { refusalReporter } from '../refusals/report-refusal.js'
+import { hostSchema } from '../waiting/host-options.js'
+import { FIELDS } from './body/field-names.js'
+import { type Login, loginPortOf, loginWith } from './create-login.js'
+import { credentialsSchema } from './credentials-options.js'
+import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
+
+/** The login of a route: the options of `createLogin`, or its result. */
+export interface LoginChoice<A extends Account = Account, R = Request>
+  extends Partial<Omit<LoginOptions<A, R>, 'accounts' | 'clock'>> {
+  /** Finds an account by its e-mail address: a function, or a store. Default: the accounts of `logIn`. */
+  accounts?: LoginOptions<A>['accounts'] | undefined
+  /**
+   * Authenticates the credentials: the result of `createLogin`, or a function around it. Pass either `logIn`, or `accounts`, `passwords`
+   * and `throttle`. Default: a login with these options.
+   */
+  logIn?: Login | undefined
+}
+
+export const choiceSchema = {
+  ...credentialsSchema,
+  timeout: hostSchema.timeout,
+  onEvent: hostSchema.onEvent,
+  accounts: (value: unknown) => value,
+  passwords: loginSchema.passwords,
+  throttle: loginSchema.throttle,
+  extraFields: loginSchema.extraFields,
+  limitKey: loginSchema.limitKey,
+  afterPassword: loginSchema.afterPassword,
+  emailInEvents: loginSchema.emailInEvents,
+  logIn: optional(func<Login>('a function, as createLogin() returns')),
+}
+
+export const choiceAliases = {
+  ...loginAliases,
+  logIn: 'login authenticate',
+  allowedOrigins: 'origins origin cors',
+  fields: 'usernameField passwordField',
+  credentials: 'mapBody body',
+}
+
+/** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
+export function loginIn(
+  caller: Subject,
+  read: Checked<typeof choiceSchema>,
+  clock: () => number,
+  needsAccounts = false,
+) {
+  const { logIn } = read
+  if (read.credentials && read.fields !== FIELDS)
+    throw misuse(`${caller}: option "fields" has no effect next to "credentials"`)
+  const names = ['accounts', 'passwords', 'throttle', 'limitKey', 'afterPassword'] as const
+  const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
+  if (misplaced)
+    throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)
+  const createOwn = () => {
+    const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
+    return loginWith(settingsOf({ ...read, accounts, clock }))
+  }
+  const login = loginPortOf(logIn ?? createOwn(), read.timeout)
+  const observer = read.onEvent ?? login.onEvent
+  const emit = emitter(observer)
+  return { login, emit, observer, reportRefusal: refusalReporter(emit, observer) }
+}

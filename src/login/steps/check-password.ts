@@ -1,0 +1,62 @@
+import type { Account, FoundAccount } from '../../accounts/account.js'
+import type { PasswordsSlot } from '../../accounts/passwords/passwords.js'
+import type { Attempt } from '../../accounts/throttle/attempt.js'
+import { ignoringErrors } from '../../options/values.js'
+import { AuthError } from '../../refusals/auth-error.js'
+import type { LoginRefusal } from '../../refusals/codes.js'
+import { isSignInRefusal } from '../../refusals/sign-in-refusal.js'
+import { callHost } from '../../waiting/host-call.js'
+import { NOT_CHECKED } from './login-attempt.js'
+import type { CheckedTask, LoginTask } from './login-task.js'
+
+/** Waits for a queue slot and for room in the limits: in one act, because a login without room must not keep a slot from others. */
+export function waitForSlot(task: LoginTask & { attempt?: Attempt }): Promise<PasswordsSlot> {
+  const { passwords, attempt, source, signal, timeout } = task
+  const admit = attempt && (() => attempt.begin())
+  const reserve = () => passwords.reserve({ source, signal, timeout, admit })
+  return callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leaveSlot })
+}
+
+/** A slot of a host's own queue may be asynchronous, and fail. */
+export function leaveSlot(slot: PasswordsSlot): void {
+  ignoringErrors(() => slot.leave())
+}
+
+/** @throws AuthError `invalid_credentials` with the reason, after the same work for every account and for none */
+export async function verifyPassword({ slot, password, found, about }: CheckedTask): Promise<FoundAccount> {
+  const verify = () => slot.verify(password, found?.account.passwordHash)
+  const matches = await callHost('passwords', verify, { passThrough: NOT_CHECKED, about })
+  const reason = refusalOf(found?.account, matches)
+  if (found && !reason) return found
+  throw new AuthError('invalid_credentials', { ...(reason && { reason }), ...about })
+}
+
+function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal | undefined {
+  if (!account) return 'unknown_account'
+  if (account.passwordHash === null) return 'no_password'
+  if (matches !== true) return 'wrong_password'
+  return account.disabled ? 'account_disabled' : undefined
+}
+
+/**
+ * Replaces the hash when its hasher or its cost is outdated. A failure does not end the login.
+ * @returns the new hash, also when the store failed: it may have stored the hash
+ */
+export async function replaceOutdatedHash(task: CheckedTask): Promise<string | undefined> {
+  const { accounts, passwords, slot, password, found, timeout, dependencyFailed } = task
+  const hash = found?.account.passwordHash
+  if (!found || !accounts.replacePasswordHash || typeof hash !== 'string') return undefined
+  let replacement: string | undefined
+  try {
+    if (!(await callHost('passwords', () => passwords.needsRehash(hash)))) return undefined
+    const made = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
+    replacement = made
+    await callHost('accounts', () => accounts.replacePasswordHash?.(found.account.id, hash, made), { timeout })
+  } catch (error) {
+    const { dependency, cause } = error as AuthError
+    // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.
+    // bcrypt refuses a password that it would cut.
+    if (dependency && !isSignInRefusal(cause)) dependencyFailed(dependency, cause)
+  }
+  return replacement
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http'
+import type { AccountStore, FoundAccount } from '../../accounts/account.js'
+import type { PasswordsPort } from '../../accounts/passwords/host-passwords.js'
+import type { PasswordsSlot } from '../../accounts/passwords/passwords.js'
+import type { Attempt } from '../../accounts/throttle/attempt.js'
+import type { ThrottlePort } from '../../accounts/throttle/host-throttle.js'
+import type { Dependency } from '../../refusals/codes.js'
+import type { AfterPasswordTask, ExtraFields } from './after-password.js'
+
+/** The name and the password of an account. */
+export interface Credentials {
+  /** The e-mail address, or another name of the account, as the client sent it. The store receives this text. */
+  email: string
+  /** The password, as the client sent it. */
+  password: string
+}
+
+/** The option `limitKey`: returns the name of an account for the failed-login limits, for example with its tenant. */
+export type LimitKey<R = IncomingMessage | undefined> = (signIn: {
+  email: string
+  req: R
+  fields: ExtraFields
+}) => string
+
+/** The dependencies of all logins. */
+export interface LoginDependencies {
+  accounts: AccountStore
+  passwords: PasswordsPort
+  throttle: ThrottlePort
+  limitKey: LimitKey | undefined
+  /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
+  timeout: number
+  clock: () => number | Date
+}
+
+/** One login: its dependencies, its credentials and its origin. */
+export interface LoginTask extends LoginDependencies, Credentials, AfterPasswordTask {
+  /** Called when a new hash could not be made or stored, and when the throttle continues without its shared store. */
+  dependencyFailed(dependency: Dependency, error: unknown): void
+}
+
+/** A login that has a queue slot, and whose account was looked up. */
+export interface CheckedTask extends LoginTask {
+  attempt: Attempt
+  slot: PasswordsSlot
+  found: FoundAccount | undefined
+  /** The account of an event about a failure. */
+  about: { accountId: string } | undefined
+}

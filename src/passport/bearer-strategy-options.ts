@@ -1,0 +1,26 @@
+import type { GuardSettings } from '../guard/bearer-steps.js'
+import { guardAliases, guardSchema, guardSettings, type RequireBearerOptions } from '../guard/require-bearer-options.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { readOptions } from '../options/read-options.js'
+
+/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors` and `refuse`, because Passport has its own error handling. */
+export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors' | 'refuse'>
+
+export function readBearerOptions(options: BearerStrategyOptions): GuardSettings {
+  const caller = 'BearerStrategy'
+  const read = readOptions<BearerStrategyOptions, typeof guardSchema>(caller, options, guardSchema, guardAliases)
+  return guardSettings(caller, options, read)
+}
+
+/** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
+const NO_EFFECT = [...Object.keys(guardSchema), ...Object.keys(guardAliases).filter((name) => /scope/i.test(name))]
+
+/** Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect. */
+export function assertNoBearerOption(options: object): void {
+  const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
+  if (name === undefined) return
+  throw misuse(
+    `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,
+    PAGE.guard,
+  )
+}
