@@ -19,7 +19,8 @@ const isSignal = (value: unknown) =>
   typeof memberOf(value, 'addEventListener') === 'function'
 const signalOption = checkThat<AbortSignal>('an AbortSignal', isSignal)
 
-const originOption = checkThat<LoginOrigin>('the request or { address }', isPlainObject, (value) =>
+const originOption = checkThat<LoginOrigin>('the request or { address }', isPlainObject)
+const loginOriginOption = checkThat<LoginOrigin>('the request or { address }', isPlainObject, (value) =>
   typeof value === 'string' ? 'Pass the credentials as one object: logIn({ email, password }, req)' : '',
 )
 
@@ -34,7 +35,7 @@ export const isRequest = (origin: object): origin is IncomingMessage =>
 
 export function originOf(caller: 'logIn' | 'signIn', origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
-  const given = named(`${caller}: the origin`, originOption, origin)
+  const given = named(`${caller}: the origin`, caller === 'logIn' ? loginOriginOption : originOption, origin)
   const aliases = { ip: 'address', remoteAddress: 'address' }
   const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(caller, given, originSchema, aliases)
   return { req: undefined, address, signal, source: { network: clientNetwork(address), connection: undefined } }
