@@ -3,15 +3,20 @@ import { isPlainObject, memberOf, own } from '../options/values.js'
 import { isHashMember } from './mistakes.js'
 
 /** The host's own object of an account: the member `user` of what its store returns, where it has one. */
-export type OwnUser<A> = A extends Mapped<infer U> ? U : A
+export type OwnUser<A> = A extends {
+  /** The host's own object. */
+  user: infer U extends object
+}
+  ? U
+  : A
 
 /** The host's own object of an account without the password hash. */
-export type UserOf<A> = A extends Mapped<infer U> ? U : Omit<A, 'passwordHash'>
-
-/** An account with the object of the host. @inline */
-interface Mapped<U extends object> {
-  user: U
+export type UserOf<A> = A extends {
+  /** The host's own object. */
+  user: infer U extends object
 }
+  ? U
+  : Omit<A, 'passwordHash'>
 
 /** The account of each object that the host's code received, because the member `user` may have its id under another name. */
 const accountIds = new WeakMap<object, string>()
