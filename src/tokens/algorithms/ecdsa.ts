@@ -69,7 +69,7 @@ function joinedOf(der: Buffer, bytes: number): Buffer | undefined {
  */
 function derOf(joined: Uint8Array, bytes: number): Uint8Array {
   // For each number, a tag, a length and a zero byte; before them, a tag and at most two bytes of length.
-  // Of Node's pool: a Uint8Array of this size gets memory of its own, which takes a microsecond.
+  // From Node's pool, because separate memory for an array of this size takes a microsecond.
   const der = Buffer.allocUnsafe(3 + 2 * (3 + bytes))
   let at = 3
   for (let end = bytes; end <= 2 * bytes; end += bytes) {
