@@ -24,9 +24,12 @@ const MARKS = {
 
 export type Brand = keyof typeof MARKS
 
+/** One for all, because each verified token gets a mark. */
+const WITHOUT_VALUE = bare({ value: undefined })
+
 /** Marks an object, with a value for `markOf`. The mark is not enumerable, so a copy made with a spread does not carry it. */
 export function brand<T extends object>(kind: Brand, object: T, value?: unknown): T {
-  return Object.defineProperty(object, MARKS[kind], bare({ value }))
+  return Object.defineProperty(object, MARKS[kind], value === undefined ? WITHOUT_VALUE : bare({ value }))
 }
 
 /** Marks an object, and adds a value for `brandOf`. */

@@ -98,12 +98,14 @@ export function toVerifiedToken(value: unknown, verifiedBy = '', isUnnamed = fal
 }
 
 /**
- * The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. `iat` may have milliseconds, as
- * a fraction.
+ * The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. `iat` of a custom verifier may
+ * have milliseconds, as a fraction.
  */
 interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   iat: number
   exp: number
+  /** Returns the time of issue in milliseconds, when it is read. Default: that of `iat`. */
+  timeOfIssue?: ((id: string, iat: number) => number) | undefined
   /** Default: a token of this package, or of a custom verifier for an issuer. */
   kind?: ForeignKind | undefined
 }
@@ -119,6 +121,7 @@ export class Verified implements VerifiedToken {
   declare readonly issuedAt: Date
   declare readonly expiresAt: Date
   readonly claims: PrivateClaims
+  readonly #timeOfIssue: (id: string, iat: number) => number
   readonly #iat: number
   readonly #exp: number
 
@@ -126,18 +129,18 @@ export class Verified implements VerifiedToken {
   static readonly #issuedAt = bare<PropertyDescriptor & ThisType<Verified>>({
     enumerable: true,
     get() {
-      return dateOf(this.#iat)
+      return dateOf(this.#timeOfIssue(this.id, this.#iat))
     },
   })
   static readonly #expiresAt = bare<PropertyDescriptor & ThisType<Verified>>({
     enumerable: true,
     get() {
-      return dateOf(this.#exp)
+      return dateOf(this.#exp * 1000)
     },
   })
 
   constructor(members: Members) {
-    const { id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims, kind } = members
+    const { id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims } = members
     this.id = id
     this.accountId = accountId
     this.issuer = issuer
@@ -145,12 +148,13 @@ export class Verified implements VerifiedToken {
     this.clientId = clientId
     this.scopes = Object.freeze(scopes)
     this.sessionId = sessionId
+    this.#timeOfIssue = members.timeOfIssue ?? timeOfIat
     this.#iat = iat
     this.#exp = exp
     Object.defineProperty(this, 'issuedAt', Verified.#issuedAt)
     Object.defineProperty(this, 'expiresAt', Verified.#expiresAt)
     this.claims = deepFreeze(claims)
-    Object.freeze(brand('VerifiedToken', this, kind))
+    Object.freeze(brand('VerifiedToken', this, members.kind))
   }
 
   static {
@@ -161,7 +165,9 @@ export class Verified implements VerifiedToken {
 }
 
 /** Rounds, because a fraction of a second is not exact. */
-const dateOf = (seconds: number) => new Date(Math.round(seconds * 1000))
+const dateOf = (milliseconds: number) => new Date(Math.round(milliseconds))
+
+const timeOfIat = (_id: string, iat: number) => iat * 1000
 
 /**
  * Copies claims as a token would hold them, because a verifier that caches would share nested objects between requests. Returns undefined

@@ -81,9 +81,16 @@ export function keyPair(digest: string | null): Pick<SignatureScheme, 'sign' | '
   }
 }
 
-/** Signs and verifies with `node:crypto` and with options, which inherit nothing. */
+/** Signs and verifies with `node:crypto` and with options, which inherit nothing. Each key gets its options once. */
 export function keyPairWith(digest: string, options: object): Pick<SignatureScheme, 'sign' | 'verify'> {
-  const input = (key: KeyObject) => ({ __proto__: null, key, ...options }) as SignKeyObjectInput
+  const inputs = new WeakMap<KeyObject, SignKeyObjectInput>()
+  function input(key: KeyObject): SignKeyObjectInput {
+    const known = inputs.get(key)
+    if (known) return known
+    const created = bare({ key, ...options })
+    inputs.set(key, created)
+    return created
+  }
   return {
     sign: (signed, key) => sign(digest, Buffer.from(signed), input(key)),
     verify: (signed, signature, key) => verify(digest, Buffer.from(signed), input(key), signature),

@@ -139,11 +139,10 @@ export const ISSUED_FORM: TokenForm = {
     if (iss !== issuer) return 'issuer'
     if (aud !== audience) return 'audience'
     if (typeof times === 'string') return times
-    const { exp, notBefore, notAfter } = times
-    const iat = timeOfIssue(jti, times.iat) / 1000
+    const { iat, exp, notBefore, notAfter } = times
     const claims = ownPrivateClaims(payload)
     const names = { id: jti, accountId: sub, issuer, audience, clientId, scopes, sessionId: sid, iat, exp, claims }
-    const token = new Verified(names)
+    const token = new Verified({ ...names, timeOfIssue })
     return { token, notBefore, notAfter }
   },
 }
