@@ -43,5 +43,8 @@ it('has the same responses after its move, except for the texts about a bad toke
 
 it('has the numbers of lines that the guide prints', () => {
   const { text } = readPage('docs/guides/fit-your-app.md')
-  for (const { before, after } of counts()) expect(text).toContain(`| ${before} → ${after} |`)
+  const rows = counts()
+  const sum = (state) => rows.reduce((total, row) => total + row[state], 0)
+  for (const { before, after } of [...rows, { before: sum('before'), after: sum('after') }])
+    expect(text).toContain(`| ${before} → ${after} |`)
 })

@@ -9,7 +9,7 @@ const fromRoot = Module.createRequire(join(ROOT, 'package.json'))
 const express = fromRoot('express4')
 const bcrypt = fromRoot('@node-rs/bcrypt')
 
-/** A model like those of Sequelize: its values are in `dataValues`, behind accessors of the prototype. */
+/** A model like those of Sequelize: the prototype has accessors for the values in `dataValues`. */
 function define(_name, columns, { hooks }) {
   const rows = []
   class Model {

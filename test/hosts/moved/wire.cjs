@@ -1,4 +1,4 @@
-// Prints what the moved app in the current folder answers to each kind of request.
+// Prints the response of the app in the current folder to each kind of request.
 require('./stand-ins.cjs')
 const { createRequire } = require('node:module')
 const { join } = require('node:path')
