@@ -146,7 +146,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
     )
   }
-  if (sessions) router.use(paths.sessions, sessionRouter({ guard: guard(), sessions, onEvent, refuse }))
+  // Made without sessions too, because it checks the options of all guards.
+  const plainGuard = guard()
+  if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, onEvent, refuse }))
   const hasKeys = tokens.jwks().keys.length > 0
   if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
   const { fields, refresh } = given.router

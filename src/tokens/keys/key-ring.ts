@@ -147,7 +147,7 @@ export function readKeys(caller: Subject, value: unknown, held?: KeySource): Key
   const published = keys
     .filter(({ key }) => key.type === 'public')
     .map(({ kid, alg, key }): PublicJwk => ({ ...key.export({ format: 'jwk' }), kid, alg, use: 'sig' }))
-  return { first, find: (kid) => byKid.get(kid), publicJwks: () => structuredClone(published) }
+  return { first, find: (kid) => byKid.get(kid), publicJwks: () => published.map((jwk) => ({ ...jwk })) }
 }
 
 function unchanged(key: VerificationKey, known: VerificationKey | undefined): VerificationKey {

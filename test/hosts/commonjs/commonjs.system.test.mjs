@@ -46,11 +46,11 @@ describe('an app with require, and with an older Passport that it uses for somet
   }, 180_000)
 
   it('runs its tests with Jest 30', async () => {
-    expect(await jest(folder)).toMatchObject({ success: true, numPassedTests: 3 })
+    expect(await jest(folder)).toMatchObject({ success: true, numPassedTests: 4 })
   })
 
   it('runs its tests with Mocha', async () => {
-    expect(await run(folder, 'mocha/bin/mocha.js', 'login.test.js')).toContain('3 passing')
+    expect(await run(folder, 'mocha/bin/mocha.js', 'login.test.js')).toContain('4 passing')
   })
 })
 
@@ -66,7 +66,7 @@ describe('an older app, with TypeScript 4.9 and its moduleResolution node', () =
   }, 180_000)
 
   it('runs its tests with Jest 29', async () => {
-    expect(await jest(folder, 'login.test.js')).toMatchObject({ success: true, numPassedTests: 3 })
+    expect(await jest(folder, 'login.test.js')).toMatchObject({ success: true, numPassedTests: 4 })
   })
 
   it('runs its tests with ts-jest, which reports wrong types', async () => {
@@ -96,6 +96,6 @@ describe.each(['26.6.3', '27.5.1'])('an app with Jest %s, configured as on the p
   it('runs its tests', async () => {
     const config = { testEnvironment: 'node', setupFiles: ['./setup.js'], moduleNameMapper: JSON.parse(mapper) }
     const result = await jest(folder, '--config', JSON.stringify(config), '--forceExit')
-    expect(result).toMatchObject({ success: true, numPassedTests: 3 })
+    expect(result).toMatchObject({ success: true, numPassedTests: 4 })
   })
 })

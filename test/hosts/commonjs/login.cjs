@@ -6,6 +6,7 @@ const {
   AuthError,
   argon2id,
   bcrypt,
+  createAuth,
   createPasswords,
   createTokenIssuer,
   memoryAccounts,
@@ -47,6 +48,12 @@ for (const hasher of [argon2id(), bcrypt({ cost: 4 })]) {
     }
   })
 }
+
+it('has the authentication of an app in one object', () => {
+  const keys = { alg: 'HS256', secret: 'k'.repeat(32) }
+  const auth = createAuth({ issuer: 'https://api.example.com', keys, accounts: () => null })
+  assert.equal(typeof auth.guard(), 'function')
+})
 
 it('refuses a token with an error of the class that the package exports', async () => {
   const { tokens } = createTestIssuer()

@@ -75,6 +75,12 @@ describe('createAuth', () => {
     expectMisuse(() => auth.guard({ role: 'admin' } as never), says)
   })
 
+  it('throws a TypeError for an invalid option of its guards before the first guard is made', () => {
+    const given = { issuer: ISSUER, keys: HS256, accounts: () => null, throttle: false } as const
+    expectMisuse(() => createAuth({ ...given, scheme: 'two words' }), /scheme/)
+    expectMisuse(() => createAuth({ ...given, scheme: 'Token', tokenFrom: () => undefined }), /tokenFrom/)
+  })
+
   it('has the paths of the option', async () => {
     const paths = { token: '/login', sessions: '/devices', keys: '/keys' }
     const { get, post, send } = await startAuth({ keys: signingKey('ES256'), paths }, '/api')

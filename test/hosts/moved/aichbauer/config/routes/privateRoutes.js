@@ -1,0 +1,5 @@
+const privateRoutes = {
+  'GET /users': 'UserController.getAll',
+};
+
+module.exports = privateRoutes;
