@@ -217,8 +217,8 @@ function withRealm(caller: Subject, options: object, read: Checked<typeof guardS
 
 /** Warns of options that the host may not mean. */
 function noteMistakes({ tokens }: BearerStrategyOptions, read: Checked<typeof guardSchema>): void {
-  const { scope, anyScope = [], sessions, isRevoked } = read
-  if ([...scope, ...anyScope].some((one) => one.includes(','))) warnOnce('commaInScope')
+  const { scope, anyScope, sessions, isRevoked } = read
+  if ([scope, anyScope].flat().some((one) => one?.includes(','))) warnOnce('commaInScope')
   // A function of the host may look the sessions up.
   if (isRevoked && !sessions) return
   for (const one of [tokens].flat()) noteGuard(one, sessions)
