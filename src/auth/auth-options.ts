@@ -76,6 +76,8 @@ type RouteOptions<A extends Account> = Pick<
   | 'allow'
   | 'realm'
   | 'resourceMetadata'
+  | 'scheme'
+  | 'tokenFrom'
   | 'forwardErrors'
   | 'refuse'
 >

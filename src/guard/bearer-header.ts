@@ -10,22 +10,26 @@ import { headerOf, isCut, isRepeated } from '../requests/header-lines.js'
 const AUTH_SCHEME = /^[!#$%&'*+.^_`|~\w-]+/
 const B64TOKEN = /^[\w.~+/-]+=*$/
 
-/** The authentication scheme of a guard. */
+/** The authentication schemes of a guard. */
 export interface BearerScheme {
-  /** The name, as the challenge has it. */
+  /** The name of the first, as the challenge has it. */
   readonly name: string
+  /** All names, in lower case. */
+  readonly names: readonly string[]
   /** The form that most clients send. It needs no regular expression. */
   readonly usual: string
   readonly credentials: RegExp
 }
 
-/** @param name a `token` of RFC 9110 section 5.6.2, which is compared without regard to letter case */
-export function schemeOf(name: string): BearerScheme {
-  const escaped = name.replace(/\W/g, '\\$&')
-  return { name, usual: `${name} `, credentials: new RegExp(`^${escaped} +`, 'i') }
+/** @param names each a `token` of RFC 9110 section 5.6.2, which is compared without regard to letter case */
+export function schemeOf(names: readonly [string, ...string[]]): BearerScheme {
+  const [name] = names
+  const escaped = names.map((one) => one.replace(/\W/g, '\\$&'))
+  const credentials = new RegExp(`^(?:${escaped.join('|')}) +`, 'i')
+  return { name, names: names.map((one) => one.toLowerCase()), usual: `${name} `, credentials }
 }
 
-export const BEARER = schemeOf('Bearer')
+export const BEARER = schemeOf(['Bearer'])
 
 /**
  * The parameter `access_token` in the text of a query. Each letter may be percent-encoded. Not URLSearchParams, which takes up to a
@@ -51,11 +55,12 @@ export function readBearer(req: IncomingMessage, scheme = BEARER): string | unde
   if (header === undefined) return undefined
   // Node provides a string, but a middleware may have put anything there.
   if (typeof header !== 'string' || isRepeated(req, 'authorization')) throw new AuthError('invalid_request')
-  const { usual, credentials, name } = scheme
+  const { usual, credentials, names } = scheme
   const isUsual = header.startsWith(usual) && header[usual.length] !== ' '
   const start = isUsual ? usual.length : credentials.exec(header)?.[0].length
   if (start === undefined) {
-    if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() === name.toLowerCase()) throw new AuthError('invalid_request')
+    const sent = AUTH_SCHEME.exec(header)?.[0].toLowerCase()
+    if (sent !== undefined && names.includes(sent)) throw new AuthError('invalid_request')
     return undefined
   }
   const { url } = req

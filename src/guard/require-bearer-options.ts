@@ -8,6 +8,7 @@ import {
   type Check,
   type Checked,
   checkThat,
+  InvalidOption,
   named,
   optional,
   readOptions,
@@ -78,11 +79,15 @@ export interface RequireBearerOptions<A extends Account = Account> extends HostO
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<OwnUser<A>, any> | undefined
-  /** The authentication scheme of the header and of the challenge, for clients that cannot be changed, such as `'Token'`. Default `'Bearer'`. */
-  scheme?: string | undefined
+  /**
+   * The authentication scheme of the header and of the challenge, for clients that cannot be changed, such as `'Token'`. Or a list of 1 to 4, of which
+   * the challenge has the first. Default `'Bearer'`.
+   */
+  scheme?: string | readonly string[] | undefined
   /**
    * Returns the token of a request whose token is not in the header, or undefined. Browsers send cookies with requests of other sites, so a
-   * token in a cookie needs a defence against them (CSRF), such as `SameSite`. Excludes `scheme`. Default: the header `Authorization`.
+   * token in a cookie needs a defence against them (CSRF), such as `SameSite`. The second argument returns the token of the header. Default:
+   * the header `Authorization`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tokenFrom?: TokenFrom<any> | undefined
@@ -107,8 +112,13 @@ type GuardTable = { readonly [name in keyof GuardSettings]: Check<GuardSettings[
 const optionalOption: Check<boolean | 'lenient'> = (value) => (value === 'lenient' ? value : lenientOrBool(value))
 const lenientOrBool = checkThat<boolean>("true, false or 'lenient'", (value) => typeof value === 'boolean')
 
-const schemeText = text("the name of a scheme, like 'Token'", HTTP_TOKEN)
-const schemeOption: Check<BearerScheme> = (value) => schemeOf(schemeText(value))
+const SCHEME = "the name of a scheme, like 'Token', or a list of 1 to 4"
+const schemeText = text(SCHEME, HTTP_TOKEN)
+function schemeOption(value: unknown): BearerScheme {
+  const [first, ...others] = [value].flat().map(schemeText)
+  if (first === undefined || others.length > 3) throw new InvalidOption(SCHEME)
+  return schemeOf([first, ...others])
+}
 
 export const guardSchema = {
   tokens: tokenVerifiers,
@@ -166,16 +176,14 @@ export function guardSettings(caller: Subject, options: object, read: Checked<ty
   }
   noteMistakes(options as RequireBearerOptions, read)
   if (read.allow && !read.accounts) throw misuse(`${caller}: option "allow" needs "accounts"`, PAGE.guard)
-  if (read.tokenFrom && memberOf(options, 'scheme') !== undefined)
-    throw misuse(`${caller}: option "scheme" has no effect next to "tokenFrom"`, PAGE.guard)
   const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
   return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.realm) }
 }
 
 /** Warns of options that the host may not mean. */
 function noteMistakes({ tokens }: RequireBearerOptions, read: Checked<typeof guardSchema>): void {
-  const { scope, anyScope = [], sessions, isRevoked } = read
-  if ([...scope, ...anyScope].some((one) => one.includes(','))) warnOnce('commaInScope')
+  const { scope, anyScope, sessions, isRevoked } = read
+  if ([scope, anyScope].flat().some((one) => one?.includes(','))) warnOnce('commaInScope')
   // A function of the host may look the sessions up.
   if (isRevoked && !sessions) return
   for (const one of [tokens].flat()) noteGuard(one, sessions)

@@ -4,8 +4,11 @@ import { settled } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import { type BearerScheme, readBearer } from './bearer-header.js'
 
-/** Returns the token of a request whose token is not in the header, but for example in a cookie. Undefined: the request has none. */
-export type TokenFrom<R = IncomingMessage> = (req: R) => string | undefined
+/**
+ * Returns the token of a request whose token is not always in the header, but for example in a cookie. Undefined: the request has none.
+ * @param inHeader returns the token of the header `Authorization`, if it has one
+ */
+export type TokenFrom<R = IncomingMessage> = (req: R, inHeader: () => string | undefined) => string | undefined
 
 /** The options that this step reads. */
 export interface SourceSettings {
@@ -21,11 +24,11 @@ export interface SourceSettings {
 export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMessage): string | undefined {
   if (!tokenFrom) return readBearer(req, scheme)
   try {
-    const text: unknown = settled(tokenFrom(req))
+    const text: unknown = settled(tokenFrom(req, () => readBearer(req, scheme)))
     if (text === undefined || typeof text === 'string') return text
     throw new TypeError(`tokenFrom: must return a text or undefined, but returned ${describe(text)}`)
   } catch (cause) {
-    if (isAuthError(cause) && cause.code === 'invalid_token') throw cause
+    if (isAuthError(cause) && ['invalid_token', 'invalid_request'].includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency: 'internal', cause })
   }
 }

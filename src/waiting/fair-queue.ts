@@ -130,7 +130,6 @@ function deleteFrom<K, T>(map: Map<K, Set<T>>, key: K, item: T): void {
 }
 
 function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
-  if (map.size === 1) return
   map.delete(key)
   map.set(key, value)
 }

@@ -75,14 +75,14 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
 
   function hasRoom(source: Source): boolean {
     const most = Math.min(perNetwork, total - inside)
-    return most > 0 && (networks.get(source.network) ?? 0) < most && (ofConnection(source)?.size ?? 0) < perConnection
+    return (networks.get(source.network) ?? 0) < most && (ofConnection(source)?.size ?? 0) < perConnection
   }
 
   function admit(source: Source, item: Inside): Leave {
     const { network, connection } = source
     inside++
     if (perNetwork < Number.POSITIVE_INFINITY) networks.set(network, (networks.get(network) ?? 0) + 1)
-    if (connection && perConnection < Number.POSITIVE_INFINITY) {
+    if (connection) {
       const items = connections.get(connection)
       if (items) items.add(item)
       else connections.set(connection, new Set([item]))
@@ -116,19 +116,26 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
 
   /** Lets waiting items enter that may enter by now. */
   function enterWaiting(): void {
-    while (inside < total && queue && queue.size > 0) {
-      const next = queue.take((item) => hasRoom(item.source) && item.admit())
+    while (inside < total) {
+      const next = queue?.take((item) => hasRoom(item.source) && item.admit())
       if (!next) break
       next.enter(admit(next.source, {}))
     }
     // Nothing would call them any more.
-    while (inside === 0 && queue && queue.size > 0) queue.take()?.drop()
+    while (inside === 0) {
+      const next = queue?.take()
+      if (!next) break
+      next.drop()
+    }
   }
 
-  function wait({ source = NOWHERE, signal, timeout, admit: mayEnter }: EnterRequest): Promise<Leave> {
+  function wait(
+    waiters: NonNullable<typeof queue>,
+    { source = NOWHERE, signal, timeout, admit: mayEnter }: EnterRequest,
+  ): Promise<Leave> {
     return new Promise((resolve, reject) => {
       const settle = (end: () => void) => {
-        if (slot) queue?.remove(slot)
+        if (slot) waiters.remove(slot)
         clearTimeout(timer)
         signal?.removeEventListener('abort', disconnect)
         end()
@@ -147,7 +154,7 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
       const timer = timeout === undefined ? undefined : setTimeout(drop, timeout)
       signal?.addEventListener('abort', disconnect)
       const enter = (leave: Leave) => settle(() => resolve(leave))
-      const slot = queue?.add(source, { source, admit: admitOrFail, enter, drop })
+      const slot = waiters.add(source, { source, admit: admitOrFail, enter, drop })
       // Without others, nothing would call this item when there is room for it.
       if (!slot || inside === 0) drop()
     })
@@ -166,7 +173,9 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
       // An earlier step may have used up the time, also while there is room.
       if (timeout <= 0) throw refusal()
       const leave = hasRoom(source ?? NOWHERE) && (mayEnter?.() ?? true) ? admit(source ?? NOWHERE, {}) : undefined
-      return leave ?? wait(request)
+      if (leave) return leave
+      if (!queue) throw refusal()
+      return wait(queue, request)
     },
     /**
      * Runs a task that is inside until it has settled. The task receives a function that returns whether the item still waits for it. From

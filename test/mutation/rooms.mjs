@@ -39,6 +39,10 @@ export const ROOMS = {
     mutate: ['src/waiting/*.ts', 'src/requests/*.ts'],
     tests: [
       'test/unit/{waiting,requests}/*.test.ts',
+      'test/unit/accounts/passwords/hash-queue.test.ts',
+      'test/unit/login/steps/after-password.test.ts',
+      'test/unit/refresh/refresh-endpoint.test.ts',
+      'test/unit/refusals/warnings.test.ts',
       'test/unit/guard/**/{admission,close-when-ended,http2,require-bearer,require-bearer-options}.test.ts',
       'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',

@@ -78,7 +78,6 @@ describe('createAuth', () => {
   it('throws a TypeError for an invalid option of its guards before the first guard is made', () => {
     const given = { issuer: ISSUER, keys: HS256, accounts: () => null, throttle: false } as const
     expectMisuse(() => createAuth({ ...given, scheme: 'two words' }), /scheme/)
-    expectMisuse(() => createAuth({ ...given, scheme: 'Token', tokenFrom: () => undefined }), /tokenFrom/)
   })
 
   it('has the paths of the option', async () => {

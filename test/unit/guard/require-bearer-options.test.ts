@@ -127,7 +127,11 @@ describe('an invalid option is refused with a message that says what it must be'
     ['accounts', () => null, `${STORE} a function. ${NO_EMAIL}`],
     ['accounts', 7, `${STORE} 7`],
     ['allow', true, 'must be a function (req, account, auth) => boolean, but is true'],
-    ['scheme', 'My Token', "must be the name of a scheme, like 'Token', but is a string of 8 characters"],
+    [
+      'scheme',
+      'My Token',
+      "must be the name of a scheme, like 'Token', or a list of 1 to 4, but is a string of 8 characters",
+    ],
     ['tokenFrom', 'cookie', 'must be a function (req) => token, but is a string of 6 characters'],
     ['isRevoked', true, 'must be a function (auth) => boolean, but is true'],
     ['sessions', memorySessions(), `${SESSIONS} an object. Pass the store to createSessions() first`],

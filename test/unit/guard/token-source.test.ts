@@ -5,10 +5,11 @@ import {
   memoryAccounts,
   type RequireBearerOptions,
   requireBearer,
+  type TokenFrom,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../support/failures.js'
-import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../support/fixtures.js'
+import { ACCOUNTS, ISSUER, issueNow, makeIssuer, makeStore } from '../../support/fixtures.js'
 import { client, listen } from '../../support/http.js'
 import { hang } from '../../support/values/invalid-results.js'
 
@@ -59,6 +60,16 @@ describe('a guard with another scheme', () => {
     },
   )
 
+  it('reads each scheme of a list, and names the first in the challenge', async () => {
+    const { get } = await start({ scheme: ['Token', 'Bearer'], realm: 'r' })
+    for (const scheme of ['Token', 'bearer', 'TOKEN']) {
+      expect(await get({ Authorization: `${scheme} ${token}` })).toMatchObject({ status: 200 })
+      expect(await get({ Authorization: scheme })).toMatchObject({ status: 400 })
+    }
+    const { status, headers } = await get({ Authorization: `Tokens ${token}` })
+    expect({ status, challenge: headers['www-authenticate'] }).toEqual({ status: 401, challenge: 'Token realm="r"' })
+  })
+
   it('takes each character of its name as it is', async () => {
     const { get } = await start({ scheme: 'T.ken' })
     expect(await get({ Authorization: `Token ${token}` })).toMatchObject({ status: 401 })
@@ -75,6 +86,16 @@ describe('a guard with tokenFrom', () => {
     const { status, body } = await get({ Authorization: `Bearer ${token}` })
     expect({ status, detail: JSON.parse(body).detail }).toEqual({ status: 401, detail: 'This resource needs a token.' })
     expect(await get({ Cookie: 'token=a b' })).toMatchObject({ status: 400 })
+  })
+
+  it('can read the header too, with its scheme and its refusals', async () => {
+    const either: TokenFrom<Request> = (req, inHeader) => tokenFrom(req) ?? inHeader()
+    const { get } = await start({ tokenFrom: either, scheme: 'Token' })
+    expect(await get({ Cookie: `token=${token}`, Authorization: 'Token a b' })).toMatchObject({ status: 200 })
+    expect(await get({ Authorization: `Token ${token}` })).toMatchObject({ status: 200 })
+    expect(await get({ Authorization: 'Token' })).toMatchObject({ status: 400 })
+    expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 401 })
+    expect((await get()).headers).toMatchObject({ 'www-authenticate': `Token realm="${ISSUER}"` })
   })
 
   const fail = (error: Error) => () => {
@@ -169,7 +190,9 @@ describe('a guard with allow', () => {
 
 it.each<[string, object, string]>([
   ['a scheme with a space', { scheme: 'My Token' }, 'option "scheme"'],
-  ['a scheme beside tokenFrom', { scheme: 'Token', tokenFrom: () => undefined }, '"scheme" has no effect'],
+  ['a list without a scheme', { scheme: [] }, 'option "scheme"'],
+  ['five schemes', { scheme: ['A', 'B', 'C', 'D', 'E'] }, 'option "scheme"'],
+  ['a list with a scheme that has a space', { scheme: ['A', 'B C'] }, 'option "scheme"'],
   ['allow without accounts', { allow: () => true }, '"allow" needs "accounts"'],
   ['another word for optional', { optional: 'yes' }, "'lenient'"],
 ])('throws a TypeError for %s', (_, options, message) => {

@@ -120,6 +120,11 @@ describe('scopes of a guard with a comma', () => {
   })
   it('in a list is a warning, once', () =>
     expectWarning(({ requireBearer, tokens }) => requireBearer({ tokens, scope: ['a,b'] }), /scope.*comma/))
+  it('other scopes are no warning', () =>
+    expectSilence(({ requireBearer, tokens }) => {
+      requireBearer({ tokens, scope: ['a', 'b'] })
+      requireBearer({ tokens, anyScope: ['c'] })
+    }))
 })
 
 it('a dot in "fields" is a warning, once, because a name is not a path', () =>
@@ -261,6 +266,8 @@ describe('an account', () => {
     expectWarning((kit) => logInWith(kit, { ...plain, [name]: value }), new RegExp(`"${name}".*"${read}"`)),
   )
 
+  it('with null in such a member is no warning', () => expectSilence((kit) => logInWith(kit, { ...plain, role: null })))
+
   it('with the members that are read too is no warning', () =>
     expectSilence((kit) => logInWith(kit, { ...alice, role: 'admin', active: true, disabled: false })))
 
@@ -300,6 +307,16 @@ describe('an account', () => {
     expect(user).toMatchObject({ id: alice.id, role: 'admin' })
     expect(user).not.toHaveProperty('password_hash')
   })
+
+  it('that a guard looks up after another one is no warning, because each request looks one up', () =>
+    expectSilence(async (kit) => {
+      const rows = [plain, { ...plain, role: 'admin' }]
+      const accounts = { findByEmail: () => null, findById: () => rows.shift() }
+      const { port } = await listen(express().use(kit.requireBearer({ tokens: kit.tokens, accounts })))
+      const { token } = await kit.tokens.issue({ accountId: alice.id })
+      for (const _ of 'ab') await send(port, { method: 'GET', headers: { Authorization: `Bearer ${token}` } })
+      expect(rows).toEqual([])
+    }))
 
   it('ten look-ups without one account are a warning, once', () =>
     expectWarning((kit) => logInWith(kit, null, 10), /10 look-ups.*return.*case/, [GOOD.email]))

@@ -150,6 +150,16 @@ describe('the fair queue', () => {
     expect([queue.size, queue.take()]).toEqual([0, undefined])
   })
 
+  it('serves a connection that comes again after those that have come in the meantime', () => {
+    const queue = createFairQueue<{ name: string }>({ total: 9, perNetwork: 9, perConnection: 9 }, () => {})
+    const connections: Record<string, object> = { a: {}, b: {}, c: {} }
+    const add = (name: string) => queue.add({ network: 'one', connection: connections[name] }, { name })
+    for (const name of 'ab') add(name)
+    expect(queue.take()).toEqual({ name: 'a' })
+    for (const name of 'ca') add(name)
+    expect([queue.take(), queue.take(), queue.take()]).toEqual([{ name: 'b' }, { name: 'c' }, { name: 'a' }])
+  })
+
   it('drops the newest item of the network and of the connection that are served first, when several have the most', () => {
     const dropped: string[] = []
     const queue = createFairQueue<{ name: string }>({ total: 4, perNetwork: 9, perConnection: 9 }, ({ name }) => {

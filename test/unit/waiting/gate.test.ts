@@ -37,6 +37,16 @@ describe('an item that waits', () => {
     expect([gate.inside, gate.waiting]).toEqual([0, 0])
   })
 
+  it('is refused where there is no queue, and when it has no time left', async () => {
+    const gate = createGate({ total: 1 })
+    await expect(gate.enter({ timeout: 0 })).rejects.toMatchObject(OVERLOADED)
+    const leave = await gate.enter()
+    await expect(gate.enter()).rejects.toMatchObject(OVERLOADED)
+    expect([gate.inside, gate.waiting]).toEqual([1, 0])
+    leave()
+    await expect(gate.enter()).resolves.toBeTypeOf('function')
+  })
+
   it('reads no option from a polluted prototype', async () => {
     const gate = createGate({ total: 1 }, { queue: QUEUE })
     const polluted = { timeout: -1, signal: AbortSignal.abort(), admit: () => false }
@@ -91,6 +101,13 @@ describe('a place', () => {
     const refused = Array.from({ length: 50 }, () => outcome(hold(greedy, task)))
     expect(await Promise.all(refused)).toEqual(Array(50).fill('overloaded'))
     expect(errors.AuthError).toHaveBeenCalledTimes(50)
+  })
+
+  it('is free for one other item, also when its item leaves twice', async () => {
+    const gate = createGate({ total: 2 })
+    const [leave] = [await gate.enter(), await gate.enter()]
+    for (const _ of 'ab') leave()
+    expect(gate.inside).toBe(1)
   })
 
   it('is free again, whatever the task ends with', async () => {

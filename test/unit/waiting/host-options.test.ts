@@ -20,6 +20,7 @@ describe('the options of the router and the guard', () => {
       'option "forwardErrors" must be true, false or \'all\', but is a string of 4 characters',
     ],
     [{ forwardErrors: null }, 'option "forwardErrors" must be true, false or \'all\', but is null'],
+    [{ refuse: 'x' }, 'option "refuse" must be a function (error, req) => ({ status, body }), but is a string of 1'],
     [{ onEvent: 'log' }, 'option "onEvent" must be a function, but is a string of 3 characters'],
   ])('refuse %j', (options, message) => {
     expectMisuse(() => read(options), message)
