@@ -24,14 +24,13 @@ const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]|s$/g, '
 
 /** Returns "Did you mean …?" for an object whose method has another name, or an empty text. */
 export function methodHint(value: unknown, wanted: string, known: readonly string[]): string {
-  const names: string[] = []
-  for (let holder = Object(value); holder && holder !== Object.prototype; holder = Object.getPrototypeOf(holder))
-    names.push(...Object.getOwnPropertyNames(holder))
-  const other =
-    typeof value === 'object' &&
-    !Array.isArray(value) &&
-    names.find((name) => /^(find|get|load|fetch|look)/i.test(name) && !known.includes(name))
-  return other ? `Did you mean "${wanted}" instead of "${other}"?` : ''
+  // Arrays have find() too.
+  for (let holder = Array.isArray(value) ? null : Object(value); holder; holder = Object.getPrototypeOf(holder)) {
+    const names = Object.getOwnPropertyNames(holder)
+    const other = names.find((name) => /^(find|get|load|fetch|look)/i.test(name) && !known.includes(name))
+    if (other) return `Did you mean "${wanted}" instead of "${other}"?`
+  }
+  return ''
 }
 
 interface SuggestionWords {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isPlainObject, memberOf, settled } from '../options/values.js'
+import { memberOf, settled } from '../options/values.js'
 import type { AuthError } from './auth-error.js'
 import type { CallRefusal } from './refusal.js'
 import type { HttpResponse } from './responses.js'
@@ -27,8 +27,8 @@ export function inOwnForm(
   if (!refuse) return response
   try {
     const own: unknown = settled(refuse(error, req))
-    const [status, body] = isPlainObject(own) ? [memberOf(own, 'status'), memberOf(own, 'body')] : []
-    if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) throw new TypeError('no status')
+    const [status, body] = ['status', 'body'].map((name) => memberOf(Object(own), name))
+    if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) throw new TypeError()
     const { 'Content-Type': _, ...headers } = response.headers
     return { status: Number(status), ...contentOf(body, headers) }
   } catch {
@@ -41,6 +41,6 @@ function contentOf(body: unknown, headers: HttpResponse['headers']): Pick<HttpRe
   if (body === undefined || body === null) return { headers, body: '' }
   if (typeof body === 'string') return { headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8' }, body }
   const text = JSON.stringify(body)
-  if (text === undefined) throw new TypeError('no JSON')
+  if (text === undefined) throw new TypeError()
   return { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' }, body: text }
 }

@@ -80,9 +80,9 @@ const emitted = new Set<string>()
  * @param name takes the place of `…`
  * @param read takes the place of `<read>`
  */
-export function warnOnce(warning: keyof typeof WARNINGS, name = '', read = ''): void {
+export function warnOnce(warning: keyof typeof WARNINGS, name?: string, read?: string): void {
   if (emitted.has(warning)) return
   emitted.add(warning)
   const [page, text] = WARNINGS[warning]
-  warn(`${text.replaceAll('…', () => name).replaceAll('<read>', read)}. See ${page}`)
+  warn(`${text.replaceAll('…', () => String(name)).replaceAll('<read>', String(read))}. See ${page}`)
 }

@@ -84,7 +84,8 @@ export const ROOMS = {
     mutate: ['src/refusals/*.ts'],
     tests: [
       'test/unit/refusals/*.test.ts',
-      'test/unit/login/steps/after-password.test.ts',
+      'test/unit/login/**/{after-password,create-login}.test.ts',
+      'test/unit/passport/strategies.test.ts',
       'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
       'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',

@@ -43,6 +43,10 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
   expect(read({ realm: 'reports' }).realm).toBe('reports')
 })
 
+it('takes the name of a scheme', () => {
+  expect(read({ scheme: 'Token-2' }).scheme).toMatchObject({ name: 'Token-2' })
+})
+
 it('takes what createSessions() returned', () => {
   const sessions = createSessions(memorySessions())
   expect(read({ sessions }).sessions).toBe(sessions)

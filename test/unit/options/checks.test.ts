@@ -55,6 +55,11 @@ describe('a list of scopes', () => {
     expect(() => scopeList(value)).toThrow("scope tokens, like 'reports:read' or ['reports:read', 'reports:write']")
   })
 
+  it.each(['a,b', 'a, b', ','])('refuses commas between scopes: %j', (value) => {
+    const hint = "Write spaces between scopes, or a list like ['reports:read', 'reports:write']"
+    expect(thrownBy(() => scopeList(value))).toMatchObject({ message: 'scopes with spaces between them', hint })
+  })
+
   it('is a frozen copy', () => {
     const given = ['a']
     const scopes = scopeList(given)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { misuse, PAGE } from '../../../src/options/misuse.js'
+import { hasNoSecret, misuse, PAGE } from '../../../src/options/misuse.js'
 
 it.each([
   ['Pass a list', 'Pass a list.'],
@@ -13,4 +13,9 @@ it.each([
   expect(misuse(`jwksRouter: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/options\.md$/)
   expect(misuse(`authErrors: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/login\.md$/)
   expect(misuse(message, PAGE.keys).message).toBe(`${ended} See express-token-endpoint/docs/guides/keys.md`)
+})
+
+it('an error of this package holds no secret, and another one may', () => {
+  expect(hasNoSecret(misuse('Pass a list', PAGE.options))).toBe(true)
+  expect(hasNoSecret(new TypeError('Pass a list'))).toBe(false)
 })

@@ -20,6 +20,14 @@ const read = (options: unknown) =>
   readOptions<Options, typeof rows>('jwksRouter', options as Options, rows, { length: 'size', title: 'name' })
 
 describe('the options of a factory', () => {
+  it('pass on the error of a check that is not about the value', () => {
+    const cause = new Error('down')
+    const check = () => {
+      throw cause
+    }
+    expect(thrownBy(() => named('issue: "claims"', check, {}))).toBe(cause)
+  })
+
   it('get the defaults of those that are not passed', () => {
     expect(read({ name: 'x' })).toEqual({ size: 3, name: 'x', strict: false })
     expect(read({ name: 'x', size: 9, strict: true })).toEqual({ size: 9, name: 'x', strict: true })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { suggest, suggestion } from '../../../src/options/suggest.js'
+import { methodHint, suggest, suggestion } from '../../../src/options/suggest.js'
 
 const KNOWN = ['clock', 'tokenPath', 'keys']
 
@@ -45,8 +45,34 @@ describe('suggest finds the word that a mistyped word means', () => {
     expect(suggest('xb', ['ab'])).toBe('ab')
   })
 
+  it('says the sentence of a word of other packages', () => {
+    const aliases = { sub: 'Pass it to issue()', path: 'tokenPath' }
+    expect(suggestion('sub', KNOWN, { aliases })).toBe('Pass it to issue()')
+    expect(suggestion('path', KNOWN, { aliases })).toBe('Did you mean "tokenPath"?')
+  })
+
   it('finds nothing among no words', () => {
     expect(suggest('a', [])).toBeUndefined()
     expect(suggestion('a', ['b', 'c'])).toBe('Known: b, c')
   })
+})
+
+describe('methodHint names the method that a wrong object has', () => {
+  class Repository {
+    findOneBy() {}
+  }
+  it.each<[string, unknown, string]>([
+    ['its own', { findByEmail() {}, findByPk() {} }, 'findByPk'],
+    ['that of its class', new Repository(), 'findOneBy'],
+    ['that of a class in its place', Object.assign(class {}, { findUnique() {} }), 'findUnique'],
+  ])('%s', (_, value, other) => {
+    expect(methodHint(value, 'findById', ['findByEmail'])).toBe(`Did you mean "findById" instead of "${other}"?`)
+  })
+
+  it.each([{}, { findByEmail() {}, refind() {} }, [], () => null, 'text', null, undefined])(
+    'and nothing for %j',
+    (value) => {
+      expect(methodHint(value, 'findById', ['findByEmail'])).toBe('')
+    },
+  )
 })

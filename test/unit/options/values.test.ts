@@ -1,6 +1,8 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bare, isPlainObject, isThenable, isValidDate, memberOf, own } from '../../../src/options/values.js'
+import { bare, isPlainObject, isThenable, isValidDate, memberOf, own, settled } from '../../../src/options/values.js'
+import * as turns from '../../support/concurrency.js'
+import { fatalErrors } from '../../support/failures.js'
 
 /** Pollutes Object.prototype until the end of the test. */
 function pollute(members: object): void {
@@ -21,6 +23,15 @@ it.each<[string, unknown, boolean]>([
   ['undefined', undefined, false],
 ])('a value has a then method: %s', (_, value, expected) => {
   expect(isThenable(value)).toBe(expected)
+})
+
+it('a promise of a function that must return none ends no process when it rejects', async () => {
+  const unhandled = fatalErrors()
+  const promise = Promise.reject(new Error('late'))
+  expect(settled(promise)).toBe(promise)
+  expect(settled('text')).toBe('text')
+  await turns.settled()
+  expect(unhandled).toEqual([])
 })
 
 it.each<[string, unknown, boolean]>([

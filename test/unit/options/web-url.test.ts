@@ -3,7 +3,8 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { isExposed, withoutEndSlashes } from '../../../src/options/urls.js'
-import { baseUrl, hrefOf } from '../../../src/options/web-url.js'
+import { baseUrl, hrefOf, secureExactUrl, secureUrl } from '../../../src/options/web-url.js'
+import { thrownBy } from '../../support/failures.js'
 
 const TEXT = 'https://api.example.com/path'
 
@@ -35,6 +36,29 @@ describe('a base URL', () => {
     ['https://api.example.com/a//b//', 'https://api.example.com/a//b'],
     ['HTTP://LOCALHOST:80/A', 'http://localhost/A'],
   ])('%s is %s', (value, expected) => expect(baseUrl(value)).toBe(expected))
+})
+
+describe('a URL whose traffic nobody else reads', () => {
+  const [what, hint] = ['a URL', 'Use https']
+  const [read, readExact] = [secureUrl(what, hint), secureExactUrl(what, hint)]
+
+  it.each(['https://API.example.com/?a=b', 'http://localhost:80/a'])('may be %s', (text) => {
+    expect(read(text, '').href).toBe(new URL(text).href)
+  })
+
+  it.each([TEXT, 'https://API.example.com/', 'http://localhost:80'])('stays the text %s', (text) => {
+    expect(readExact(text, '')).toBe(text)
+  })
+
+  it.each([
+    ['http://api.example.com', hint],
+    ['https://user@api.example.com', ''],
+    ['https://:secret@api.example.com', ''],
+    ['https://api.example.com/#a', ''],
+  ])('is not %s', (text, says) => {
+    expect(thrownBy(() => read(text, ''))).toMatchObject({ message: what, hint: says })
+    if (says) expect(thrownBy(() => readExact(text, ''))).toMatchObject({ message: what, hint })
+  })
 })
 
 it.each([

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { misuse, PAGE } from '../../../src/options/misuse.js'
-import { describeError } from '../../../src/refusals/describe-error.js'
+import { describeError, reasonOf } from '../../../src/refusals/describe-error.js'
 import { callHost } from '../../../src/waiting/host-call.js'
 
 class DatabaseError extends Error {}
@@ -28,6 +28,11 @@ it.each<[string, unknown, RegExp]>([
     /^Error$/,
   ],
   ['a call on Windows', changed({ message: 'x', stack: 'E: x\n    at f (C:\\a.js:1:2)' }), /^Error at C:\\a\.js:1:2$/],
+  [
+    'a call after the message',
+    changed({ message: 'x', stack: 'E: x\n    at x\n    at /b.js:1:2' }),
+    /^Error at \/b\.js:1:2$/,
+  ],
   ['a changed name', changed({ name: SECRET }), HERE],
   ['an error without a class', Object.setPrototypeOf(new Error(SECRET), null), /^Object at /],
   ['text', SECRET, /^what was thrown is not an Error$/],
@@ -53,3 +58,12 @@ it('shows the message of an error of this package, which holds no secret', async
   const late = await callHost('accounts', () => new Promise(() => {}), { timeout: 1 }).catch(({ cause }) => cause)
   expect(describeError(late)).toBe('no result within 1 ms')
 })
+
+it.each<[string, unknown]>([
+  ['fetch failed', new Error('fetch failed')],
+  ['fetch failed (ECONNREFUSED)', new Error('fetch failed', { cause: { code: 'ECONNREFUSED' } })],
+  ['fetch failed', new Error('fetch failed', { cause: { code: 7 } })],
+  ['it failed', undefined],
+  ['it failed', { message: 7 }],
+  ['it failed', Object.defineProperty(new Error('x'), 'message', { get: () => expect.fail('x') })],
+])('says why a fetch has failed: %s', (says, error) => expect(reasonOf(error)).toBe(says))

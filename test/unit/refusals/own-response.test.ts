@@ -69,15 +69,23 @@ describe('the option refuse', () => {
       body: 'Unauthorized',
       headers: { 'content-type': 'text/plain; charset=utf-8' },
     })
-    const none = await (await start(() => ({ status: 404 }))).get('/guarded')
-    expect(none).toMatchObject({ status: 404, body: '' })
-    expect(none.headers).not.toHaveProperty('content-type')
+    for (const body of [undefined, null]) {
+      const none = await (await start(() => ({ status: 404, body }))).get('/guarded')
+      expect(none).toMatchObject({ status: 404, body: '' })
+      expect(none.headers).not.toHaveProperty('content-type')
+    }
+  })
+
+  it.each([400, 599])('takes the status %i', async (status) => {
+    const { get } = await start(() => ({ status, body: {} }))
+    expect(await get('/guarded')).toMatchObject({ status })
   })
 
   it.each<[string, () => unknown]>([
     ['throws', () => expect.fail('bug')],
     ['returns nothing', () => undefined],
     ['returns a status of a success', () => ({ status: 200, body: {} })],
+    ['returns a status that HTTP does not have', () => ({ status: 600, body: {} })],
     ['returns a body that JSON cannot hold', () => ({ status: 400, body: 1n })],
     ['returns a function as body', () => ({ status: 400, body: () => 1 })],
     ['returns a promise', async () => ({ status: 400 })],

@@ -17,7 +17,7 @@ import {
   resourceResponse,
   tokenResult,
 } from '../../../src/refusals/responses.js'
-import { hasUnreadBody, sendResponse } from '../../../src/refusals/send-response.js'
+import { hasUnreadBody, http2StreamOf, sendResponse } from '../../../src/refusals/send-response.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }
@@ -193,6 +193,21 @@ describe('whether a client may go on sending', () => {
   ])('%s: %s', (_, expected, complete, headers) => {
     expect(hasUnreadBody({ complete, headers } as IncomingMessage, 10)).toBe(expected)
   })
+})
+
+it.each([
+  ['no', 'no'],
+  ['', undefined],
+])('closes the stream of HTTP/2 after the body %j, and sends no empty text', (body, sent) => {
+  const [end, close] = [vi.fn(), vi.fn()]
+  const res = { req: { httpVersionMajor: 2, stream: { close } }, setHeader: vi.fn(), end }
+  sendResponse(res as unknown as ServerResponse, { status: 413, headers: {}, body }, true)
+  expect(end.mock.calls).toEqual([[sent]])
+  expect(close).toHaveBeenCalledOnce()
+})
+
+it('takes no stream that another middleware adds to a request of HTTP/1 for one of HTTP/2', () => {
+  expect(http2StreamOf({ httpVersionMajor: 1, stream: {} } as unknown as IncomingMessage)).toBeUndefined()
 })
 
 describe('an answer to who goes on sending', () => {
