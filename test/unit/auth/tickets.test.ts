@@ -61,7 +61,7 @@ describe('a ticket', () => {
     const { ticketFor, send, get } = await start()
     const ticket = await ticketFor({ path })
     const { status, body } = await send({ method: 'GET', path: `${path}?page=2&ticket=${ticket}` })
-    expect({ status, claims: JSON.parse(body) }).toEqual({ status: 200, claims: { method: 'GET', path } })
+    expect({ status, claims: JSON.parse(body) }).toMatchObject({ status: 200, claims: { method: 'GET', path } })
     expect(await get(`${path}?ticket=${ticket}`)).toBe(401)
   })
 
@@ -166,6 +166,36 @@ describe('a ticket', () => {
     const { ticketFor, sessions } = await start()
     await ticketFor({ path })
     expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it('is as old as the sign-in of its request, for a route that needs a recent one', async () => {
+    const clock = frozenClock()
+    const { auth, ticketFor } = await start({ clock, sessions: undefined })
+    const guard = auth.guard({ ticket: true, signedInWithin: '5m' })
+    const ask = async () => {
+      const url = `${path}?ticket=${await ticketFor({ path })}`
+      return guard.authenticate({ method: 'GET', url, headers: {}, rawHeaders: [] } as never)
+    }
+    clock.advance(299_000)
+    expect(await ask()).toMatchObject({ accountId: alice.id })
+    clock.advance(2_000)
+    expect(await rejectionOf(ask())).toMatchObject({ code: 'insufficient_user_authentication' })
+  })
+
+  it('names the administrator who acts as the account', async () => {
+    const { auth, send, token } = await start({
+      accounts: memoryAccounts([alice, { ...alice, id: 'other', email: 'b@c.d' }]),
+    })
+    const requestOf = (text: string) =>
+      ({ headers: { authorization: `Bearer ${text}` }, rawHeaders: [], url: '/' }) as never
+    const [own, acting] = [requestOf(token), {} as { token: string }]
+    const actor = await auth.guard().authenticate(own)
+    const signedIn = (await auth.signIn('other', own, undefined, { actor })) as Record<'authenticationToken', string>
+    acting.token = signedIn.authenticationToken
+    const req = requestOf(acting.token)
+    await auth.guard().authenticate(req)
+    const { body } = await send({ method: 'GET', path: `${path}?ticket=${await auth.ticket(req, { path })}` })
+    expect(JSON.parse(body)).toMatchObject({ path, act: { sub: alice.id } })
   })
 
   it("is refused when the host's isRevoked says so, or does not decide", async () => {
