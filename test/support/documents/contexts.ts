@@ -177,6 +177,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         return pending.delete(nonce) && expiresAt > Date.now()
       },
     }`,
+  'google-android': '',
   'leaked-passwords': `export const warnings: string[] = []
     const log = { warn: (text: string, error: unknown) => void warnings.push(text + error) }`,
   'old-tokens': WITHOUT_ISSUER,
