@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { isPlainObject, memberOf, own } from '../options/values.js'
+import { attempt, isPlainObject, memberOf, own } from '../options/values.js'
 import { isHashMember } from './mistakes.js'
 
 /** The host's own object of an account: the member `user` of what its store returns, where it has one. */
@@ -43,44 +43,61 @@ export function isUserOf(accountId: string, user: unknown): boolean {
 
 type Members = Record<PropertyKey, PropertyDescriptor>
 
+/** The most levels of objects in objects, and the most objects, that are searched for a hash: a guard does so for each request. */
+const MOST_LEVELS = 5
+const MOST_OBJECTS = 100
+
 function hideHash(user: object, hash: string | null): object {
   const members: Members = Object.getOwnPropertyDescriptors(user)
-  const prototype: object | null = Object.getPrototypeOf(user)
-  const isRow = prototype === null || prototype === Object.prototype
-  const holdsHash = (name: string) => {
-    const value: unknown = members[name]?.value
-    return isHashMember(name, value, hash) || (!isRow && isPlainObject(value) && hasHash(value, hash))
+  // Also what a getter returns. One that throws shows nothing.
+  function shows(name: PropertyKey): boolean {
+    const value = attempt(() => (user as Record<PropertyKey, unknown>)[name])
+    return isHashMember(String(name), value, hash) || hasHash(value, hash)
   }
-  const hidden = Object.keys(user).filter(holdsHash)
+  const hidden = Reflect.ownKeys(members).filter((name) => members[name]?.enumerable && shows(name))
   if (hidden.length === 0) return user
-  if (isRow) return without(user, hidden)
-  return copyOfModel(prototype, members, hidden, hash)
+  return isRow(user) ? without(user, hash) : copyOfModel(Object.getPrototypeOf(user), members, hidden, hash)
 }
 
-/** Returns whether an object, such as the values that a model keeps, has a password hash. */
-const hasHash = (values: object, hash: string | null) =>
-  Object.entries(values).some(([name, value]) => isHashMember(name, value, hash))
+/** Returns whether a value is a row or a list, and not an object of a library, such as a connection. */
+const isRow = (value: unknown): value is object =>
+  typeof value === 'object' &&
+  value !== null &&
+  [Object.prototype, Array.prototype, null].includes(Object.getPrototypeOf(value))
 
-function without(row: object, hidden: readonly string[]): object {
-  const shown = Object.entries(row).filter(([name]) => !hidden.includes(name))
-  return Object.fromEntries(shown)
+/** Returns whether an object, such as the values that a model keeps, has a password hash, also in its rows and lists. */
+function hasHash(value: unknown, hash: string | null, levels = MOST_LEVELS, seen = new Set<object>()): boolean {
+  if (typeof value !== 'object' || value === null || levels === 0) return false
+  if (seen.has(value) || seen.size === MOST_OBJECTS) return false
+  seen.add(value)
+  const holds = (inner: unknown) =>
+    isHashMember('', inner, hash) || (isRow(inner) && hasHash(inner, hash, levels - 1, seen))
+  const members = Object.values(Object.getOwnPropertyDescriptors(value))
+  return members.some(({ enumerable, value: inner }) => enumerable && holds(inner))
+}
+
+/** Copies a row or a list without the password hash. Its rows and lists are copied only where they have one. */
+function without(row: object, hash: string | null, levels = MOST_LEVELS): object {
+  const shown = Object.entries(row)
+    .filter(([name, value]) => !isHashMember(levels === MOST_LEVELS ? name : '', value, hash))
+    .map(([name, value]): [string, unknown] => {
+      const copies = isRow(value) && hasHash(value, hash, levels)
+      return [name, copies ? without(value, hash, levels - 1) : value]
+    })
+  return Array.isArray(row) ? shown.map(([, value]) => value) : Object.fromEntries(shown)
 }
 
 /** Copies a model. Its methods read the hidden members, and neither a loop nor JSON nor a log shows them. */
-function copyOfModel(prototype: object, members: Members, hidden: readonly string[], hash: string | null): object {
+function copyOfModel(prototype: object, members: Members, hidden: readonly PropertyKey[], hash: string | null): object {
   for (const name of hidden) members[name] = { ...members[name], enumerable: false }
-  const copy = Object.create(prototype, members)
-  const { toJSON } = copy
+  const toJSON = members['toJSON'] ? members['toJSON'].value : memberOf(prototype, 'toJSON')
   const show = (...args: unknown[]) => {
     const shown: unknown = typeof toJSON === 'function' ? toJSON.apply(copy, args) : { ...copy }
-    if (!isPlainObject(shown)) return shown
-    return without(
-      shown,
-      Object.keys(shown).filter((name) => isHashMember(name, shown[name], hash)),
-    )
+    return isPlainObject(shown) ? without(shown, hash) : shown
   }
   const replaced = { value: show, configurable: true, writable: true }
-  if (typeof toJSON === 'function') Object.defineProperty(copy, 'toJSON', replaced)
-  if (inspect.custom in copy) Object.defineProperty(copy, inspect.custom, replaced)
+  if (typeof toJSON === 'function') members['toJSON'] = replaced
+  if (inspect.custom in members || inspect.custom in prototype) members[inspect.custom] = replaced
+  const copy: object = Object.create(prototype, members)
   return copy
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { signInOf } from '../guard/bearer-steps.js'
 import { authOf } from '../guard/require-bearer.js'
 import type { TokenFrom } from '../guard/token-source.js'
 import { type Duration, duration, text } from '../options/checks.js'
@@ -52,7 +53,10 @@ export function createTickets(options: TokenIssuerOptions, sessions: Sessions | 
     if (auth.issuer !== tokens.issuer) throw misuse(`${caller}: the token of the request is of another issuer`)
     const { accountId, scopes } = auth
     const left = auth.expiresAt.getTime() - Number(tokens.now())
-    const subject = { accountId, scopes, sessionId: sessionIdOf(auth), claims: { method, path } }
+    // A ticket must not pass for a new sign-in, and not for one of the account itself where an administrator acts as it.
+    const { act } = auth.claims
+    const claims = { ...(act !== undefined && { act }), auth_time: Math.floor(signInOf(auth) / 1000), method, path }
+    const subject = { accountId, scopes, sessionId: sessionIdOf(auth), claims }
     const ticket = await tokens.issue({ ...subject, lifetime: `${Math.max(1000, Math.min(lifetime, left))}ms` })
     await uses?.add(ticket.id, accountId, ticket.expiresAt)
     return ticket.token

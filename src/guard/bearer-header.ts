@@ -8,7 +8,7 @@ import { headerOf, isCut, isRepeated } from '../requests/header-lines.js'
  *   b64token    = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="
  */
 const AUTH_SCHEME = /^[!#$%&'*+.^_`|~\w-]+/
-const B64TOKEN = /^[\w.~+/-]+=*$/
+export const B64TOKEN = /^[\w.~+/-]+=*$/
 
 /** The authentication schemes of a guard. */
 export interface BearerScheme {

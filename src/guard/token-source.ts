@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { describe } from '../options/read-options.js'
 import { settled } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
-import { type BearerScheme, readBearer } from './bearer-header.js'
+import { B64TOKEN, type BearerScheme, readBearer } from './bearer-header.js'
 
 /**
  * Returns the token of a request whose token is not always in the header, but for example in a cookie. Undefined: the request has none.
@@ -16,6 +16,12 @@ export interface SourceSettings {
   readonly tokenFrom: TokenFrom | undefined
 }
 
+/** A cookie may hold any text, and no header of the request is malformed then. */
+function tokenText(text: string): string {
+  if (B64TOKEN.test(text)) return text
+  throw new AuthError('invalid_token', { reason: 'malformed' })
+}
+
 /**
  * Reads the text of a request's token.
  * @returns undefined for a request without a token
@@ -25,7 +31,8 @@ export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMe
   if (!tokenFrom) return readBearer(req, scheme)
   try {
     const text: unknown = settled(tokenFrom(req, () => readBearer(req, scheme)))
-    if (text === undefined || typeof text === 'string') return text
+    if (text === undefined) return text
+    if (typeof text === 'string') return tokenText(text)
     throw new TypeError(`tokenFrom: must return a text or undefined, but returned ${describe(text)}`)
   } catch (cause) {
     if (isAuthError(cause) && ['invalid_token', 'invalid_request'].includes(cause.code)) throw cause

@@ -1,10 +1,11 @@
 import { brand } from '../options/brand.js'
 import { text } from '../options/checks.js'
-import { type Checked, checkThat, readOptions } from '../options/read-options.js'
+import { type Checked, checkThat, optional, readOptions } from '../options/read-options.js'
 import { exactUrl } from '../options/web-url.js'
 import { traceSync, VERIFY } from '../refusals/tracing.js'
+import { isText } from './jwt/claims.js'
 import { knownHeaders } from './jwt/compact-jws.js'
-import { ID_TOKEN_FORM, type VerifiedIdToken } from './jwt/id-token-claims.js'
+import { idTokenForm, type VerifiedIdToken } from './jwt/id-token-claims.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import type { KeySource } from './keys/key-ring.js'
 import { retryUnknownKey } from './keys/remote-keys.js'
@@ -18,6 +19,11 @@ export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'acce
   issuer: string | undefined
   /** The id of your client at the provider. */
   audience: string | undefined
+  /**
+   * The ids of your other clients that may get tokens for `audience` (`azp`; OpenID Connect Core 1.0 section 2), such as an Android app at Google. Default:
+   * only `audience` itself. A token of any other client is refused.
+   */
+  authorizedParties?: readonly string[] | undefined
 }
 
 /** Verifies the ID tokens of a provider. Returned by `createTokenVerifier` with `accept: 'id-token'`. A guard refuses it. */
@@ -47,6 +53,10 @@ export const idTokenSchema = {
   ...shared,
   issuer: exactUrl,
   audience: text("a non-empty string: with accept: 'id-token', the id of your client at the provider"),
+  authorizedParties: optional(
+    checkThat<readonly string[]>('a list of client ids', (value) => Array.isArray(value) && [...value].every(isText)),
+    [],
+  ),
   accept: checkThat<'id-token'>("'id-token'", (value) => value === 'id-token'),
 }
 
@@ -54,10 +64,10 @@ const callSchema = { nonce: text('the non-empty text that your server stored for
 const NO_NONCE = { nonce: undefined }
 
 export function createIdTokenVerifier(
-  { issuer, audience, clock, clockTolerance: tolerance }: Checked<typeof idTokenSchema>,
+  { issuer, audience, authorizedParties, clock, clockTolerance: tolerance }: Checked<typeof idTokenSchema>,
   keys: KeySource & { replace(keys: unknown): void },
 ): IdTokenVerifier {
-  const material = { keys, form: ID_TOKEN_FORM, headers: knownHeaders() }
+  const material = { keys, form: idTokenForm(new Set([audience, ...authorizedParties])), headers: knownHeaders() }
   const verifier: IdTokenVerifier = {
     issuer,
     audience,

@@ -4,7 +4,7 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, checkThat, describeSecret, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isValidDate, own, settled } from '../options/values.js'
 import { warnOnce } from '../refusals/warnings.js'
-import { isText, privateClaims, readTimes, type TokenForm } from './jwt/claims.js'
+import { type Expectation, isText, privateClaims, readTimes, type TokenForm } from './jwt/claims.js'
 import { readScopes, type ScopesOf } from './jwt/provider-claims.js'
 import { type SecretMaterial, secretKey } from './keys/key-material.js'
 import type { TokenVerifier } from './token-verifier.js'
@@ -80,8 +80,7 @@ function oldForm({ accountId, scopes: scopesOf, until }: FormSettings): TokenFor
     needsNoKid: true,
     readClaims(payload, expected, { signed }) {
       if (!isPlainObject(payload)) return 'claims'
-      // Without `exp`, only `until` ends a token. Without `iat`, the token is older than each `tokensValidAfter`.
-      const times = readTimes({ iat: 0, exp: Math.ceil(until / 1000), ...payload }, expected)
+      const times = readOldTimes(payload, until, expected)
       if (expected.now >= until) return 'expired'
       if (typeof times === 'string') return times
       deepFreeze(payload)
@@ -105,6 +104,33 @@ function oldForm({ accountId, scopes: scopesOf, until }: FormSettings): TokenFor
       return { token, notBefore: times.notBefore, notAfter }
     },
   }
+}
+
+/** The largest `iat` in seconds, in the year 5138. Some old code writes milliseconds. */
+const MOST_SECONDS = 1e11
+
+/** The most that the clock of an old process may be ahead, in seconds. Old code never compares `iat` with its clock. */
+const MOST_AHEAD = 60
+
+/** Reads the times of a token of old code, which may be fractions. */
+function readOldTimes(payload: PrivateClaims, until: number, expected: Expectation): ReturnType<typeof readTimes> {
+  const round = (name: string, whole: (seconds: number) => number) => {
+    const value = own(payload, name)
+    return Object.hasOwn(payload, name) ? { [name]: typeof value === 'number' ? whole(value) : value } : {}
+  }
+  const now = Math.floor(expected.now / 1000)
+  // Without `exp`, only `until` ends a token. Without `iat`, the token is older than each `tokensValidAfter`.
+  const written = {
+    iat: 0,
+    exp: Math.ceil(until / 1000),
+    ...round('iat', (iat) => Math.floor(iat > MOST_SECONDS ? iat / 1000 : iat)),
+    ...round('nbf', Math.ceil),
+    ...round('exp', Math.floor),
+  }
+  const { iat } = written
+  if (!(iat > now && iat <= now + MOST_AHEAD)) return readTimes(written, expected)
+  const times = readTimes({ ...written, iat: now }, expected)
+  return typeof times === 'string' ? times : { ...times, iat }
 }
 
 type FormSettings = Pick<OldTokensOptions, 'accountId' | 'scopes'> & { until: number }

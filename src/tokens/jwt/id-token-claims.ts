@@ -33,8 +33,8 @@ function isOther(claims: Record<string, unknown>): boolean {
   )
 }
 
-/** The form of the ID tokens of OpenID Connect Core 1.0 sections 2 and 3.1.3.7. */
-export const ID_TOKEN_FORM: TokenForm<VerifiedIdToken> = {
+/** Returns the form of the ID tokens of OpenID Connect Core 1.0 sections 2 and 3.1.3.7, issued to one of these clients (`azp`). */
+export const idTokenForm = (parties: ReadonlySet<unknown>): TokenForm<VerifiedIdToken> => ({
   types: ANY_JWT,
   readClaims(payload, expected) {
     if (!isPlainObject(payload)) return 'claims'
@@ -47,9 +47,9 @@ export const ID_TOKEN_FORM: TokenForm<VerifiedIdToken> = {
       return 'claims'
     const { issuer, audience } = expected
     if (iss !== issuer) return 'issuer'
-    if (!audiences.includes(audience) || (client ?? audience) !== audience) return 'audience'
-    // Another audience could use the token here, unless the provider says that it was issued to this client.
-    if (audiences.length > 1 && azp !== audience) return 'audience'
+    if (!audiences.includes(audience) || !parties.has(client ?? audience)) return 'audience'
+    // Another audience could use the token here, unless the provider says that it was issued to one of these clients.
+    if (audiences.length > 1 && !parties.has(azp)) return 'audience'
     if (isOther(claims)) return 'type'
     if (typeof times === 'string') return times
     if (nonce !== expected.nonce) return 'nonce'
@@ -59,4 +59,4 @@ export const ID_TOKEN_FORM: TokenForm<VerifiedIdToken> = {
     const token = Object.freeze({ issuer, subject: sub, audience, ...dates, claims: kept })
     return { token, notBefore, notAfter }
   },
-}
+})

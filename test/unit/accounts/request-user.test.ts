@@ -53,6 +53,33 @@ describe('the user of a row', () => {
     expect(userOf(Object.assign(Object.create(null), rest, { passwordHash: 'plain:x' }))).toEqual(rest)
   })
 
+  it('has no hash in its own rows and lists, and keeps what is beside it', () => {
+    const at = new Date(0)
+    const row = {
+      id: 'acc-1',
+      passwordHash: HASH,
+      local: { email: 'a@b.c', at, password: HASH, old: [HASH, 'x'] },
+      theme: { dark: true },
+    }
+    const user = userOf(row)
+    expect(user).toEqual({ id: 'acc-1', local: { email: 'a@b.c', at, old: ['x'] }, theme: { dark: true } })
+    expect(user['theme']).toBe(row.theme)
+    expect(row.local.password).toBe(HASH)
+  })
+
+  it('has no hash that a getter or a symbol would show, and survives a circle', () => {
+    const row: Record<PropertyKey, unknown> = { id: 'acc-1', passwordHash: HASH, [Symbol('row')]: HASH }
+    Object.defineProperty(row, 'password', { get: () => HASH, enumerable: true })
+    row['self'] = row
+    for (const shown of [inspect(userOf(row)), inspect({ ...userOf(row) })]) expect(shown).not.toContain(HASH)
+    const user = {
+      get password() {
+        return HASH
+      },
+    }
+    expect(userOf({ id: 'acc-1', passwordHash: HASH, user })).toEqual({})
+  })
+
   it('leaves the row of the store as it is', () => {
     const row = { ...ACCOUNTS.alice }
     expect(found(row).own).toBe(row)
@@ -90,6 +117,37 @@ describe('the user of an object with methods', () => {
     for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
     expect(JSON.parse(JSON.stringify(user))).toEqual({ id: 'acc-1' })
   })
+})
+
+it('a frozen model with its own toJSON does not show the hash', () => {
+  class Account {
+    id = 'acc-1'
+    passwordHash = HASH
+    toJSON = () => ({ ...this })
+  }
+  const user = userOf(Object.freeze(new Account()))
+  for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
+})
+
+it('a model does not show the hash in its inner rows, in a member of a symbol, or behind a proxy', () => {
+  class Model {
+    options = { include: [{ row: { password: HASH } }] }
+    constructor() {
+      Object.assign(this, { [Symbol.for('row')]: { password: HASH } })
+    }
+    get password() {
+      return HASH
+    }
+    toJSON() {
+      return { name: 'Alice', local: { password: HASH } }
+    }
+  }
+  for (const model of [new Model(), new Proxy(new Model(), {})]) {
+    const user = userOf(mapped(model)) as unknown as Model
+    expect([user.password, user.options]).toEqual([HASH, model.options])
+    for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
+    expect(JSON.parse(JSON.stringify(user))).toEqual({ name: 'Alice', local: {} })
+  }
 })
 
 describe('the member "user" of an account', () => {

@@ -41,6 +41,7 @@ async function start(options: Partial<AuthOptions> = {}) {
     express.json(),
     async (req, res) => void res.json(await auth.ticket(req, req.body)),
   )
+  app.use(auth.guard({ ticket: true }), (_req, res) => void res.json(1))
   app.use(auth.errors)
   const send = client((await listen(app)).port)
   const post = async (path: string, body: object, token = '') => {
@@ -61,7 +62,7 @@ describe('a ticket', () => {
     const { ticketFor, send, get } = await start()
     const ticket = await ticketFor({ path })
     const { status, body } = await send({ method: 'GET', path: `${path}?page=2&ticket=${ticket}` })
-    expect({ status, claims: JSON.parse(body) }).toEqual({ status: 200, claims: { method: 'GET', path } })
+    expect({ status, claims: JSON.parse(body) }).toMatchObject({ status: 200, claims: { method: 'GET', path } })
     expect(await get(`${path}?ticket=${ticket}`)).toBe(401)
   })
 
@@ -83,6 +84,11 @@ describe('a ticket', () => {
     ['another spelling of its path', (ticket) => [`/files/%37.pdf?ticket=${ticket}`]],
     ['another letter case', (ticket) => [`/FILES/7.pdf?ticket=${ticket}`]],
     ['a slash at the end', (ticket) => [`${path}/?ticket=${ticket}`]],
+    ['two slashes', (ticket) => [`/${path}?ticket=${ticket}`]],
+    ['a way through another folder', (ticket) => [`/files/x/%2e%2e/7.pdf?ticket=${ticket}`]],
+    ['a parameter of its path', (ticket) => [`${path};v=1?ticket=${ticket}`]],
+    ['an encoded question mark', (ticket) => [`${path}%3Fx?ticket=${ticket}`]],
+    ['an encoded member', (ticket) => [`${path}?t%69cket=${ticket}`]],
     ['another method', (ticket) => [`${path}?ticket=${ticket}`, 'POST']],
     ['two tickets', (ticket) => [`${path}?ticket=${ticket}&ticket=${ticket}`]],
     ['a changed signature', (ticket) => [`${path}?ticket=${ticket.slice(0, -4)}AAAA`]],
@@ -166,6 +172,36 @@ describe('a ticket', () => {
     const { ticketFor, sessions } = await start()
     await ticketFor({ path })
     expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it('is as old as the sign-in of its request, for a route that needs a recent one', async () => {
+    const clock = frozenClock()
+    const { auth, ticketFor } = await start({ clock, sessions: undefined })
+    const guard = auth.guard({ ticket: true, signedInWithin: '5m' })
+    const ask = async () => {
+      const url = `${path}?ticket=${await ticketFor({ path })}`
+      return guard.authenticate({ method: 'GET', url, headers: {}, rawHeaders: [] } as never)
+    }
+    clock.advance(299_000)
+    expect(await ask()).toMatchObject({ accountId: alice.id })
+    clock.advance(2_000)
+    expect(await rejectionOf(ask())).toMatchObject({ code: 'insufficient_user_authentication' })
+  })
+
+  it('names the administrator who acts as the account', async () => {
+    const { auth, send, token } = await start({
+      accounts: memoryAccounts([alice, { ...alice, id: 'other', email: 'b@c.d' }]),
+    })
+    const requestOf = (text: string) =>
+      ({ headers: { authorization: `Bearer ${text}` }, rawHeaders: [], url: '/' }) as never
+    const [own, acting] = [requestOf(token), {} as { token: string }]
+    const actor = await auth.guard().authenticate(own)
+    const signedIn = (await auth.signIn('other', own, undefined, { actor })) as Record<'authenticationToken', string>
+    acting.token = signedIn.authenticationToken
+    const req = requestOf(acting.token)
+    await auth.guard().authenticate(req)
+    const { body } = await send({ method: 'GET', path: `${path}?ticket=${await auth.ticket(req, { path })}` })
+    expect(JSON.parse(body)).toMatchObject({ path, act: { sub: alice.id } })
   })
 
   it("is refused when the host's isRevoked says so, or does not decide", async () => {

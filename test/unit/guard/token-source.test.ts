@@ -85,7 +85,6 @@ describe('a guard with tokenFrom', () => {
     expect(await get({ Cookie: `token=${token}` })).toMatchObject({ status: 200 })
     const { status, body } = await get({ Authorization: `Bearer ${token}` })
     expect({ status, detail: JSON.parse(body).detail }).toEqual({ status: 401, detail: 'This resource needs a token.' })
-    expect(await get({ Cookie: 'token=a b' })).toMatchObject({ status: 400 })
   })
 
   it('can read the header too, with its scheme and its refusals', async () => {
@@ -119,6 +118,22 @@ describe('a guard with tokenFrom', () => {
     const { status, headers } = await get()
     expect(status).toBe(401)
     expect(headers['www-authenticate']).toContain('error="invalid_token"')
+  })
+})
+
+describe('a token that the host reads, and that is none', () => {
+  it.each([
+    ['spaces', 'a b'],
+    ['no text', ''],
+    ['a NUL', `${token}\0`],
+    ['100 kB', '='.repeat(100_000)],
+    ['2 MB', 'a'.repeat(2e6)],
+  ])('is invalid, and counts as none where the guard is lenient: %s', async (_, text) => {
+    const strict = await start({ tokenFrom: () => text })
+    expect(await strict.get()).toMatchObject({ status: 401 })
+    expect(strict.events).toMatchObject([{ code: 'invalid_token', reason: 'malformed' }])
+    const { get } = await start({ tokenFrom: () => text, optional: 'lenient' })
+    expect(await get()).toMatchObject({ status: 200, body: '{"account":null}' })
   })
 })
 

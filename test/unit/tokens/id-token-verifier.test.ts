@@ -94,6 +94,27 @@ describe('an ID token', () => {
   })
 
   it.each([
+    ['issued to a client of the list', { azp: 'android' }, undefined],
+    ['issued to the audience itself', { azp: audience }, undefined],
+    ['that does not say to which client it was issued', {}, undefined],
+    ['with several audiences, issued to a client of the list', { aud: [audience, 'other'], azp: 'android' }, undefined],
+    ['issued to another client', { azp: 'other' }, 'audience'],
+    ['for a client of the list as its audience', { aud: 'android', azp: 'android' }, 'audience'],
+    ['with several audiences and no azp', { aud: [audience, 'android'] }, 'audience'],
+    [
+      'with several audiences and only another name of the client',
+      { aud: [audience, 'x'], cid: 'android' },
+      'audience',
+    ],
+    ['with several audiences, issued to another client', { aud: [audience, 'android'], azp: 'other' }, 'audience'],
+    ['with a list as azp', { azp: ['android'] }, 'claims'],
+  ] as const)('with authorizedParties, a token %s is accepted or refused', async (_what, payload, reason) => {
+    const verified = verifierOf({ authorizedParties: ['android', 'ios'] }).verify(tokenOf(payload))
+    if (reason) await expectInvalidToken(verified, reason)
+    else expect(await verified).toMatchObject({ subject: 'user-1', audience })
+  })
+
+  it.each([
     ['the type of access tokens', { typ: 'at+jwt' }, 'type'],
     ['the type of logout tokens', { typ: 'logout+jwt' }, 'type'],
     ['alg none', { alg: 'none' }, 'algorithm'],
@@ -168,6 +189,8 @@ it.each([
   ['a cache', { cache: 5 }, /unknown option "cache"/],
   ['scopes', { scopes: () => [] }, /unknown option "scopes"/],
   ['an issuer that is no URL', { issuer: 'google' }, /option "issuer"/],
+  ['one client as text', { authorizedParties: 'android' }, /option "authorizedParties" must be a list of client ids/],
+  ['a client that is not set', { authorizedParties: [undefined] }, /option "authorizedParties"/],
   ['no keys', { keys: undefined }, /option "keys"/],
 ])('createTokenVerifier throws a TypeError for ID tokens with %s', (_what, change, message) => {
   expectMisuse(() => verifierOf(change as never), message)

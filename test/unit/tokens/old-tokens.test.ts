@@ -86,6 +86,25 @@ describe('an old token', () => {
     })
   })
 
+  it.each([
+    ['fractions of seconds', { iat: now - 0.5, exp: now + 9.5, nbf: now - 0.25 }, now - 1],
+    ['an iat in milliseconds, and no exp', { iat: (now - 60) * 1000, exp: undefined }, now - 60],
+    ['an iat of a machine whose clock is ahead', { iat: now + 5 }, now + 5],
+  ])('is admitted with times that old code writes: %s', async (_what, claims, issuedAt) => {
+    expect(await ask(write(claims))).toMatchObject({ accountId: 'acc-1', issuedAt: new Date(issuedAt * 1000) })
+  })
+
+  it.each([
+    ['an exp that has passed by a fraction', { iat: now - 9, exp: now - 0.5 }, 'expired'],
+    ['an nbf in the future', { nbf: now + 0.5 }, 'not_yet_valid'],
+    ['an exp before its iat', { exp: now - 10 }, 'claims'],
+    ['a text as exp', { exp: '9999999999' }, 'claims'],
+    ['no number as exp', { exp: null }, 'claims'],
+    ['a negative exp', { exp: -1 }, 'claims'],
+  ])('is refused with %s', async (_what, claims, reason) => {
+    expect(await ask(write(claims))).toEqual({ refused: `invalid_token: ${reason}` })
+  })
+
   it('has scopes when the host reads them from the claims', async () => {
     const tokens = oldTokens({ ...good, scopes: ({ role }) => (role === 'admin' ? ['admin'] : undefined) })
     const options = { tokens: [issuer, tokens], scope: 'admin' }
@@ -171,7 +190,7 @@ describe('a forged old token', () => {
     ['true as the account', write({ id: true }), 'claims'],
     ['an exp as text', write({ exp: `${now + 60}` }), 'claims'],
     ['null as the exp', write({ exp: null }), 'claims'],
-    ['an iat in the future', write({ iat: now + 1 }), 'not_yet_valid'],
+    ['an iat in the future', write({ iat: now + 61 }), 'not_yet_valid'],
     ['an nbf in the future', write({ nbf: now + 1 }), 'not_yet_valid'],
     ['an exp that has passed', write({ iat: now - 9, exp: now }), 'expired'],
     ['claims in a list', forge(header, [payload], 'shhh'), 'claims'],

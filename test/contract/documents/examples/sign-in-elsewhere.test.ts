@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey } from 'node:crypto'
 import express, { type Response } from 'express'
+import type { IdTokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
@@ -8,27 +9,42 @@ import { listen } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
 
-describe('the page on Google', () => {
-  it('google: signs a new user in, and again, with each nonce once, and never with an access token', async () => {
-    const provider = express()
-    const { url } = await listen(provider)
-    const keys = signingKey('RS256')
-    const { kid } = makeIssuer({ keys }).jwks().keys[0] ?? {}
-    provider.get(
-      '/.well-known/openid-configuration',
-      (_req, res) => void res.json({ issuer: url, jwks_uri: `${url}/keys` }),
+/** Starts a provider, and returns a function that writes its ID tokens. */
+async function startProvider() {
+  const provider = express()
+  const { url } = await listen(provider)
+  const keys = signingKey('RS256')
+  const { kid } = makeIssuer({ keys }).jwks().keys[0] ?? {}
+  provider.get(
+    '/.well-known/openid-configuration',
+    (_req, res) => void res.json({ issuer: url, jwks_uri: `${url}/keys` }),
+  )
+  provider.get('/keys', (_req, res) => void res.json(makeIssuer({ keys }).jwks()))
+  Object.assign(process.env, { GOOGLE_ISSUER: url, GOOGLE_CLIENT_ID: 'client-1', GOOGLE_ANDROID_ID: 'android-1' })
+  const iat = Math.floor(Date.now() / 1000)
+  const idToken = (claims: object) =>
+    forge(
+      { alg: 'RS256', kid, typ: 'JWT' },
+      { iss: url, aud: 'client-1', sub: 'g-1', iat, exp: iat + 60, ...claims },
+      createPrivateKey(keys.privateKey as string),
+      'RS256',
     )
-    provider.get('/keys', (_req, res) => void res.json(makeIssuer({ keys }).jwks()))
-    Object.assign(process.env, { GOOGLE_ISSUER: url, GOOGLE_CLIENT_ID: 'client-1' })
+  return { iat, idToken }
+}
+
+describe('the page on Google', () => {
+  it('google-android: verifies tokens of the app and of the server, and of no other client', async () => {
+    const { idToken } = await startProvider()
+    const { google } = await run<{ google: IdTokenVerifier }>('google-android')
+    for (const azp of ['android-1', 'client-1', undefined])
+      expect(await google.verify(idToken({ azp }))).toMatchObject({ subject: 'g-1' })
+    for (const claims of [{ azp: 'android-2' }, { azp: 'android-1', aud: 'android-1' }])
+      await expect(google.verify(idToken(claims))).rejects.toMatchObject({ reason: 'audience' })
+  })
+
+  it('google: signs a new user in, and again, with each nonce once, and never with an access token', async () => {
+    const { iat, idToken } = await startProvider()
     const { app, created } = await run<{ created: string[] }>('google')
-    const iat = Math.floor(Date.now() / 1000)
-    const idToken = (claims: object) =>
-      forge(
-        { alg: 'RS256', kid, typ: 'JWT' },
-        { iss: url, aud: 'client-1', sub: 'g-1', iat, exp: iat + 60, ...claims },
-        createPrivateKey(keys.privateKey as string),
-        'RS256',
-      )
     const send = async (claims: object = {}, more: object = {}) => {
       const { nonce } = (await request(app).post('/google/nonce').expect(200)).body
       const body = { credential: idToken({ nonce, ...claims }), nonce, ...more }
