@@ -178,6 +178,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       },
     }`,
   'google-android': '',
+  'offline-passwords': '',
   'leaked-passwords': `export const warnings: string[] = []
     const log = { warn: (text: string, error: unknown) => void warnings.push(text + error) }`,
   'old-tokens': WITHOUT_ISSUER,
@@ -297,7 +298,12 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     }`,
   'common-passwords': `${HOST}
     export const changed: string[] = []
-    const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
+    const leaked = new Set(['secret', 'mynameissecret1'])
+    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })
+    const changePassword = async (id: string, password: string) => {
+      await passwords.hash(password)
+      changed.push(id, password)
+    }`,
   // README and tutorial.
   'readme-point': `${README}
 import express from 'express'

@@ -129,10 +129,12 @@ it('a frozen model with its own toJSON does not show the hash', () => {
   for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
 })
 
+const ROW = Symbol('row')
+
 it('a model does not show the hash in its inner rows, in a member of a symbol, or behind a proxy', () => {
   class Model {
     options = { include: [{ row: { password: HASH } }] };
-    [Symbol.for('row')] = { password: HASH }
+    [ROW] = { password: HASH }
     get password() {
       return HASH
     }

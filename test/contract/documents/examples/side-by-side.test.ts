@@ -15,7 +15,7 @@ const { fileOf, folder } = startExamples(import.meta.url)
 const OLD_FIRST = '[bcrypt({ truncate: true }), argon2id()]'
 const NEW_FIRST = '[argon2id(), bcrypt({ truncate: true })]'
 
-/** The programs of the page: the old code, the new code beside it, and the new code after the last old process. */
+/** The programs of the page: the old code, the new code next to it, and the new code after the last old process. */
 const PROGRAMS = { old: 'app', beside: 'appOf()', after: 'appOf()' }
 type Program = keyof typeof PROGRAMS
 
