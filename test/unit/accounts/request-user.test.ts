@@ -80,6 +80,12 @@ describe('the user of a row', () => {
     expect(userOf({ id: 'acc-1', passwordHash: HASH, user })).toEqual({})
   })
 
+  it('is there although a getter of its row throws', () => {
+    const lazy = { get: () => expect.fail('not loaded'), enumerable: true }
+    const row = Object.defineProperty({ id: 'acc-1', passwordHash: HASH }, 'orders', lazy)
+    expect(userOf(row)).toEqual({ id: 'acc-1', orders: undefined })
+  })
+
   it('leaves the row of the store as it is', () => {
     const row = { ...ACCOUNTS.alice }
     expect(found(row).own).toBe(row)
