@@ -48,16 +48,18 @@ const MOST_LEVELS = 5
 const MOST_OBJECTS = 100
 
 function hideHash(user: object, hash: string | null): object {
+  if (isRow(user)) return without(user, hash)
   const members: Members = Object.getOwnPropertyDescriptors(user)
-  // Also what a getter returns. One that throws shows nothing.
   function shows(name: PropertyKey): boolean {
-    const value = attempt(() => (user as Record<PropertyKey, unknown>)[name])
+    const value = read(user, name)
     return isHashMember(String(name), value, hash) || hasHash(value, hash)
   }
   const hidden = Reflect.ownKeys(members).filter((name) => members[name]?.enumerable && shows(name))
-  if (hidden.length === 0) return user
-  return isRow(user) ? without(user, hash) : copyOfModel(Object.getPrototypeOf(user), members, hidden, hash)
+  return hidden.length === 0 ? user : copyOfModel(Object.getPrototypeOf(user), members, hidden, hash)
 }
+
+/** Reads a member, which a getter may compute. One that throws shows nothing. */
+const read = (object: object, name: PropertyKey) => attempt(() => (object as Record<PropertyKey, unknown>)[name])
 
 /** Returns whether a value is a row or a list, and not an object of a library, such as a connection. */
 const isRow = (value: unknown): value is object =>
@@ -70,20 +72,28 @@ function hasHash(value: unknown, hash: string | null, levels = MOST_LEVELS, seen
   if (typeof value !== 'object' || value === null || levels === 0) return false
   if (seen.has(value) || seen.size === MOST_OBJECTS) return false
   seen.add(value)
-  const holds = (inner: unknown) =>
-    isHashMember('', inner, hash) || (isRow(inner) && hasHash(inner, hash, levels - 1, seen))
-  const members = Object.values(Object.getOwnPropertyDescriptors(value))
-  return members.some(({ enumerable, value: inner }) => enumerable && holds(inner))
+  return Object.keys(value).some((name) => {
+    const inner = read(value, name)
+    return isHashMember('', inner, hash) || (isRow(inner) && hasHash(inner, hash, levels - 1, seen))
+  })
 }
 
-/** Copies a row or a list without the password hash. Its rows and lists are copied only where they have one. */
+/** Returns a row or a list without the password hash: the same object where it has none, otherwise a copy. */
 function without(row: object, hash: string | null, levels = MOST_LEVELS): object {
-  const shown = Object.entries(row)
-    .filter(([name, value]) => !isHashMember(levels === MOST_LEVELS ? name : '', value, hash))
-    .map(([name, value]): [string, unknown] => {
-      const copies = isRow(value) && hasHash(value, hash, levels)
-      return [name, copies ? without(value, hash, levels - 1) : value]
-    })
+  const isTop = levels === MOST_LEVELS
+  const shown: [string, unknown][] = []
+  let isSame = !Object.getOwnPropertySymbols(row).some((name) => isHashMember('', read(row, name), hash))
+  for (const name of Object.keys(row)) {
+    const value = read(row, name)
+    if (isHashMember(isTop ? name : '', value, hash)) {
+      isSame = false
+      continue
+    }
+    const inner = levels > 0 && isRow(value) ? without(value, hash, levels - 1) : value
+    isSame &&= inner === value
+    shown.push([name, inner])
+  }
+  if (isSame) return row
   return Array.isArray(row) ? shown.map(([, value]) => value) : Object.fromEntries(shown)
 }
 

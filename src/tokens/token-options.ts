@@ -84,13 +84,15 @@ export const verifierSchema = {
 }
 
 /** The options that other verifiers and issuers do not have. */
-const onlyForJwt = checkThat<undefined>("omitted without accept: 'jwt'", (value) => value === undefined)
+const onlyFor = (accept: string) =>
+  checkThat<undefined>(`omitted without accept: '${accept}'`, (value) => value === undefined)
 
 export const issuedVerifierSchema = {
   ...verifierSchema,
   accept: checkThat<undefined>("'jwt', 'id-token' or undefined", (value) => value === undefined),
-  scopes: onlyForJwt,
-  accountId: onlyForJwt,
+  scopes: onlyFor('jwt'),
+  accountId: onlyFor('jwt'),
+  authorizedParties: onlyFor('id-token'),
 }
 
 export const jwtSchema = {

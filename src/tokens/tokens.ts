@@ -160,7 +160,7 @@ function readVerifierOptions(caller: Subject, options: TokenVerifierOptions | Jw
     const read = readOptions<JwtVerifierOptions, typeof jwtSchema>(caller, given, jwtSchema, tokenAliases)
     return { ...read, form: providerForm(read) }
   }
-  type ForIssued = TokenVerifierOptions & Record<'scopes' | 'accountId', unknown>
+  type ForIssued = TokenVerifierOptions & Record<'scopes' | 'accountId' | 'authorizedParties', unknown>
   const read = readOptions<ForIssued, typeof issuedVerifierSchema>(
     caller,
     options as ForIssued,

@@ -170,6 +170,9 @@ requireBearer({ tokens, resourceMetadata: url })
 
 // ID tokens, old tokens and API keys.
 const idTokens = createTokenVerifier({ issuer, audience: 'client', accept: 'id-token', keys: remote })
+createTokenVerifier({ issuer, audience: 'client', accept: 'id-token', keys: remote, authorizedParties: ['android'] })
+// @ts-expect-error Only an ID token has authorised parties.
+createTokenVerifier({ issuer, keys: remote, authorizedParties: ['android'] })
 idTokens.verify('text', { nonce: 'n' }).then(({ subject }) => subject.length)
 // @ts-expect-error A nonce that is undefined would not be checked.
 idTokens.verify('text', { nonce: undefined })

@@ -178,56 +178,12 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       },
     }`,
   'google-android': '',
+  'offline-passwords': '',
   'leaked-passwords': `export const warnings: string[] = []
     const log = { warn: (text: string, error: unknown) => void warnings.push(text + error) }`,
   'old-tokens': WITHOUT_ISSUER,
-  // The old code, with the table that both read.
-  'old-guard': `import bcryptjs from 'bcryptjs'
-    import express, { type RequestHandler } from 'express'
-    import Database from 'libsql'
-    const file = new Database(process.env['DATABASE_FILE'] ?? ':memory:')
-    file.pragma('busy_timeout = 5000')
-    file.exec('create table if not exists users (id text primary key, email text not null unique, password_hash text not null)')
-    const ROW = 'select id, password_hash from users where email = ?'
-    const find = (email: unknown) => file.prepare(ROW).get(email) as { id: string; password_hash: string } | undefined
-    const signUp: RequestHandler = async ({ body: { id, email, password } }, res) => {
-      file.prepare('insert into users values (?, ?, ?)').run(id, email, await bcryptjs.hash(password, 4))
-      res.sendStatus(201)
-    }
-    const logIn: RequestHandler = async ({ body: { email, password } }, res) => {
-      const user = find(email)
-      if (!user || !(await bcryptjs.compare(password, user.password_hash))) return void res.sendStatus(403)
-      res.json({ token: jwt.sign({ id: user.id, type: 'access' }, process.env['OLD_SECRET'] ?? '', { expiresIn: '30d' }) })
-    }
-    const me: RequestHandler = ({ headers: { authorization = '' } }, res) => {
-      try {
-        res.json({ id: accountIdOf(authorization.replace('Bearer ', '')) })
-      } catch {
-        res.sendStatus(401)
-      }
-    }
-    const app = express().use(express.json()).post('/users', signUp).post('/login', logIn).get('/me', me)
-    export { app }`,
-  // The new code, on the same table.
-  'side-by-side': `import express, { type Request } from 'express'
-    import { authOf } from 'express-token-endpoint'
-    import { kyselyAccounts } from 'express-token-endpoint/kysely'
-    import { Kysely, SqliteDialect } from 'kysely'
-    import Database from 'libsql'
-    const file = new Database(process.env['DATABASE_FILE'] ?? ':memory:')
-    file.pragma('busy_timeout = 5000')
-    const db = new Kysely<any>({ dialect: new SqliteDialect({ database: file as never }) })
-    const accounts = kyselyAccounts(db, { table: 'users' })
-    export function appOf() {
-      const app = express().use(auth.router)
-      app.get('/me', auth.guard(), (req, res) => void res.json({ id: authOf(req).accountId }))
-      app.put('/password', auth.guard(), express.json(), async (req: Request, res) => {
-        const password_hash = await passwords.hash(req.body.password)
-        await db.updateTable('users').set({ password_hash }).where('id', '=', authOf(req).accountId).execute()
-        res.sendStatus(204)
-      })
-      return app.use(auth.errors)
-    }`,
+  'old-guard': '',
+  'side-by-side': WITHOUT_ISSUER,
   'api-keys': `${WITHOUT_ISSUER.replace("'statements:read'", "'reports:read'")}
     interface Row { id: string; digest: string; accountId: string; scopes: string[]; createdAt: Date }
     export const rows: Row[] = []
@@ -297,7 +253,12 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     }`,
   'common-passwords': `${HOST}
     export const changed: string[] = []
-    const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
+    const leaked = new Set(['secret', 'mynameissecret1'])
+    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })
+    const changePassword = async (id: string, password: string) => {
+      await passwords.hash(password)
+      changed.push(id, password)
+    }`,
   // README and tutorial.
   'readme-point': `${README}
 import express from 'express'

@@ -80,6 +80,12 @@ describe('the user of a row', () => {
     expect(userOf({ id: 'acc-1', passwordHash: HASH, user })).toEqual({})
   })
 
+  it('is there although a getter of its row throws', () => {
+    const lazy = { get: () => expect.fail('not loaded'), enumerable: true }
+    const row = Object.defineProperty({ id: 'acc-1', passwordHash: HASH }, 'orders', lazy)
+    expect(userOf(row)).toEqual({ id: 'acc-1', orders: undefined })
+  })
+
   it('leaves the row of the store as it is', () => {
     const row = { ...ACCOUNTS.alice }
     expect(found(row).own).toBe(row)
@@ -129,12 +135,12 @@ it('a frozen model with its own toJSON does not show the hash', () => {
   for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
 })
 
+const ROW = Symbol('row')
+
 it('a model does not show the hash in its inner rows, in a member of a symbol, or behind a proxy', () => {
   class Model {
-    options = { include: [{ row: { password: HASH } }] }
-    constructor() {
-      Object.assign(this, { [Symbol.for('row')]: { password: HASH } })
-    }
+    options = { include: [{ row: { password: HASH } }] };
+    [ROW] = { password: HASH }
     get password() {
       return HASH
     }

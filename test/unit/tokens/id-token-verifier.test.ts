@@ -195,3 +195,8 @@ it.each([
 ])('createTokenVerifier throws a TypeError for ID tokens with %s', (_what, change, message) => {
   expectMisuse(() => verifierOf(change as never), message)
 })
+
+it('createTokenVerifier takes authorizedParties only for ID tokens', () => {
+  const given = { issuer, keys, authorizedParties: ['android'] } as never
+  expectMisuse(() => createTokenVerifier(given), /"authorizedParties" must be omitted without accept: 'id-token'/)
+})

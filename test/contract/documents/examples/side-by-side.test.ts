@@ -1,35 +1,92 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
 import request from 'supertest'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { transpile } from '../../../support/documents/compiler.js'
-import { startExamples } from '../../../support/documents/examples.js'
+import { moduleOf } from '../../../support/documents/examples.js'
+import { type Block, examples } from '../../../support/documents/pages.js'
 import { ISSUER, issueNow, makeIssuer, SECRET } from '../../../support/fixtures.js'
 
-const { fileOf, folder } = startExamples(import.meta.url)
+/** The old app, whose routes use the block. */
+const OLD_APP = `
+import bcryptjs from 'bcryptjs'
+import express, { type RequestHandler } from 'express'
+import Database from 'libsql'
+const file = new Database(process.env['DATABASE_FILE'] ?? ':memory:')
+file.pragma('busy_timeout = 5000')
+file.exec('create table if not exists users (id text primary key, email text not null unique, password_hash text not null)')
+const ROW = 'select id, password_hash from users where email = ?'
+const find = (email: unknown) => file.prepare(ROW).get(email) as { id: string; password_hash: string } | undefined
+const signUp: RequestHandler = async ({ body: { id, email, password } }, res) => {
+  file.prepare('insert into users values (?, ?, ?)').run(id, email, await bcryptjs.hash(password, 4))
+  res.sendStatus(201)
+}
+const logIn: RequestHandler = async ({ body: { email, password } }, res) => {
+  const user = find(email)
+  if (!user || !(await bcryptjs.compare(password, user.password_hash))) return void res.sendStatus(403)
+  res.json({ token: jwt.sign({ id: user.id, type: 'access' }, process.env['OLD_SECRET'] ?? '', { expiresIn: '30d' }) })
+}
+const me: RequestHandler = ({ headers: { authorization = '' } }, res) => {
+  try {
+    res.json({ id: accountIdOf(authorization.replace('Bearer ', '')) })
+  } catch {
+    res.sendStatus(401)
+  }
+}
+const app = express().use(express.json()).post('/users', signUp).post('/login', logIn).get('/me', me)
+`
+
+/** The new app, on the same table. */
+const NEW_APP = `
+import express, { type Request } from 'express'
+import { authOf } from 'express-token-endpoint'
+import { kyselyAccounts } from 'express-token-endpoint/kysely'
+import { Kysely, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+const file = new Database(process.env['DATABASE_FILE'] ?? ':memory:')
+file.pragma('busy_timeout = 5000')
+const db = new Kysely<any>({ dialect: new SqliteDialect({ database: file as never }) })
+const accounts = kyselyAccounts(db, { table: 'users' })
+export function appOf() {
+  const app = express().use(auth.router)
+  app.get('/me', auth.guard(), (req, res) => void res.json({ id: authOf(req).accountId }))
+  app.put('/password', auth.guard(), express.json(), async (req: Request, res) => {
+    const password_hash = await passwords.hash(req.body.password)
+    await db.updateTable('users').set({ password_hash }).where('id', '=', authOf(req).accountId).execute()
+    res.sendStatus(204)
+  })
+  return app.use(auth.errors)
+}
+`
 
 const OLD_FIRST = '[bcrypt({ truncate: true }), argon2id()]'
 const NEW_FIRST = '[argon2id(), bcrypt({ truncate: true })]'
 
-/** The programs of the page: the old code, the new code beside it, and the new code after the last old process. */
-const PROGRAMS = { old: 'app', beside: 'appOf()', after: 'appOf()' }
-type Program = keyof typeof PROGRAMS
+type Program = 'old' | 'nextTo' | 'after'
 
+const folder = `${import.meta.dirname}/.run/side-by-side`
 const fileOfProgram = (name: Program) => `${folder}/${name}.mjs`
 
+/** Writes a program of a block and its app, which listens on a free port. */
+function writeProgram(name: Program, block: string, app: string, created: string): void {
+  const found = examples().find((one) => one.name === block) as Block
+  expect(found.code.includes(OLD_FIRST)).toBe(name !== 'old')
+  const code = name === 'after' ? found.code.replace(OLD_FIRST, NEW_FIRST) : found.code
+  const listen = `const listening = ${created}.listen(0, '127.0.0.1', () => console.log(listening.address().port))`
+  writeFileSync(fileOfProgram(name), transpile(moduleOf({ ...found, code }, app) + listen))
+}
+
 beforeAll(() => {
-  const code = { old: readFileSync(fileOf('old-guard'), 'utf8'), beside: readFileSync(fileOf('side-by-side'), 'utf8') }
-  expect(code.beside).toContain(OLD_FIRST)
-  const after = code.beside.replace(OLD_FIRST, NEW_FIRST)
-  for (const [name, text] of Object.entries({ ...code, after }) as [Program, string][]) {
-    const listen = `\nconst listening = ${PROGRAMS[name]}.listen(0, '127.0.0.1', () => console.log(listening.address().port))`
-    writeFileSync(fileOfProgram(name), transpile(text) + listen)
-  }
+  mkdirSync(folder, { recursive: true })
+  writeProgram('old', 'old-guard', OLD_APP, 'app')
+  writeProgram('nextTo', 'side-by-side', NEW_APP, 'appOf()')
+  writeProgram('after', 'side-by-side', NEW_APP, 'appOf()')
 })
+afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Creates the file of a table, and functions for its processes and its users. */
 function start() {
@@ -88,10 +145,10 @@ it('old and new processes serve the same users, nobody signs in again, and a rol
   await old.signUp('bob', LONG)
   const before = { alice: await old.tokenOf('alice', 'secret'), bob: await old.tokenOf('bob', LONG) }
 
-  const beside = await run('beside')
-  expect([await beside.userOf(before.alice), await beside.userOf(before.bob)]).toEqual(['alice', 'bob'])
-  const since = { alice: await beside.tokenOf('alice', 'secret'), bob: await beside.tokenOf('bob', LONG) }
-  for (const process of [old, beside])
+  const nextTo = await run('nextTo')
+  expect([await nextTo.userOf(before.alice), await nextTo.userOf(before.bob)]).toEqual(['alice', 'bob'])
+  const since = { alice: await nextTo.tokenOf('alice', 'secret'), bob: await nextTo.tokenOf('bob', LONG) }
+  for (const process of [old, nextTo])
     expect([await process.userOf(since.alice), await process.userOf(since.bob)]).toEqual(['alice', 'bob'])
 
   // A login at a new process leaves a hash that the old process checks.
@@ -99,17 +156,17 @@ it('old and new processes serve the same users, nobody signs in again, and a rol
   expect([hashOf('alice'), hashOf('bob')]).toEqual([expect.stringMatching(/^\$2b\$/), expect.stringMatching(/^\$2/)])
 
   // So does a new password, and one that the old process would cut is refused.
-  expect(await beside.change(since.alice, LONG)).toBe(422)
-  expect(await beside.change(since.alice, 'new secret')).toBe(204)
+  expect(await nextTo.change(since.alice, LONG)).toBe(422)
+  expect(await nextTo.change(since.alice, 'new secret')).toBe(204)
   await old.signUp('carol', 'third secret')
-  for (const process of [old, beside]) {
+  for (const process of [old, nextTo]) {
     expect(await process.logIn('alice', 'new secret')).toBe(200)
     expect(await process.logIn('alice', 'secret')).toBe(403)
     expect(await process.logIn('carol', 'third secret')).toBe(200)
   }
 
   // The roll-back.
-  await beside.stop()
+  await nextTo.stop()
   for (const [id, password] of [
     ['alice', 'new secret'],
     ['bob', LONG],

@@ -1,9 +1,11 @@
 import { createHash, createPrivateKey } from 'node:crypto'
+import { dictionary } from '@zxcvbn-ts/language-common'
 import express, { type Response } from 'express'
 import type { IdTokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
+import { readPage } from '../../../support/documents/pages.js'
 import { forge, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { listen } from '../../../support/http.js'
 
@@ -71,6 +73,18 @@ describe('the page on Google', () => {
   })
 })
 
+const EASY = [
+  'passwordpassword1',
+  'Password12345678',
+  'P@ssw0rdP@ssw0rd',
+  'aaaaaaaaaaaaaaaa',
+  'abcdefghijklmnop',
+  'qwertyuiopasdfghjkl',
+  'letmeinletmeinletmein',
+  'welcomewelcome2026',
+  'abc123abc123abc123',
+]
+
 describe('the page on new passwords', () => {
   it('leaked-passwords: refuses leaked and short ones, sends 5 digits of a digest, and fails open with a warning', async () => {
     const asked: string[] = []
@@ -110,5 +124,34 @@ describe('the page on new passwords', () => {
     expect(limits).toHaveBeenCalledWith(2000)
     expect(warnings).toHaveLength(3)
     expect(JSON.stringify(warnings)).not.toContain(leaked)
+  })
+
+  it('offline-passwords: refuses long passwords that are leaked or easy to guess, when a hash for a user is made', async () => {
+    const { passwords, leaked } = await run<{ leaked: Set<string> }>('offline-passwords')
+    const codeOf = (password: string) =>
+      passwords.hash(password).then(
+        () => 'hashed',
+        ({ code }) => code,
+      )
+    expect(await codeOf('fourteen chars')).toBe('short_password')
+    // A password of the list that the estimate would allow, in other letter cases too.
+    expect(leaked).toContain('30secondstomars')
+    for (const password of ['30SecondsToMars', 'TimeSheets-2026', ...EASY])
+      expect([password, await codeOf(password)]).toEqual([password, 'forbidden_password'])
+    for (const password of ['violet otter sings at noon', 'kq7 wv2 nb4 zt9', 'to be or not to be'])
+      expect([password, await codeOf(password)]).toEqual([password, 'hashed'])
+    // A long one ends soon, because only its beginning is looked at.
+    expect(await codeOf('p4$$w0rd1!0@5+7%2'.repeat(60))).toMatch(/hashed|forbidden_password/)
+  })
+
+  it('has the numbers of the lists that the page names', async () => {
+    const { lines } = await run<{ lines: string[] }>('offline-passwords')
+    const inCase = lines.filter((line) => line.length >= 15).length
+    const known = dictionary['passwords-common'] as string[]
+    const numbers = [inCase, known.length].map((count) => count.toLocaleString('en'))
+    const { text } = readPage('docs/guides/new-passwords.md')
+    for (const number of numbers) expect(text).toContain(number)
+    expect(text).toContain(`only ${known.filter((word) => word.length >= 15).length} have 15 characters`)
+    expect(text).toContain(`awk 'length >= 15' node_modules/`)
   })
 })
