@@ -200,6 +200,7 @@ describe('createAuth', () => {
     ['url', 'paths'],
     ['prefix', 'mountPath'],
     ['mount', 'mountPath'],
+    ['verifiers', 'alsoAccept'],
     ['refreshToken', 'refresh'],
     ['session', 'sessions'],
     ['users', 'accounts'],
