@@ -86,6 +86,7 @@ export const ROOMS = {
       'test/unit/refusals/*.test.ts',
       'test/unit/login/**/{after-password,create-login}.test.ts',
       'test/unit/passport/strategies.test.ts',
+      'test/unit/refresh/refresh-endpoint.test.ts',
       'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
       'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',

@@ -8,12 +8,12 @@ import { signingKey } from '../../support/fixtures.js'
 import { TOKEN_PATH } from '../../support/http.js'
 
 describe('auth.openApi', () => {
-  it.each<[Partial<AuthOptions<MemoryAccount & { team: string }>>, string]>([
-    [{ refresh: 'cookie', extraFields: ['code'] }, ''],
-    [{ refresh: () => 'body', keys: [signingKey('ES256')], mountPath: '/api' }, '/api'],
-    [{ paths: { token: '/in', sessions: '/devices' }, fields: { email: 'username' } }, ''],
-    [{ sessions: undefined }, ''],
-  ])('describes the routes that the router has, and their fields: %j', async (options, mount) => {
+  it.each<[string, Partial<AuthOptions<MemoryAccount & { team: string }>>, string]>([
+    ['a cookie', { refresh: 'cookie', extraFields: ['code'] }, ''],
+    ['keys and a mount path', { refresh: () => 'body', keys: [signingKey('ES256')], mountPath: '/api' }, '/api'],
+    ['paths', { paths: { token: '/in', sessions: '/devices' }, fields: { email: 'username' } }, ''],
+    ['no sessions', { sessions: undefined }, ''],
+  ])('describes the routes that the router has, and their fields: with %s', async (_, options, mount) => {
     const { auth, send } = await startAuth(options, mount)
     const { paths, components } = openApiDocument(auth.openApi)
     for (const [path, item] of Object.entries(paths))

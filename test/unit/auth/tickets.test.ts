@@ -210,11 +210,18 @@ describe('a ticket', () => {
   })
 
   it.each<[string, object, string]>([
-    ['a path with a query', { path: '/a?b' }, 'auth.ticket: option "path"'],
+    [
+      'a path with a query',
+      { path: '/a?b' },
+      'auth.ticket: option "path" must be a path like "/reports/7.pdf", without a query, but is',
+    ],
+    ['a path without its first slash', { path: 'files/7.pdf' }, 'option "path"'],
     ['its path as "url"', { url: path }, 'Did you mean "path"'],
     ['no path', {}, 'option "path"'],
     ['a long lifetime', { path, lifetime: '1h' }, 'option "lifetime"'],
-    ['a method in lower case', { path, method: 'get' }, 'option "method"'],
+    ['a method in lower case', { path, method: 'get' }, 'option "method" must be a method in upper case, but is'],
+    ['a method in mixed case', { path, method: 'Get' }, 'option "method"'],
+    ['a method with a small letter before it', { path, method: 'xGET' }, 'option "method"'],
   ])('cannot be created with %s', async (_, route, message) => {
     const { auth } = await start()
     const error = await rejectionOf(auth.ticket({ headers: {} } as never, route as never))

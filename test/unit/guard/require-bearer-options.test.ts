@@ -127,6 +127,7 @@ describe('an invalid option is refused with a message that says what it must be'
     ['signedInWithin', '367 days', `${AGE} a string of 8 characters`],
     ['optional', 'true', "must be true, false or 'lenient', but is a string of 4 characters"],
     ['accounts', {}, `${STORE} an object. ${NO_EMAIL}`],
+    ['accounts', { findByEmail() {} }, `${STORE} an object. ${NO_EMAIL}`],
     ['accounts', { findByPk() {} }, `${STORE} an object. Did you mean "findById" instead of "findByPk"?`],
     ['accounts', () => null, `${STORE} a function. ${NO_EMAIL}`],
     ['accounts', 7, `${STORE} 7`],

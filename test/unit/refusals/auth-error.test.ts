@@ -67,6 +67,10 @@ describe('AuthError', () => {
     expect(message('expired')).not.toBe(message('revoked'))
   })
 
+  it('tells the client the message that a part of the package gives it', () => {
+    expect(new AuthError('missing_token', { message: 'Send a token.' }).toProblem().detail).toBe('Send a token.')
+  })
+
   it('carries what the host’s logs need', () => {
     const cause = new Error('connection lost')
     const details = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j', scope: ['a'], dependency: 'keys' } as const

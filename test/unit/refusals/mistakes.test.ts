@@ -354,6 +354,12 @@ it.each([
   expect(onEvent.mock.calls[0]?.[0].error.message).toContain(fix)
 })
 
+it('a function "refuse" that fails is a warning, once', () =>
+  expectWarning(async ({ requireBearer, tokens }) => {
+    const { port } = await listen(express().use(requireBearer({ tokens, refuse: () => expect.fail('bug') })))
+    expect(await send(port, { method: 'GET' })).toMatchObject({ status: 401 })
+  }, /^The function "refuse" threw/))
+
 it('an app that calls only createLogin gets the warning about its proxy', () =>
   expectWarning(async ({ createLogin, makeStore, passwords }) => {
     const logIn = createLogin({ accounts: makeStore(), passwords })
