@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { isPlainObject, memberOf, own } from '../options/values.js'
+import { attempt, isPlainObject, memberOf, own } from '../options/values.js'
 import { isHashMember } from './mistakes.js'
 
 /** The host's own object of an account: the member `user` of what its store returns, where it has one. */
@@ -48,7 +48,8 @@ function hideHash(user: object, hash: string | null): object {
   const prototype: object | null = Object.getPrototypeOf(user)
   const isRow = prototype === null || prototype === Object.prototype
   const holdsHash = (name: string) => {
-    const value: unknown = members[name]?.value
+    // Some libraries, such as MikroORM, define accessors on each object.
+    const value = attempt(() => own(user as Record<string, unknown>, name))
     return isHashMember(name, value, hash) || (!isRow && isPlainObject(value) && hasHash(value, hash))
   }
   const hidden = Object.keys(user).filter(holdsHash)
