@@ -51,7 +51,7 @@ export function createTickets(options: TokenIssuerOptions, sessions: Sessions | 
     const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema, { url: 'path' })
     const auth = authOf(req)
     const { id: tokenId, accountId, scopes, claims } = auth
-    // Its client sends an API key or an old token, so it is no mistake in the code of the host.
+    // The client has sent an API key or an old token, which a host cannot prevent.
     if (auth.issuer !== tokens.issuer) throw new AuthError('invalid_token', { reason: 'issuer', accountId, tokenId })
     const left = auth.expiresAt.getTime() - Number(tokens.now())
     const subject = {
