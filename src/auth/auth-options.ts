@@ -62,7 +62,10 @@ export interface AuthOptions<A extends Account = Account>
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
 export interface AuthGuardOptions<A extends Account = Account> extends RouteOptions<A> {
-  /** Also admits a ticket of `auth.ticket` in the query member `ticket`. Its `req.auth.claims` are only `path` and `method`. Default false. */
+  /**
+   * Also admits a ticket of `auth.ticket` in the query member `ticket`. Its `req.auth.claims` are only `path`, `method`, `auth_time` and the `act`
+   * of an administrator. Default false.
+   */
   ticket?: boolean | undefined
 }
 

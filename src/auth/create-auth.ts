@@ -66,7 +66,8 @@ export interface Auth<A extends Account = Account> {
   /**
    * Creates a ticket for one path and one method, for links that send no header: `<img>`, a download, `EventSource`, a browser's WebSocket.
    * Add it to the URL as the query member `ticket`, and guard the route with `auth.guard({ ticket: true })`. With `sessions`, it works once.
-   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `unavailable`
+   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of `alsoAccept`,
+   * `unavailable`
    */
   ticket(req: AuthenticatedRequest & IncomingMessage, options: TicketOptions): Promise<string>
   /** Sends the refusals of custom routes: `app.use(auth.errors)` after them. The result of `authErrors`. */
@@ -141,14 +142,21 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
     return Object.assign(
       function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
+        // RFC 6750 section 2.3: shared caches store the response to a URL, unlike that to a header.
+        if (hasTicket(req)) res.setHeader('Cache-Control', 'private')
         guardOf(req)(req, res, next)
       },
       { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
     )
   }
-  // Made without sessions too, because it checks the options of all guards.
-  const plainGuard = guard()
-  if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, onEvent, refuse }))
+  // Checks the options of all guards.
+  guard()
+  if (sessions) {
+    // API keys and old tokens have no session, and must not show where their user is signed in.
+    const ofSessions = given.alsoAccept.filter(({ issuer }) => sessions.issuers?.includes(issuer))
+    const byOwner = requireBearerFor('auth.guard', { ...ownGuard, tokens: [tokens, ...ofSessions] })
+    router.use(paths.sessions, sessionRouter({ guard: byOwner, sessions, onEvent, refuse }))
+  }
   const hasKeys = tokens.jwks().keys.length > 0
   if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
   const { fields, refresh } = given.router

@@ -3,7 +3,6 @@ import { signInOf } from '../guard/bearer-steps.js'
 import { authOf } from '../guard/require-bearer.js'
 import type { TokenFrom } from '../guard/token-source.js'
 import { type Duration, duration, text } from '../options/checks.js'
-import { misuse } from '../options/misuse.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { own, parseJson } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
@@ -44,19 +43,26 @@ export function createTickets(options: TokenIssuerOptions, sessions: Sessions | 
 
   /**
    * Creates the ticket of a guarded request.
-   * @throws TypeError for an invalid option, and for a request without a verified token of this app; AuthError `unavailable`
+   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of
+   * `alsoAccept`, `unavailable`
    */
   async function create(req: IncomingMessage, given: TicketOptions): Promise<string> {
     const caller = 'auth.ticket'
     const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema, { url: 'path' })
     const auth = authOf(req)
-    if (auth.issuer !== tokens.issuer) throw misuse(`${caller}: the token of the request is of another issuer`)
-    const { accountId, scopes } = auth
+    const { id: tokenId, accountId, scopes, claims } = auth
+    // The client has sent an API key or an old token, which a host cannot prevent.
+    if (auth.issuer !== tokens.issuer) throw new AuthError('invalid_token', { reason: 'issuer', accountId, tokenId })
     const left = auth.expiresAt.getTime() - Number(tokens.now())
-    // A ticket must not pass for a new sign-in, and not for one of the account itself where an administrator acts as it.
-    const { act } = auth.claims
-    const claims = { ...(act !== undefined && { act }), auth_time: Math.floor(signInOf(auth) / 1000), method, path }
-    const subject = { accountId, scopes, sessionId: sessionIdOf(auth), claims }
+    const subject = {
+      accountId,
+      scopes,
+      sessionId: sessionIdOf(auth),
+      // An administrator who acts as the account stays visible. JSON omits what is undefined. A URL shows no other claim.
+      claims: { act: own(claims, 'act'), method, path },
+      // Otherwise the ticket of an old sign-in would be a recent one for `signedInWithin`.
+      signedInAt: new Date(signInOf(auth) || 0),
+    }
     const ticket = await tokens.issue({ ...subject, lifetime: `${Math.max(1000, Math.min(lifetime, left))}ms` })
     await uses?.add(ticket.id, accountId, ticket.expiresAt)
     return ticket.token

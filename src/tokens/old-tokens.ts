@@ -17,7 +17,7 @@ export interface OldTokensOptions {
   secret: SecretMaterial | undefined
   /**
    * Returns the account's id from the claims of an old token: a non-empty text or a whole number. With another value the token is refused, so return
-   * undefined for tokens of other purposes, such as refresh tokens and mailed links. A promise or an error causes a `503`.
+   * undefined for tokens of other purposes, such as refresh tokens and mailed links. An object, a promise or an error causes a `503`.
    */
   accountId: (claims: PrivateClaims) => unknown
   /** The time from which all old tokens are refused. Set it to the longest lifetime of an old token after the release. */

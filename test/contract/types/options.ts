@@ -1,6 +1,8 @@
 import {
   type AccountLookup,
   type AccountStore,
+  type AuthGuardOptions,
+  type AuthOptions,
   argon2id,
   type BearerGuard,
   claimsOf,
@@ -12,15 +14,19 @@ import {
   type GuardedRequest,
   isAuthError,
   jwksRouter,
+  type LoginOptions,
   oldTokens,
   type PrivateClaims,
   type PrivateTokenKey,
   type PublicTokenKey,
   protectedResourceRouter,
   type RemoteKeys,
+  type RequireBearerOptions,
   remoteKeys,
   requireBearer,
   type SecretTokenKey,
+  type TokenIssuerOptions,
+  type TokenRouterOptions,
   tokenRouter,
   type VerifiedToken,
 } from 'express-token-endpoint'
@@ -186,3 +192,9 @@ requireBearer({ tokens: { issuer: 'keys', accepts: async () => true, verify: () 
 // @ts-expect-error Old tokens must end.
 oldTokens({ secret: material, accountId: () => 'x' })
 tokens.issueSync({ accountId: 'acc-1' }).token.length
+
+// createAuth or auth.guard has each option of its parts, apart from those that createAuth makes.
+type OfParts = keyof TokenIssuerOptions | keyof LoginOptions | keyof TokenRouterOptions | keyof RequireBearerOptions
+type NotOfAuth = Exclude<OfParts, keyof AuthOptions | keyof AuthGuardOptions>
+const made: Record<NotOfAuth, true> = { tokens: true, logIn: true, path: true }
+Object.keys(made)

@@ -123,6 +123,25 @@ describe('the user of an object with methods', () => {
     for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
     expect(JSON.parse(JSON.stringify(user))).toEqual({ id: 'acc-1' })
   })
+
+  it('does not show the hash of an accessor that each object has, also where another accessor throws', () => {
+    class Entity {
+      readonly name = 'Alice'
+      constructor() {
+        const asMember = { enumerable: true, configurable: true }
+        Object.defineProperty(this, 'password', { ...asMember, get: () => HASH })
+        Object.defineProperty(this, 'orders', { enumerable: false, get: () => fail() })
+        Object.defineProperty(this, 'isReady', { ...asMember, get: (): boolean => this.name !== 'Alice' || fail() })
+      }
+    }
+    const fail = () => {
+      throw new Error('not loaded')
+    }
+    const user = userOf(mapped(new Entity()))
+    expect(user['password']).toBe(HASH)
+    expect(Object.keys(user)).toEqual(['name', 'isReady'])
+    expect(inspect(user, { getters: true })).not.toContain(HASH)
+  })
 })
 
 it('a frozen model with its own toJSON does not show the hash', () => {

@@ -6,8 +6,11 @@ import {
   type AuthOptions,
   createAuth,
   createLogin,
+  createSessions,
   createThrottle,
+  createTokenIssuer,
   type MemoryAccount,
+  memorySessions,
   oldTokens,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -124,14 +127,21 @@ describe('createAuth', () => {
     expect(await get('/reports', text)).toMatchObject({ status: 403 })
     const { authenticationToken } = await signIn()
     expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
-    // The list of the user's sessions names no session as that of the old token, which can end none.
-    const { sessions } = parse(await get('/sessions', text))
-    expect(sessions).toMatchObject([{ current: false }])
-    const path = `/sessions/${sessions[0].id}`
-    expect(await send({ method: 'DELETE', path, headers: { authorization: `Bearer ${text}` } })).toMatchObject({
-      status: 404,
-    })
+    // It has no session, so it sees and ends none.
+    const byOld = async (method: string, path: string) =>
+      (await send({ method, path, headers: { authorization: `Bearer ${text}` } })).status
+    expect([await byOld('GET', '/sessions'), await byOld('DELETE', '/sessions')]).toEqual([401, 401])
+    expect(await byOld('POST', '/sessions/sign-out')).toBe(401)
     expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
+  })
+
+  it('shows the sessions to tokens of each issuer that the sessions name', async () => {
+    const former = createTokenIssuer({ issuer: 'https://old.example.com', keys: { alg: 'HS256', secret: SECRET } })
+    const sessions = createSessions(memorySessions(), { issuers: [ISSUER, former.issuer] })
+    const { get } = await startAuth({ sessions, alsoAccept: [former] })
+    const { token, id, expiresAt } = await former.issue({ accountId: alice.id })
+    await sessions.start({ id, accountId: alice.id, expiresAt })
+    expect(parse(await get('/sessions', token))).toMatchObject({ sessions: [{ current: true }] })
   })
 
   it('has one set of limits for the router and for logIn', async () => {

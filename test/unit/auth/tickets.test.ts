@@ -6,10 +6,8 @@ import {
   authOf,
   createAuth,
   createSessions,
-  createTokenIssuer,
   memoryAccounts,
   memorySessions,
-  requireBearer,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { rejectionOf } from '../../support/failures.js'
@@ -50,7 +48,7 @@ async function start(options: Partial<AuthOptions> = {}) {
     return send({ ...sent, method: 'POST', path, headers: { ...headers, ...authorization } })
   }
   const token: string = JSON.parse((await post(TOKEN_PATH, GOOD)).body).authenticationToken
-  const ticketFor = async (route: object) => JSON.parse((await post('/tickets', route, token)).body) as string
+  const ticketFor = async (route: object, of = token) => JSON.parse((await post('/tickets', route, of)).body) as string
   const get = (path: string, method = 'GET') => send({ method, path }).then(({ status }) => status)
   return { auth, sessions, send, post, token, ticketFor, get }
 }
@@ -62,7 +60,8 @@ describe('a ticket', () => {
     const { ticketFor, send, get } = await start()
     const ticket = await ticketFor({ path })
     const { status, body } = await send({ method: 'GET', path: `${path}?page=2&ticket=${ticket}` })
-    expect({ status, claims: JSON.parse(body) }).toMatchObject({ status: 200, claims: { method: 'GET', path } })
+    const { auth_time, ...claims } = JSON.parse(body)
+    expect({ status, claims }).toEqual({ status: 200, claims: { method: 'GET', path } })
     expect(await get(`${path}?ticket=${ticket}`)).toBe(401)
   })
 
@@ -228,14 +227,55 @@ describe('a ticket', () => {
     expect(error).toMatchObject({ name: 'TypeError', message: expect.stringContaining(message) })
   })
 
-  it('cannot be created for the token of another issuer', async () => {
-    const { auth } = await start()
-    const other = createTokenIssuer({ issuer: 'https://staff.example.com', keys: { alg: 'HS256', secret: SECRET } })
-    const { token } = await other.issue({ accountId: alice.id })
+  it('keeps the time of the sign-in, for a guard that needs a recent one', async () => {
+    const time = { now: Date.now() }
+    const { auth, token } = await start({ clock: () => time.now })
+    const guard = auth.guard({ ticket: true, signedInWithin: '5m' })
     const req = { headers: { authorization: `Bearer ${token}` }, rawHeaders: [] } as never
-    await requireBearer({ tokens: other }).authenticate(req)
-    const message = 'auth.ticket: the token of the request is of another issuer'
-    expect(await rejectionOf(auth.ticket(req, { path }))).toMatchObject({ message: expect.stringContaining(message) })
+    await auth.guard().authenticate(req)
+    const ask = async () =>
+      guard.authenticate({
+        method: 'GET',
+        url: `${path}?ticket=${await auth.ticket(req, { path })}`,
+        headers: {},
+        rawHeaders: [],
+      } as never)
+    expect(await ask()).toMatchObject({ accountId: alice.id })
+    time.now += 301_000
+    expect(await rejectionOf(ask())).toMatchObject({ code: 'insufficient_user_authentication' })
+  })
+
+  it('names the administrator who acts as the account, and no other claim of the token', async () => {
+    const { auth, ticketFor, send } = await start()
+    const act = { sub: 'admin-1' }
+    const { token, id } = await auth.tokens.issue({
+      accountId: alice.id,
+      scopes: ['reports:read'],
+      claims: { act, plan: 'pro' },
+    })
+    await auth.sessions?.start({ id, accountId: alice.id, expiresAt: new Date(Date.now() + 60_000) } as never)
+    const ticket = await ticketFor({ path }, token)
+    expect(JSON.parse((await send({ method: 'GET', path: `${path}?ticket=${ticket}` })).body)).toEqual({
+      act,
+      path,
+      method: 'GET',
+      auth_time: expect.any(Number),
+    })
+  })
+
+  it('keeps the response out of shared caches', async () => {
+    const { ticketFor, send, token } = await start()
+    const cacheOf = async (request: object) => (await send(request as never)).headers['cache-control']
+    expect(await cacheOf({ method: 'GET', path: `${path}?ticket=${await ticketFor({ path })}` })).toBe('private')
+    expect(await cacheOf(bearer(token, path))).toBeUndefined()
+  })
+
+  it('cannot be created for an API key or an old token, and the client is told to sign in', async () => {
+    const key = { id: 'key-1', accountId: alice.id, scopes: ['reports:read'], issuedAt: new Date() }
+    const apiKeys = { issuer: 'api-keys', accepts: (text: string) => text.startsWith('key_'), verify: async () => key }
+    const { post } = await start({ alsoAccept: [apiKeys] })
+    const { status, body } = await post('/tickets', { path }, 'key_1')
+    expect({ status, code: JSON.parse(body).code }).toEqual({ status: 401, code: 'invalid_token' })
   })
 
   it('cannot be created for a request without a verified token', async () => {
