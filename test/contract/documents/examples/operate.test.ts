@@ -75,7 +75,7 @@ describe('the page on other hosts', () => {
 describe('the page on proxies', () => {
   it('has the nginx configuration that the tests of the example app run, for one API and with TLS', () => {
     const directives = (text = '') => text.replace(/#.*/g, '').match(/\S.*\S|\S/g)
-    const page = readPage('docs/guides/behind-a-proxy.md').blocks.find(({ language }) => language === 'nginx')?.code
+    const page = readPage('docs/guides/proxies-and-cors.md').blocks.find(({ language }) => language === 'nginx')?.code
     const tested = readFileSync(`${root}example-app/deploy/nginx.conf`, 'utf8').replaceAll('clearing_house', 'api')
     const [upstream, server] = tested.match(/^(upstream api|server) \{[\s\S]*?^\}/gm) ?? []
     const withoutTls = directives(
