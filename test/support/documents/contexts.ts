@@ -434,12 +434,6 @@ app.get('/me', (_req, res) => {
       console.log('in flight')
       setTimeout(() => res.send('done'), 300)
     })`,
-  'faster-express': `${ISSUER_ONLY}
-    import express from 'express'
-    import { requireBearer } from 'express-token-endpoint'
-    export const app = express().get('/', requireBearer({ tokens }), (_req, res) => {
-      res.send('admitted')
-    })`,
   health: `import { createPasswords } from 'express-token-endpoint'
     export const database = { up: true }
     const ping = async () => {
