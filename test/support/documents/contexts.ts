@@ -386,19 +386,6 @@ const db = { users: { findOne: find } }`,
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-adopt': `${API}
     const newPassword = 'another secret'`,
-  'client-refresh': `import { createTokenClient } from 'express-token-endpoint/client'
-    const url = process.env.API_URL ?? ''
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    const texts = new Map<string, string>()
-    const SecureStore = {
-      getItemAsync: async (name: string) => texts.get(name),
-      setItemAsync: async (name: string, text: string) => void texts.set(name, text),
-      deleteItemAsync: async (name: string) => void texts.delete(name),
-    }`,
-  'client-cookie': `const location = { origin: process.env.API_URL ?? '' }
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    const showApp = () => {}
-    const showOutage = () => {}`,
   'client-keep': `const location = { origin: process.env.API_URL ?? '' }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   'refresh-page': `const location = { origin: process.env.API_URL ?? '' }
