@@ -83,7 +83,7 @@ const SHARED: [context: string, blocks: string][] = [
   [AUTH, 'guard-mount nest fastify apollo trpc session-or-token'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
-  [README, 'readme-steps readme-test'],
+  [README, 'readme-steps'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
   [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
@@ -254,6 +254,18 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'readme-point': `${README}
 import express from 'express'
 export const app = express()`,
+  'readme-test': `${README}
+import { once } from 'node:events'
+import { after } from 'node:test'
+import express from 'express'
+const auth = createAuth({ issuer, keys, accounts })
+const app = express().get('/reports', auth.guard({ scope: 'reports:read' }), (_req, res) => {
+  res.json([])
+})
+const server = app.listen(0)
+await once(server, 'listening')
+after(() => server.close())
+const url = 'http://localhost:' + /** @type {import('node:net').AddressInfo} */ (server.address()).port`,
   'readme-lookup': `${README}
 const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
 const db = { users: { findOne: find } }`,

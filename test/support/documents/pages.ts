@@ -26,19 +26,19 @@ const anchorOf = (heading: string) =>
     .replaceAll(' ', '-')
 
 /** The files of this project in the repository, to which pages of the package link when the package does not contain the target. */
-const REPOSITORY = 'https://github.com/express-token-endpoint/express-token-endpoint/blob/main/'
+const REPOSITORY = /^https:\/\/github\.com\/express-token-endpoint\/express-token-endpoint\/(blob|raw)\/main\//
 
 /** Returns the targets of all links and pictures of a text without code blocks. */
 export const linksIn = (prose: string): string[] =>
   [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
 
 /** Returns whether a link leads to the web, and not to a file of this project. */
-export const isWeb = (link: string): boolean => /^[a-z]+:/.test(link) && !link.startsWith(REPOSITORY)
+export const isWeb = (link: string): boolean => /^[a-z]+:/.test(link) && !REPOSITORY.test(link)
 
 /** Returns the file and the anchor that a link of a page leads to. */
 export function targetOf(page: string, link: string): { file: string; anchor: string | undefined } {
   const [path = '', anchor] = link.replace(REPOSITORY, '').split('#')
-  if (link.startsWith(REPOSITORY)) return { file: path, anchor }
+  if (REPOSITORY.test(link)) return { file: path, anchor }
   return { file: path === '' ? page : posix.join(posix.dirname(page), path), anchor }
 }
 
