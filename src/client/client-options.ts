@@ -120,7 +120,12 @@ export function assertUsage(fits: unknown, text: string): asserts fits {
 
 /** Reads a URL that may receive the password or the token. The error does not show the URL, because it may hold a password. */
 function secureUrl(value: string | URL, index: number): URL {
-  const url = URL.canParse(value as string) && new URL(value)
+  let url: URL | undefined
+  try {
+    url = new URL(value)
+  } catch {
+    // The check below throws. `URL.canParse` of Expo returns false for every URL.
+  }
   assertUsage(
     url && /^https?:$/.test(url.protocol) && !isExposed(url) && url.href === url.origin + url.pathname,
     `option "${index ? 'origins' : 'url'}" must be https, or http on loopback, without user, query and fragment`,

@@ -1,3 +1,4 @@
+import { createController, reasonOf } from './abort.js'
 import { assertUsage, type ClientSettings } from './client-options.js'
 import type { SignInError, TokenRequest } from './client-types.js'
 import { type Grant, isLive } from './grant.js'
@@ -38,7 +39,7 @@ export function openSession(
   link: TabLink,
   changed: () => void,
 ) {
-  const over = new AbortController()
+  const over = createController()
   let known: string[] = []
   let refusals: Refusals = {}
   let running: Running | undefined
@@ -57,7 +58,7 @@ export function openSession(
    * @throws TokenClientError, the error of `credentials`, or the reason of the caller's signal
    */
   async function get({ signal, rejected }: TokenRequest, refused?: HeldToken): Promise<HeldToken> {
-    if (signal?.aborted) throw signal.reason
+    if (signal?.aborted) throw reasonOf(signal)
     over.signal.throwIfAborted()
     const { held } = session
     if (rejected) {
@@ -100,7 +101,7 @@ export function openSession(
   }
 
   function start(): Running {
-    const stop = new AbortController()
+    const stop = createController()
     const { signal } = stop
     const refreshed = until(signal, refreshNow(signal))
     const result: Running['result'] = refreshed.then(

@@ -145,14 +145,14 @@ export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
       return code
     },
     async take(purpose: string, code: unknown) {
-      named('codes.take: the purpose', nonEmpty, purpose, PAGE.codes)
+      named('codes.take: the purpose', nonEmpty, purpose, PAGE.sessionOptions)
       if (typeof code !== 'string' || !CODE.test(code)) return undefined
       const digest = digestOf(purpose, code)
       return call(async () => readStored(await codes.take(digest), digest, new Date(clock())))
     },
     async removeAll(accountId: string, purpose?: string) {
-      named('codes.removeAll: the account id', nonEmpty, accountId, PAGE.codes)
-      if (purpose !== undefined) named('codes.removeAll: the purpose', nonEmpty, purpose, PAGE.codes)
+      named('codes.removeAll: the account id', nonEmpty, accountId, PAGE.sessionOptions)
+      if (purpose !== undefined) named('codes.removeAll: the purpose', nonEmpty, purpose, PAGE.sessionOptions)
       await call(async () => codes.removeAll(accountId, purpose))
     },
   })

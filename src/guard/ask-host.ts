@@ -96,7 +96,7 @@ async function requireAccount(findById: FindById, auth: VerifiedToken, timeout: 
 function readBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   const fix = value === undefined ? 'Is a "return" missing?' : 'Return Boolean(…) of it'
-  throw misuse(`${name}: must return true or false, but returned ${describe(value)}. ${fix}`, PAGE.revoke)
+  throw misuse(`${name}: must return true or false, but returned ${describe(value)}. ${fix}`, PAGE.signOut)
 }
 
 /** Returns the refusal of a token whose signature is valid. */

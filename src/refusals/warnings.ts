@@ -40,19 +40,19 @@ const WARNINGS = {
     'A name in the option "fields" has a dot. It is the name of one member of the body, not a path to a nested one. For a nested body, pass "credentials". If your forms have fields with such a name, nothing is wrong',
   ],
   guardWithoutSessions: [
-    PAGE.sessions,
+    PAGE.signOut,
     'A guard has no "sessions", but tokenRouter or createSignIn has them. So the guard accepts the token of a session that has ended. Pass "sessions" to each guard of these tokens. If the guard must not look sessions up, nothing is wrong',
   ],
   routerWithoutSessions: [
-    PAGE.sessions,
+    PAGE.signOut,
     'A guard has "sessions", but tokenRouter has no "sessions" for the same tokens. So the guard refuses each token of this router. Pass "sessions" to tokenRouter too',
   ],
   noSessionStarted: [
-    PAGE.sessions,
+    PAGE.signOut,
     'A guard refused a token because it has no session, and no session was ever started in this process. Pass "sessions" to tokenRouter, and use createSignIn instead of tokens.issue() in your own routes. If another process starts the sessions, nothing is wrong',
   ],
   unusedRefresh: [
-    PAGE.sessions,
+    PAGE.signOut,
     'createSessions has the option "refresh", but tokenRouter has no "refresh". So this router gives no refresh tokens. Pass refresh: \'cookie\' or \'body\' to tokenRouter. If its clients need no refresh tokens, nothing is wrong',
   ],
   secondThrottle: [

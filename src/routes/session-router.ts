@@ -73,14 +73,14 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   if (guardOptions && (guardOptions.sessions !== sessions || guardOptions.optional)) {
     throw misuse(
       `${caller}: the guard must have the same sessions, and must not be optional. Pass requireBearer({ tokens, sessions })`,
-      PAGE.sessions,
+      PAGE.signOut,
     )
   }
   // Another guard may accept the tokens of a partner, which could name a session of the host.
   if (!guardOptions && !sessions.issuers) {
     throw misuse(
       `${caller}: with a guard other than requireBearer(), "sessions" must name the issuers of your app. Pass createSessions(store, { issuers })`,
-      PAGE.sessions,
+      PAGE.signOut,
     )
   }
   const emit = emitter(onEvent)

@@ -16,7 +16,7 @@ export function appIssuers(issuers: readonly string[] | undefined) {
       if (unknown !== undefined) {
         throw misuse(
           `${caller}: "sessions" are not for the tokens of "${unknown}", which could name a session of yours. If this issuer is your own, pass all issuers of your app as createSessions(store, { issuers })`,
-          PAGE.sessions,
+          PAGE.signOut,
         )
       }
       ofApp = allowed

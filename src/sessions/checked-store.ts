@@ -7,7 +7,7 @@ export const storeObject = withMethods<SessionStore>(
   ['add', 'find', 'list', 'remove', 'removeAll', 'touch'],
 )
 
-const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.sessions)
+const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.stores)
 
 /** A store whose return values are checked. */
 export type CheckedStore = ReturnType<typeof checkedStore>
@@ -32,7 +32,7 @@ export function checkedStore(store: SessionStore, now: () => number) {
     /** Returns the sessions of an account that have not expired, newest first. */
     async list(accountId: string): Promise<Session[]> {
       const listed: unknown = await store.list(accountId)
-      if (!Array.isArray(listed)) throw misuse('sessions: list must return an array', PAGE.sessions)
+      if (!Array.isArray(listed)) throw misuse('sessions: list must return an array', PAGE.stores)
       const time = now()
       const read = listed.flatMap((one) => readSession('sessions: list', one) ?? [])
       if (read.some((one) => one.accountId !== accountId)) throw foreign('list')
@@ -53,6 +53,6 @@ async function lookUp(store: SessionStore, id: string): Promise<FoundSession | u
 
 /** Two requests may end the same session. Only one of them has an event. */
 function hasRemoved(method: 'remove' | 'removeAll', result: unknown): boolean {
-  if (typeof result !== 'boolean') throw misuse(`sessions: ${method} must return true or false`, PAGE.sessions)
+  if (typeof result !== 'boolean') throw misuse(`sessions: ${method} must return true or false`, PAGE.stores)
   return result
 }

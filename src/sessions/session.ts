@@ -170,4 +170,4 @@ function cut(text: string, most: number): string {
 }
 
 const wrong = (caller: string, what: string, value: unknown) =>
-  misuse(`${caller}: ${what}, but is ${describe(value)}`, PAGE.sessions)
+  misuse(`${caller}: ${what}, but is ${describe(value)}`, PAGE.stores)

@@ -111,7 +111,7 @@ const accountIdOption = text('a non-empty string')
 
 /** A query of some databases without this value would mean all accounts. */
 const assertAccountId = (method: string, accountId: unknown) =>
-  named(`sessions.${method}: the account id`, accountIdOption, accountId, PAGE.sessions)
+  named(`sessions.${method}: the account id`, accountIdOption, accountId, PAGE.signOut)
 
 const issuerList: Check<readonly string[]> = (value) => {
   const isList = Array.isArray(value) && value.length > 0 && [...value].every((one) => typeof one === 'string' && one)
@@ -146,7 +146,7 @@ const aliases = aliasesOf({ maxPerAccount: 'limit maximum maxSessions', issuers:
  */
 export function createSessions(store: SessionStore, options?: SessionsOptions): Sessions {
   const caller = 'createSessions'
-  named(`${caller}: the store`, storeObject, store, PAGE.sessions)
+  named(`${caller}: the store`, storeObject, store, PAGE.stores)
   const read = readOptions<SessionsOptions, typeof schema>(caller, options, schema, aliases)
   const { maxPerAccount, timeout, issuers, clock: now } = read
   const { useFor, isForeign } = appIssuers(issuers)
@@ -215,7 +215,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       assertAccountId('endOthers', accountId)
       if (!isSessionId(id) || isForeign(auth)) {
         const what = 'pass req.auth of an issuer of your app, which has the id of the session to keep'
-        throw misuse(`sessions.endOthers: ${what}`, PAGE.sessions)
+        throw misuse(`sessions.endOthers: ${what}`, PAGE.signOut)
       }
       await endSeveral('others', address, accountId, id)
       if (!hasBrand('OtherDevices', auth)) await refreshing?.keepAfterChange(id)

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import express from 'express'
 import {
@@ -23,18 +21,15 @@ import { MOST_FIELDS } from '../../src/login/body/request-body.js'
 import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/waiting/request-limits.js'
 import { createTurnQueue } from '../../src/waiting/turn-queue.js'
 import { settled, statuses } from '../support/concurrency.js'
+import { PROMISED } from '../support/documents/promised.js'
 import { countingHasher, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
 import { bearer, client, flood, listen, login, sendBytes } from '../support/http.js'
 
-const FILE = fileURLToPath(new URL('../../docs/explanation/security.md', import.meta.url))
-const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')
-const PROMISED = TEXT.slice(TEXT.indexOf('## Promises'), TEXT.indexOf('## Trusted components'))
-
 /** Reads the numbers from the one sentence of the promises that fits. */
 function numbers(sentence: RegExp): number[] {
   const found = [...PROMISED.matchAll(new RegExp(sentence, 'g'))]
-  expect(found, `${sentence} in security.md`).toHaveLength(1)
+  expect(found, `${sentence} in the promises`).toHaveLength(1)
   return (found[0] as RegExpMatchArray).slice(1).map((text) => Number(text.replaceAll(',', '')))
 }
 

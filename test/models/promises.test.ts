@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { PROMISED } from '../support/documents/promised.js'
 import { root } from '../support/documents/repository.js'
 import { LINKED } from './promises.js'
 
-const PAGE = readFileSync(`${root}docs/explanation/security.md`, 'utf8').replace(/\n {2,}/g, ' ')
-const PROMISED = PAGE.slice(PAGE.indexOf('## Promises'), PAGE.indexOf('## Trusted components'))
 const SENTENCES = PROMISED.split(/(?<=[.:])\s+|^- /m)
 
 /** The words of promises about time and concurrency. */

@@ -82,7 +82,7 @@ async function assertAllowed(isForbidden: ForbiddenCheck, password: string): Pro
   const ask = async () => {
     const forbidden: unknown = await isForbidden(password)
     if (typeof forbidden === 'boolean') return forbidden
-    throw misuse('passwords: isForbidden must return true or false', PAGE.newPasswords)
+    throw misuse('passwords: isForbidden must return true or false', PAGE.hashes)
   }
   const options = { timeout: FORBIDDEN_TIMEOUT, mayRefuse: true }
   if (!(await callHost('passwords', ask, options))) return

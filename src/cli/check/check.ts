@@ -30,7 +30,7 @@ export const check = command({
   CHECK_OLD_TOKEN       a valid token whose sign-in is too old for --recent
 
 With --mapping, the rows run against any API that exchanges a password for a token. Rows that only this package promises are
-skipped, with the reason. docs/guides/check.md describes the file.
+skipped, with the reason. docs/reference/cli.md describes the file.
 
 Use an account that nobody else uses. Each run makes two failed logins for it and one for an unknown address, and the limit
 is ten in 15 minutes by default. It also makes some successful logins, and GET requests to your guarded paths.

@@ -1,3 +1,4 @@
+import { createController } from '../abort.js'
 import { assertUsage, type ClientSettings } from '../client-options.js'
 import type { Grant } from '../grant.js'
 import type { TabLink } from '../tabs/tab-link.js'
@@ -33,7 +34,7 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
   const endSession = (refreshToken?: string | null) =>
     attempts.run(
       undefined,
-      new AbortController().signal,
+      createController().signal,
       () => true,
       async (limited) => {
         const note = isCookie && (await storage?.load())

@@ -1,3 +1,5 @@
+import { createController, reasonOf } from '../abort.js'
+
 /** The functions to call when a signal aborts. The set is the signal's listener. */
 class Stops extends Set<() => void> {
   handleEvent(): void {
@@ -35,7 +37,7 @@ export function until<T>(signal: AbortSignal | null | undefined, work: Promise<T
   if (!signal) return work
   let forget = () => {}
   return new Promise<T>((resolve, reject) => {
-    forget = onAbort(signal, () => reject(signal.reason))
+    forget = onAbort(signal, () => reject(reasonOf(signal)))
     work.then(resolve, reject)
   }).finally(forget)
 }
@@ -50,9 +52,9 @@ export function within<T>(
   late: unknown,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const inner = new AbortController()
+  const inner = createController()
   const timer = setTimeout(() => inner.abort(late), ms)
-  const forget = onAbort(outer, () => inner.abort(outer.reason))
+  const forget = onAbort(outer, () => inner.abort(reasonOf(outer)))
   return until(inner.signal, work(inner.signal)).finally(() => {
     clearTimeout(timer)
     forget()

@@ -32,7 +32,7 @@ export function writeState({ generation, replacedAt, late, remember, passwordTag
  */
 export function readState(text: unknown): RefreshState {
   const match = typeof text === 'string' && FORM.exec(text)
-  if (!match) throw misuse('sessions: "refresh" must be the text that the store was given, unchanged', PAGE.sessions)
+  if (!match) throw misuse('sessions: "refresh" must be the text that the store was given, unchanged', PAGE.stores)
   const [generation, late, remember, passwordTag, times] = match.slice(1) as [string, string, string, string, string]
   return {
     generation: Number(generation),

@@ -95,7 +95,7 @@ export function createRefreshing({
       expiresAt,
       lastUsedAt,
     })
-    if (typeof isSwapped !== 'boolean') throw misuse('sessions: replace must return true or false', PAGE.sessions)
+    if (typeof isSwapped !== 'boolean') throw misuse('sessions: replace must return true or false', PAGE.stores)
     return isSwapped ? { ...session, stored } : undefined
   }
 

@@ -5,7 +5,7 @@ import { clear } from './session-calls.js'
 import { newSession } from './session-samples.js'
 import type { SessionProbe } from './session-store-probe.js'
 
-/** The length of the column that docs/reference/stores.md names. */
+/** The length of the column that docs/reference/sessions.md names. */
 const LONGEST_STATE = 255
 
 const SWAP =

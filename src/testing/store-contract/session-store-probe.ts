@@ -31,8 +31,8 @@ interface SessionReader {
  * @param otherStore another object on the same data
  */
 export function probeSessions(caller: string, store: SessionStore, otherStore: SessionStore | undefined) {
-  named(`${caller}: the store`, storeObject, store, PAGE.sessions)
-  if (otherStore) named(`${caller}: the other store`, storeObject, otherStore, PAGE.sessions)
+  named(`${caller}: the store`, storeObject, store, PAGE.stores)
+  if (otherStore) named(`${caller}: the other store`, storeObject, otherStore, PAGE.stores)
   const first = reader('store', store)
   return {
     readers: otherStore ? [first, reader('otherStore', otherStore)] : [first],

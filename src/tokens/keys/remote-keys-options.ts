@@ -95,7 +95,7 @@ const aliases = aliasesOf({
 
 export function readRemoteKeysOptions(url: unknown, options: RemoteKeysOptions) {
   const caller = 'remoteKeys'
-  const { href, origin, pathname } = named(`${caller}: the URL`, address, url, PAGE.services)
+  const { href, origin, pathname } = named(`${caller}: the URL`, address, url, PAGE.issuers)
   return { ...readFetchOptions(caller, options), href, location: origin + pathname }
 }
 

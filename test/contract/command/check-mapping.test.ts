@@ -126,7 +126,7 @@ test('a router of this package with its own names passes with the mapping of the
   app.use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), path: '/login', fields, respond }))
   app.use(jwksRouter({ tokens }))
   app.get('/statements', requireBearer({ tokens }), (_req, res) => void res.json([]))
-  const guide = readFileSync(new URL('../../../docs/guides/check.md', import.meta.url), 'utf8')
+  const guide = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8')
   const own = /own names.*?```json\n(.*?)```/s.exec(guide)?.[1] ?? ''
   const args = [(await listen(app)).url, '--email', ACCOUNTS.alice.email, '--mapping', mappingOf(JSON.parse(own))]
   const { code, fails, rowOf } = await checkReport(args, { env: { CHECK_PASSWORD: ALICE } })

@@ -105,7 +105,7 @@ describe('the password', () => {
       }, app),
     )
     await cli(argsFor(url, '--guarded', REPORTS), { env })
-    expect(readPage('docs/guides/check.md').text).toContain(`It makes ${ROWS.length} checks`)
+    expect(readPage('docs/reference/cli.md').text).toContain(`It makes ${ROWS.length} checks`)
     // The same page says how many requests.
     expect(Math.abs(seen.length - 240)).toBeLessThan(10)
     for (const one of seen) expect(one).not.toMatch(/eyJ|correct horse|correct\+horse/)

@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { CONTEXTS } from '../../support/documents/contexts.js'
 import {
   examples,
-  isRepositoryOnly,
+  isWeb,
   type Page,
   pagesBelow,
   readPage,
   shippedPages,
+  shippedPictures,
+  targetOf,
 } from '../../support/documents/pages.js'
 import { documents, filesBelow, root } from '../../support/documents/repository.js'
 
@@ -19,25 +21,14 @@ const readme = readPage('README.md')
 const duplicates = (names: readonly unknown[]) => names.filter((name, index) => names.indexOf(name) !== index)
 
 const PAGES = documents().map(readPage)
-const SHIPPED = new Set([...shippedPages(), 'LICENSE'])
-
-/** Returns whether a link leads to the web. */
-const isWeb = (target: string) => /^[a-z]+:/.test(target)
-
-/** Returns the file and the anchor that a link of a page leads to. */
-function targetOf(page: string, link: string): { file: string; anchor: string | undefined } {
-  const [path = '', anchor] = link.split('#')
-  return { file: path === '' ? page : posix.join(posix.dirname(page), path), anchor }
-}
+const SHIPPED = new Set([...shippedPages(), ...shippedPictures(), 'LICENSE'])
 
 const anchorsOf = (file: string) => readPage(file).headings.map(({ anchor }) => anchor)
 
 describe('each page', () => {
   it.each(['README.md', ...pagesBelow('docs')])('%s has few lines, one title and a text below it', (path) => {
     const { text, headings } = readPage(path)
-    // The bench writes this page, with a section for each of its parts.
-    const most = path === 'docs/evidence/performance.md' ? 300 : 250
-    expect(text.split('\n').length - 1).toBeLessThanOrEqual(most)
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(300)
     expect(headings.filter(({ level }) => level === 1)).toHaveLength(1)
     expect(text).toMatch(/^# .+\n\n\S/)
   })
@@ -70,10 +61,10 @@ describe('the links of', () => {
   })
 
   it.each(PAGES.filter(({ path }) => SHIPPED.has(path)))(
-    '$path lead to files of the package, or of the parts of docs that are only in the repository',
+    '$path lead to files of the package, or to the repository by https',
     ({ path, links }) => {
-      const files = links.filter((link) => !isWeb(link)).map((link) => targetOf(path, link).file)
-      expect(files.filter((file) => !SHIPPED.has(file) && !isRepositoryOnly(file))).toEqual([])
+      const relative = links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => targetOf(path, link).file)
+      expect(relative.filter((file) => !SHIPPED.has(file))).toEqual([])
     },
   )
 })

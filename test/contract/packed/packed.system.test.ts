@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPage, shippedPages } from '../../support/documents/pages.js'
+import { linksIn, readPage, shippedPages, shippedPictures, targetOf } from '../../support/documents/pages.js'
 import { ONLY_EXPRESS } from '../../support/runner/only.js'
 import { differences, expectWorks, start } from './consumer.js'
 import {
@@ -50,7 +50,18 @@ it('the build prints nothing', () => {
 describe('the tarball', () => {
   it('holds what is compiled and the documents, and nothing else', () => {
     const others = [...packed.files.keys()].filter((file) => !(file.startsWith('dist/') && isModule(file)))
-    expect(others.sort()).toEqual([...shippedPages(), 'LICENSE', 'package.json'].sort())
+    expect(others.sort()).toEqual([...shippedPages(), ...shippedPictures(), 'LICENSE', 'package.json'].sort())
+  })
+
+  it('holds each page and picture that its documents link to, unless the link is an address', () => {
+    const documents = [...packed.files].filter(([file]) => file.endsWith('.md'))
+    const relative = documents.flatMap(([page, text]) =>
+      linksIn(text.replace(/^ *```[\s\S]*?^ *```$/gm, ''))
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .map((link) => ({ page, link, file: targetOf(page, link).file })),
+    )
+    expect(relative.length).toBeGreaterThan(100)
+    expect(relative.filter(({ file }) => !packed.files.has(file))).toEqual([])
   })
 
   it('holds every module that an entry needs, with its types, and no other', () => {

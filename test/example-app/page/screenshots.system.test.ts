@@ -26,7 +26,7 @@ function save(name: string, image: Buffer): void {
   if (UPDATE) writeFileSync(join(SCREENSHOTS, name), image)
 }
 
-describe.skipIf(NO_CHROMIUM)('the screenshots of the README', () => {
+describe.skipIf(NO_CHROMIUM)('the screenshots of the READMEs', () => {
   test('show the form and the account', async () => {
     const { page } = await openPage(await startBrowser(onTestFinished))
     await page.setViewportSize({ width: 800, height: 540 })
@@ -35,6 +35,8 @@ describe.skipIf(NO_CHROMIUM)('the screenshots of the README', () => {
     await signIn(page, ALICE)
     await page.getByRole('table').nth(1).waitFor()
     await page.getByRole('img', { name: 'Bar chart of the daily totals' }).waitFor()
+    await page.setViewportSize({ width: 800, height: 710 })
+    save('token.png', await page.screenshot())
     save('account.png', await page.screenshot({ fullPage: true }))
     if (UPDATE) writeFileSync(DIGEST, `${digestOfPage()}\n`)
   })

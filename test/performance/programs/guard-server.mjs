@@ -25,5 +25,5 @@ if (way === 'app') {
 app.use((_error, _req, res, _next) => {
   res.sendStatus(res.statusCode >= 400 ? res.statusCode : 401)
 })
-// With `fast`, the server has the classes of docs/explanation/performance.md.
+// With `fast`, the server has the classes of example-app/web/message-classes.ts.
 serve(app, { tokens, samples }, way === 'fast' ? createServer(messageClasses(app), app) : undefined)

@@ -83,7 +83,7 @@ const SHARED: [context: string, blocks: string][] = [
   [AUTH, 'guard-mount nest fastify apollo trpc session-or-token'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
-  [README, 'readme-steps readme-test'],
+  [README, 'readme-steps'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
   [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
@@ -263,6 +263,18 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'readme-point': `${README}
 import express from 'express'
 export const app = express()`,
+  'readme-test': `${README}
+import { once } from 'node:events'
+import { after } from 'node:test'
+import express from 'express'
+const auth = createAuth({ issuer, keys, accounts })
+const app = express().get('/reports', auth.guard({ scope: 'reports:read' }), (_req, res) => {
+  res.json([])
+})
+const server = app.listen(0)
+await once(server, 'listening')
+after(() => server.close())
+const url = 'http://localhost:' + /** @type {import('node:net').AddressInfo} */ (server.address()).port`,
   'readme-lookup': `${README}
 const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
 const db = { users: { findOne: find } }`,
@@ -395,19 +407,6 @@ const db = { users: { findOne: find } }`,
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-adopt': `${API}
     const newPassword = 'another secret'`,
-  'client-refresh': `import { createTokenClient } from 'express-token-endpoint/client'
-    const url = process.env.API_URL ?? ''
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    const texts = new Map<string, string>()
-    const SecureStore = {
-      getItemAsync: async (name: string) => texts.get(name),
-      setItemAsync: async (name: string, text: string) => void texts.set(name, text),
-      deleteItemAsync: async (name: string) => void texts.delete(name),
-    }`,
-  'client-cookie': `const location = { origin: process.env.API_URL ?? '' }
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    const showApp = () => {}
-    const showOutage = () => {}`,
   'client-keep': `const location = { origin: process.env.API_URL ?? '' }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   'refresh-page': `const location = { origin: process.env.API_URL ?? '' }
@@ -442,12 +441,6 @@ app.get('/me', (_req, res) => {
     const app = express().get('/slow', (_req, res) => {
       console.log('in flight')
       setTimeout(() => res.send('done'), 300)
-    })`,
-  'faster-express': `${ISSUER_ONLY}
-    import express from 'express'
-    import { requireBearer } from 'express-token-endpoint'
-    export const app = express().get('/', requireBearer({ tokens }), (_req, res) => {
-      res.send('admitted')
     })`,
   health: `import { createPasswords } from 'express-token-endpoint'
     export const database = { up: true }

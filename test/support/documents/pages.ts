@@ -25,6 +25,23 @@ const anchorOf = (heading: string) =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-')
 
+/** The files of this project in the repository, to which pages of the package link when the package does not contain the target. */
+const REPOSITORY = /^https:\/\/github\.com\/express-token-endpoint\/express-token-endpoint\/(blob|raw)\/main\//
+
+/** Returns the targets of all links and pictures of a text without code blocks. */
+export const linksIn = (prose: string): string[] =>
+  [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+
+/** Returns whether a link leads to the web, and not to a file of this project. */
+export const isWeb = (link: string): boolean => /^[a-z]+:/.test(link) && !REPOSITORY.test(link)
+
+/** Returns the file and the anchor that a link of a page leads to. */
+export function targetOf(page: string, link: string): { file: string; anchor: string | undefined } {
+  const [path = '', anchor] = link.replace(REPOSITORY, '').split('#')
+  if (REPOSITORY.test(link)) return { file: path, anchor }
+  return { file: path === '' ? page : posix.join(posix.dirname(page), path), anchor }
+}
+
 /** Reads a Markdown page. The path is relative to the root of the project. */
 export function readPage(path: string) {
   const text = readFileSync(root + path, 'utf8')
@@ -50,8 +67,7 @@ export function readPage(path: string) {
     prose,
     headings,
     blocks: blocksIn(path, text),
-    /** The targets of all links. */
-    links: [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target),
+    links: linksIn(prose),
     section,
     /** Returns the cells of each row of a section's tables, without the heads. */
     tableIn: (heading: string): string[][] => rowsOf(section(heading)),
@@ -88,6 +104,9 @@ export const isRepositoryOnly = (path: string) =>
 export function shippedPages(): string[] {
   return ['README.md', '.github/SECURITY.md', ...pagesBelow('docs')].filter((path) => !isRepositoryOnly(path))
 }
+
+/** Returns the paths of the pictures that the package contains. */
+export const shippedPictures = (): string[] => filesBelow('docs/assets')
 
 /** Returns the paths of all Markdown files of a folder and its subfolders. */
 export const pagesBelow = (folder: string) => filesBelow(folder).filter((file) => posix.extname(file) === '.md')

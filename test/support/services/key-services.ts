@@ -3,7 +3,7 @@ import { p256 } from '@noble/curves/nist.js'
 import { PAIRS } from '../../../src/tokens/algorithms/algorithms.js'
 
 /*
- * Fake clients of key services, with the members that docs/guides/kms.md uses. Each client checks a call, signs and fails as the
+ * Fake clients of key services, with the members that docs/guides/keys.md uses. Each client checks a call, signs and fails as the
  * documentation of its service says.
  */
 

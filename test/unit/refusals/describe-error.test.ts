@@ -54,7 +54,7 @@ it('shows the line inside Node of a refused connection', async () => {
 })
 
 it('shows the message of an error of this package, which holds no secret', async () => {
-  expect(describeError(misuse('isRevoked: must be true or false', PAGE.revoke))).toContain('must be true or false')
+  expect(describeError(misuse('isRevoked: must be true or false', PAGE.signOut))).toContain('must be true or false')
   const late = await callHost('accounts', () => new Promise(() => {}), { timeout: 1 }).catch(({ cause }) => cause)
   expect(describeError(late)).toBe('no result within 1 ms')
 })

@@ -67,7 +67,7 @@ it.each(CASES)('X-Forwarded-For without "trust proxy" is a warning, once: %s, %s
   expect(messages()).toEqual([])
   for (let i = 0; i < 3; i++) expect((await send(port, forwarded)).status).toBe(200)
   expect(messages()).toEqual([
-    ['ExpressTokenEndpointWarning', expect.stringMatching(/"trust proxy" is not set.*See .*behind-a-proxy\.md$/)],
+    ['ExpressTokenEndpointWarning', expect.stringMatching(/"trust proxy" is not set.*See .*proxies-and-cors\.md$/)],
   ])
   expect(String(warned.mock.calls)).not.toContain('203.0.113.99')
 })
@@ -77,7 +77,7 @@ it.each(CASES)('"trust proxy" true is a warning, once: %s, %s', async (login, _,
   expect(messages()).toEqual([])
   for (const sent of [asJson(GOOD), forwarded, forwarded]) expect((await send(port, sent)).status).toBe(200)
   expect(messages()).toEqual([
-    ['ExpressTokenEndpointWarning', expect.stringMatching(/"trust proxy" is true.*See .*behind-a-proxy\.md$/)],
+    ['ExpressTokenEndpointWarning', expect.stringMatching(/"trust proxy" is true.*See .*proxies-and-cors\.md$/)],
   ])
 })
 

@@ -68,7 +68,7 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     expect(await messageOf(storeOf(url, user).find('id-1'))).toContain(expected)
     expect(await messageOf(storeOf(url, user).add(session))).toContain(expected)
     await admin.acl('SETUSER', 'app', ...COMMANDS.split(' ').map((name) => `+${name}`))
-    expect(readPage('docs/reference/stores.md').text).toContain(`\`${COMMANDS}\``)
+    expect(readPage('docs/reference/sessions.md').text).toContain(`\`${COMMANDS}\``)
     for (const { run } of sessionStoreContract({ store: storeOf(url, user) }))
       await run({ skip: (reason) => expect.fail(reason) })
     const redis = new Redis(url, user)

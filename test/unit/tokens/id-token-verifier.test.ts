@@ -139,7 +139,7 @@ describe('an ID token', () => {
     async (options) => {
       const error = await rejectionOf(verifierOf().verify(tokenOf(), options as never))
       expect(error).toBeInstanceOf(TypeError)
-      expect((error as Error).message).toMatch(/^verify: .*sign-in-with-google/)
+      expect((error as Error).message).toMatch(/^verify: .*other-sign-ins/)
     },
   )
 

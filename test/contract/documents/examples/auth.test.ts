@@ -254,7 +254,7 @@ describe('the page on an app that you have', () => {
     await send('east.example.com').expect(403)
     for (let times = 0; times < 10; times++) await send('north.example.com', 'x').expect(403)
     await send('north.example.com').expect(429)
-    // No other spelling of the host has points of its own for the same account.
+    // No other spelling of the host adds points for the same account.
     for (const [host, status] of [
       ['north.example.com:81', 429],
       ['NORTH.example.com', 403],

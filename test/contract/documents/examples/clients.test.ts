@@ -1,4 +1,4 @@
-import type { RefreshTokenStorage, TokenClientState } from 'express-token-endpoint/client'
+import type { TokenClientState } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { startApi } from './start-api.js'
@@ -56,35 +56,6 @@ describe('the pages on clients', () => {
     if (name === 'client-adopt') revokeAll()
     expect((await api.fetch('/statements')).status).toBe(200)
     expect(logins()).toBe(1)
-  })
-
-  it('client-refresh: keeps the refresh token of a sign-in', async () => {
-    const respond = ({ token, expiresAt }: { token: string; expiresAt: Date }) => ({
-      authenticationToken: token,
-      expiration: expiresAt.toISOString(),
-      refreshToken: 'R',
-    })
-    const { logins } = await startApi({ respond })
-    const { api, isSignedIn, refresh } = await run<{ isSignedIn: boolean; refresh: RefreshTokenStorage }>(
-      'client-refresh',
-    )
-    expect([isSignedIn, logins()]).toEqual([false, 0])
-    expect((await api.fetch('/statements')).status).toBe(200)
-    expect([await refresh.load(), logins()]).toEqual(['R', 1])
-  })
-
-  it('client-cookie: shows the app of a user who is signed in, and no form', async () => {
-    process.env['API_URL'] = 'https://api.example.com'
-    const expiration = new Date(Date.now() + 3_600_000).toISOString()
-    const urls: string[] = []
-    vi.stubGlobal('fetch', async (url: string) => {
-      urls.push(url)
-      return Response.json({ authenticationToken: 'T', expiration })
-    })
-    onTestFinished(() => void vi.unstubAllGlobals())
-    const { api } = await run('client-cookie')
-    expect(await api.token()).toBe('T')
-    expect(urls).toEqual(['https://api.example.com/api/v2013/authentication/token/refresh'])
   })
 
   it('client-new-password: signs in with the new password, and sends a refused password once', async () => {

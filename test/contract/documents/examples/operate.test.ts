@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Server } from 'node:http'
 import codegenie from '@codegenie/serverless-express'
 import vendia from '@vendia/serverless-express'
 import serverlessHttp from 'serverless-http'
@@ -75,7 +74,7 @@ describe('the page on other hosts', () => {
 describe('the page on proxies', () => {
   it('has the nginx configuration that the tests of the example app run, for one API and with TLS', () => {
     const directives = (text = '') => text.replace(/#.*/g, '').match(/\S.*\S|\S/g)
-    const page = readPage('docs/guides/behind-a-proxy.md').blocks.find(({ language }) => language === 'nginx')?.code
+    const page = readPage('docs/guides/proxies-and-cors.md').blocks.find(({ language }) => language === 'nginx')?.code
     const tested = readFileSync(`${root}example-app/deploy/nginx.conf`, 'utf8').replaceAll('clearing_house', 'api')
     const [upstream, server] = tested.match(/^(upstream api|server) \{[\s\S]*?^\}/gm) ?? []
     const withoutTls = directives(
@@ -156,24 +155,6 @@ describe('the page on deployment', () => {
     child.kill('SIGTERM')
     expect(await (await response).text()).toBe('done')
     expect(await once(child, 'exit')).toEqual([0, null])
-  })
-
-  it('faster-express: has the prototypes of the app before Express sets them, and the classes of the example app', async () => {
-    vi.stubEnv('PORT', '0')
-    onTestFinished(() => void vi.unstubAllEnvs())
-    const { app, httpServer, tokens } = await run<{ httpServer: Server }>('faster-express')
-    onTestFinished(() => void httpServer.close())
-    const early: unknown[] = []
-    httpServer.prependListener('request', (req, res) => early.push(...[req, res].map(Object.getPrototypeOf)))
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, 'admitted')
-    expect(early[0]).toBe(app.request)
-    expect(early[1]).toBe(app.response)
-    const [page, example] = [fileOf('faster-express'), `${root}/example-app/web/message-classes.ts`].map(
-      (file) => /^export const messageClasses .*?^function .*?^}$/ms.exec(readFileSync(file, 'utf8'))?.[0],
-    )
-    expect(page).toBeDefined()
-    expect(page).toBe(example)
   })
 
   it('health: stays alive and stops being ready while the database is down', async () => {

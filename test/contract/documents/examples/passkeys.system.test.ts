@@ -12,7 +12,8 @@ import { NO_CHROMIUM, shareBrowser } from '../../../support/services/chromium.js
 
 const { run } = startExamples(import.meta.url)
 
-const script = readPage('docs/guides/passkeys.md').blocks.find(({ name }) => name === 'passkeys-page')?.code ?? ''
+const script =
+  readPage('docs/cookbook/other-sign-ins.md').blocks.find(({ name }) => name === 'passkeys-page')?.code ?? ''
 
 const PAGE = `<!doctype html><title>passkeys</title><script type="module">
   import { createTokenClient } from '/dist/client.js'

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import express from 'express'
-import { type Auth, createAuth, type TokenIssuerOptions } from 'express-token-endpoint'
+import type { Auth } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
@@ -54,16 +54,6 @@ describe('the README', () => {
     const { auth } = await run<{ auth: Auth }>('readme-steps')
     const refused = await request(express().use(auth.router)).post(TOKEN_PATH).send(ALICE).expect(403)
     expect(refused.body).toMatchObject({ code: 'email_not_verified' })
-  })
-
-  it('readme-test: makes headers with a valid and with an expired token of the app', async () => {
-    type Headers = { Authorization: string }
-    type Names = Record<'headers' | 'expired', Headers> & TokenIssuerOptions
-    const { issuer, keys, headers, expired } = await run<Names>('readme-test')
-    const { tokens } = createAuth({ issuer, keys, accounts: () => undefined })
-    const verify = ({ Authorization }: Headers) => tokens.verify(Authorization.slice('Bearer '.length))
-    expect(await verify(headers)).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
-    await expect(verify(expired)).rejects.toMatchObject({ reason: 'expired' })
   })
 })
 

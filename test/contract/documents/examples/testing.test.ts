@@ -38,6 +38,7 @@ describe('the page on testing', () => {
   })
 
   it.each([
+    ['readme-test', 2],
     ['testing-client', 2],
     ['testing-node', 2],
   ])("%s: passes in Node's test runner", async (name, tests) => {

@@ -153,3 +153,22 @@ describe('the page on errors', () => {
       expect(pages.errors.section(`### ${text}`), text).toMatch(/\w+ \w+ \w+/)
   })
 })
+
+describe('the index of functions', () => {
+  const index = readPage('docs/README.md')
+  const exported = ENTRIES.map((name, i) => [name, Object.keys(entries[i] ?? {})] as const).filter(
+    ([, names]) => names.length > 0,
+  )
+
+  it.each(exported)('has each function and class of %s, and no other', (entry, names) => {
+    const heading = `### \`express-token-endpoint/${entry}\``.replace('/index', '')
+    expect(inRows(index, heading, /^\[`(\w+)`\]/).sort()).toEqual([...names].sort())
+  })
+
+  it('links each name to a page that has it', () => {
+    const links = [...index.section('## Functions').matchAll(/\[`(\w+)`\]\(([^#)]+)/g)]
+    expect(links.length).toBeGreaterThan(40)
+    const isThere = ([, name = '', path = '']: string[]) => readPage(`docs/${path}`).text.includes(name)
+    expect(links.filter((link) => !isThere(link))).toEqual([])
+  })
+})
