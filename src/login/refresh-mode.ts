@@ -16,6 +16,8 @@ export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode 
 export interface RefreshRoutes {
   refreshing: Refreshing
   findById: FindById
+  /** The issuers of the app, whose refresh tokens are valid. */
+  issuers: readonly string[]
   /**
    * Returns how the client of a request keeps its refresh token. Undefined: it gets none.
    * @throws AuthError `unavailable` when the function of the host throws, or returns something else

@@ -118,7 +118,7 @@ const storeForRefresh: Check<FindById> = (value) => {
 
 /** Requires what a refresh needs. */
 function refreshRoutes(
-  { sessions, accounts }: Pick<Checked<typeof schema>, 'sessions' | 'accounts'>,
+  { tokens, sessions, accounts }: Pick<Checked<typeof schema>, 'tokens' | 'sessions' | 'accounts'>,
   modeOf: RefreshRoutes['modeOf'],
 ): RefreshRoutes {
   const refreshing = sessions && refreshingOf(sessions)
@@ -129,6 +129,7 @@ function refreshRoutes(
   }
   return {
     refreshing,
+    issuers: sessions.issuers ?? [tokens.issuer],
     modeOf,
     findById: named('tokenRouter: option "accounts" with "refresh"', storeForRefresh, accounts),
   }

@@ -124,10 +124,9 @@ const NO_COOKIE =
 const hasBody = ({ headers }: Request) => Number(own(headers, 'content-length') ?? 0) > 0
 
 /** Creates the reader of the refresh token of a request. A text that this package did not sign is refused without a look-up. */
-function createPresenter({ tokens, sessions, refresh, ...limits }: RefreshEndpointSettings) {
-  const { refreshing } = refresh
+function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
+  const { refreshing, issuers } = refresh
   const readBody = createBodyReader(limits)
-  const issuers = [...new Set([tokens.issuer, ...(sessions?.issuers ?? [])])]
 
   async function textIn(req: Request, source: Source): Promise<unknown> {
     const parseBody = await readBody(req)

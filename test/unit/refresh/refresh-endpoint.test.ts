@@ -47,12 +47,20 @@ interface Setup extends Partial<TokenRouterOptions> {
   store?: SessionStore
   options?: Partial<RefreshOptions>
   issuer?: string
+  issuers?: readonly string[]
   account?: Partial<MemoryAccount>
   maxPerAccount?: number
 }
 
 /** Starts an app with refresh, whose clock the test moves. */
-async function start({ store = memorySessions(), options, issuer = ISSUER, account = {}, ...more }: Setup = {}) {
+async function start({
+  store = memorySessions(),
+  options,
+  issuer = ISSUER,
+  issuers,
+  account = {},
+  ...more
+}: Setup = {}) {
   const time = { now: Date.parse('2026-01-01T00:00:00.500Z') }
   const clock = () => time.now
   const events: AuthEvent[] = []
@@ -65,7 +73,7 @@ async function start({ store = memorySessions(), options, issuer = ISSUER, accou
     findByEmail: (email: string) => list.find((one) => one.email === email),
     findById: (id: string) => list.find((one) => one.id === id),
   }
-  const sessions = createSessions(store, { clock, onEvent, refresh: { secret: SECRET, ...options } })
+  const sessions = createSessions(store, { clock, onEvent, issuers, refresh: { secret: SECRET, ...options } })
   const tokens = createTokenIssuer({ issuer, keys: { alg: 'HS256', secret: 's'.repeat(32) }, lifetime: '10m', clock })
   const app = express()
   app.use(tokenRouter({ tokens, accounts, passwords: fastPasswords(), sessions, refresh: 'body', onEvent, ...more }))
@@ -408,6 +416,15 @@ describe('a refresh', () => {
     bodyOf(await here.refresh(refreshToken))
   })
 
+  it('accepts refresh tokens of the issuer that the app had before', async () => {
+    const [store, issuer] = [memorySessions(), 'https://new.example.com']
+    const [before, after] = [await start({ store }), await start({ store, issuer, issuers: [ISSUER, issuer] })]
+    const { refreshToken } = bodyOf(await before.signIn())
+    const next = bodyOf(await after.refresh(refreshToken))
+    expect(claimsOf(next.authenticationToken)).toMatchObject({ iss: issuer })
+    expectForbidden(await before.refresh(next.refreshToken))
+  })
+
   it('is refused by a guard, and a token of a guard by the refresh', async () => {
     const { signIn, refresh, get } = await start()
     const { refreshToken, authenticationToken } = bodyOf(await signIn())
@@ -536,7 +553,8 @@ describe('the cookie', () => {
     wait(5 * DAY)
     const answer = await withCookie('/refresh', cookie)
     expect(Object.keys(bodyOf(answer))).toEqual(['authenticationToken', 'expiration'])
-    expect(setCookies(answer)).toEqual([expect.stringContaining(`; Max-Age=${(6 * DAY) / 1000}; `)])
+    const where = `; Path=${TOKEN_PATH}; Max-Age=${(6 * DAY) / 1000}; `
+    expect(setCookies(answer)).toEqual([expect.stringContaining(where)])
     expect(cookieOf(answer)).not.toBe(cookie)
   })
 
@@ -570,7 +588,7 @@ describe('the cookie', () => {
     await sessions.endAll(ACCOUNTS.alice.id)
     const answer = await withCookie('/refresh', cookie)
     expectForbidden(answer)
-    expect(setCookies(answer)).toEqual([expect.stringMatching(/^__Secure-refresh=; Path=\S+; Max-Age=0; /)])
+    expect(setCookies(answer)).toEqual([expect.stringContaining(`${COOKIE}=; Path=${TOKEN_PATH}; Max-Age=0; `)])
   })
 
   it.each<[string, (account: MemoryAccount) => MemoryAccount | undefined]>([
@@ -762,7 +780,7 @@ describe('a sign-out', () => {
     for (const cookie of [cookieOf(await signIn()), '']) {
       const answer = await withCookie('/sign-out', cookie)
       expect(answer.status).toBe(204)
-      expect(setCookies(answer)).toEqual([expect.stringContaining('Max-Age=0')])
+      expect(setCookies(answer)).toEqual([expect.stringContaining(`Path=${TOKEN_PATH}; Max-Age=0`)])
     }
     expect(await sessions.list(ACCOUNTS.alice.id)).toEqual([])
   })

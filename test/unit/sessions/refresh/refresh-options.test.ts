@@ -35,6 +35,7 @@ describe('the option refresh of createSessions', () => {
     ...[
       ['password', 'secret'],
       ['ttl', 'idle'],
+      ['short', 'unremembered'],
       ['maxAge', 'longest'],
       ['reuseInterval', 'grace'],
     ].map(([name = '', option]): [string, unknown, string] => [

@@ -3,6 +3,7 @@ import {
   createSessions,
   type Duration,
   memorySessions,
+  type Session,
   type SessionStore,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
@@ -124,6 +125,16 @@ describe('a change of a session', () => {
     await refreshing.keepAfterChange('a')
     await refreshing.rotate(before, 0, 'old hash')
     expect(refreshing.hasOtherPassword(await found(), 'new hash')).toBe(false)
+  })
+
+  it('that has another password than a sign-in is not kept by the new hash of that sign-in', async () => {
+    const { refreshing, found, store } = await open()
+    const other = { ...(store.find('a') as Session), id: 'b' }
+    store.add(other)
+    await refreshing.notePassword({ id: 'a', accountId: 'acc-1' }, { current: 'old password', replaced: undefined })
+    const hash = { current: 'new hash', replaced: 'old hash' }
+    await refreshing.notePassword({ id: 'b', accountId: 'acc-1' }, hash)
+    expect(refreshing.hasOtherPassword(await found(), 'new hash')).toBe(true)
   })
 
   it('of a session that has ended changes nothing', async () => {
