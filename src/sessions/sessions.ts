@@ -225,6 +225,6 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       await endSeveral('all', address, accountId)
     },
   }
-  const tickets = createTicketUses(store, now, timeout)
+  const tickets = createTicketUses(store, now, call)
   return Object.freeze(brandWith('Sessions', sessions, { refreshing, tickets }))
 }

@@ -1,5 +1,4 @@
 import { brandOf } from '../options/brand.js'
-import { callHost } from '../waiting/host-call.js'
 import { newSession, type SessionStore } from './session.js'
 
 /** The unused tickets of an app. */
@@ -13,15 +12,21 @@ export interface TicketUses {
 /** Tickets are not among the sessions of an account, because no user would know them. */
 const ownerOf = (accountId: string) => `ticket of ${accountId}`
 
-/** Keeps unused tickets in the store of the sessions. */
-export function createTicketUses(store: SessionStore, now: () => number, timeout: number): TicketUses {
+/**
+ * Keeps unused tickets in the store of the sessions.
+ * @param call calls the store within its time limit
+ */
+export function createTicketUses(
+  store: SessionStore,
+  now: () => number,
+  call: <T>(run: () => Promise<T>) => Promise<T>,
+): TicketUses {
   return {
     async add(id, account, expiresAt) {
       const session = newSession({ id, accountId: ownerOf(account), expiresAt }, now())
-      await callHost('sessions', async () => store.add(session), { timeout })
+      await call(async () => store.add(session))
     },
-    take: (id, account) =>
-      callHost('sessions', async () => (await store.remove(id, ownerOf(account))) === true, { timeout }),
+    take: (id, account) => call(async () => (await store.remove(id, ownerOf(account))) === true),
   }
 }
 

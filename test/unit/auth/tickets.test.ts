@@ -78,6 +78,12 @@ describe('a ticket', () => {
     for (let times = 0; times < 2; times++) expect(await get(`${path}?ticket=${ticket}`)).toBe(200)
   })
 
+  it('works until it expires in an app whose sessions are an object of its own', async () => {
+    const { ticketFor, get } = await start({ sessions: { ...createSessions(memorySessions()) } })
+    const ticket = await ticketFor({ path })
+    for (let times = 0; times < 2; times++) expect(await get(`${path}?ticket=${ticket}`)).toBe(200)
+  })
+
   it.each<[string, (ticket: string) => [path: string, method?: string]]>([
     ['another path', (ticket) => [`/files/8.pdf?ticket=${ticket}`]],
     ['another spelling of its path', (ticket) => [`/files/%37.pdf?ticket=${ticket}`]],

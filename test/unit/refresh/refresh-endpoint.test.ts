@@ -1,4 +1,4 @@
-// Tests refresh/refresh.ts login/{refresh-cookie,refresh-mode}.ts
+// Tests refresh/refresh.ts
 import { once } from 'node:events'
 import express, { type Request, type Response } from 'express'
 import {

@@ -173,15 +173,24 @@ describe('sessions in one place only', () => {
       kit.requireBearer({ tokens: kit.makeIssuer() })
     }))
 
+  /** Sends a token without a session to a guard. The guard is created `age` milliseconds after the token. */
+  async function refuseToken({ createSessions, memorySessions, requireBearer, makeIssuer }: Kit, age = 0) {
+    const now = 1_800_000_000_000
+    const time = vi.spyOn(Date, 'now').mockReturnValue(now - age)
+    const tokens = makeIssuer({ clock: Date.now })
+    const { token } = await tokens.issue({ accountId: 'acc-1' })
+    time.mockReturnValue(now)
+    const guard = requireBearer({ tokens, sessions: createSessions(memorySessions()) })
+    const { port } = await listen(express().use(guard))
+    const sent = { method: 'GET', headers: { Authorization: `Bearer ${token}` } }
+    expect((await send(port, sent)).status).toBe(401)
+  }
+
   it('a guard that refuses a token while no session was ever started is a warning, once', () =>
-    expectWarning(async (kit) => {
-      const { createSessions, memorySessions, requireBearer, tokens } = kit
-      const guard = requireBearer({ tokens, sessions: createSessions(memorySessions()) })
-      const { port } = await listen(express().use(guard))
-      const { token } = await tokens.issue({ accountId: 'acc-1' })
-      const sent = { method: 'GET', headers: { Authorization: `Bearer ${token}` } }
-      expect((await send(port, sent)).status).toBe(401)
-    }, /no session was ever started.*tokenRouter.*createSignIn/i))
+    expectWarning((kit) => refuseToken(kit), /no session was ever started.*tokenRouter.*createSignIn/i))
+
+  it('a guard that refuses a token of the time before the guard was created is no warning', () =>
+    expectSilence((kit) => refuseToken(kit, 1000)))
 
   it('a session that was started and has ended is no warning', () =>
     expectSilence(async (kit) => {

@@ -279,6 +279,17 @@ describe('the issuers of the app', () => {
     expect(await idsOf()).toEqual(['c', 'b'])
   })
 
+  it('are those of the first guard or router that has one', async () => {
+    const { sessions, start } = setUp()
+    await start('a')
+    sessions.useFor([], 'requireBearer')
+    sessions.useFor(['https://api.example.com'], 'tokenRouter')
+    expect([await sessions.isEnded(own as SessionOwner), await sessions.isEnded(other as SessionOwner)]).toEqual([
+      false,
+      true,
+    ])
+  })
+
   it('are not compared without the option', async () => {
     const { sessions, start } = setUp()
     await start('a')

@@ -1,4 +1,4 @@
-// Tests login/steps/sign-in-terms.ts refusals/{refusal,sign-in-refusal}.ts
+// Tests refusals/{refusal,sign-in-refusal}.ts
 
 import { getEventListeners } from 'node:events'
 import express, { type ErrorRequestHandler } from 'express'
