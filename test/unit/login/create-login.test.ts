@@ -189,7 +189,8 @@ describe('a login of the host', () => {
     const signal = 'option "signal" must be an AbortSignal'
     for (const [origin, says] of [
       ['203.0.113.1', 'the origin must be the request or { address }, but is a string of 11 characters. '],
-      [{ ip: '203.0.113.1' }, 'unknown option "ip"'],
+      [{ ip: '203.0.113.1' }, 'unknown option "ip". Did you mean "address"?'],
+      [{ remoteAddress: '203.0.113.1' }, 'unknown option "remoteAddress". Did you mean "address"?'],
       [{ address: 7 }, 'option "address" must be the address of a client'],
       [{ signal: {} }, signal],
       [{ signal: { aborted: false } }, signal],

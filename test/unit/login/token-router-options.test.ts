@@ -138,6 +138,7 @@ it.each([
   ['hashers', 'passwords'],
   ...['limiter', 'rateLimit'].map((theirs) => [theirs, 'throttle']),
   ['limit', 'bodyLimit'],
+  ...['keyGenerator', 'throttleKey'].map((theirs) => [theirs, 'limitKey']),
   ...['origins', 'origin', 'cors'].map((theirs) => [theirs, 'allowedOrigins']),
   ['url', 'path'],
   ...['login', 'authenticate'].map((theirs) => [theirs, 'logIn']),
