@@ -5,21 +5,21 @@
  */
 export const LINKED: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>> = {
   'test/models/cached-tokens.model.test.ts': {
-    'A guarded route runs only for a request with one token': [
+    'A guarded route runs only if the request has exactly one valid token': [
       'an expired token is refused',
       'a revoked token is refused',
       'a token from before tokensValidAfter is refused',
     ],
     'and again after `isRevoked` and `accounts`': 'a token that expires during a check is refused',
-    'A cached token is found only by its whole text': [
+    'The cache finds a token only by its whole text': [
       'req.auth is the token of the request',
       'a token that differs in one character is refused',
     ],
-    'Its times and its key are checked on every request': [
+    "and the guard checks the token's times and key on every request": [
       'an expired token is refused',
       'the key of a cached token is checked on every request',
     ],
-    'When a dependency fails or takes longer than 5 s, nothing passes': [
+    'When a dependency fails or takes longer than 5 s, no request passes': [
       'nothing passes while a function of the host fails',
       'a failure of the host is 503, not 401',
     ],
@@ -37,20 +37,20 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'refuses a refresh token of another environment, and one with another generation',
     'Several tabs that refresh at once get the same refresh token, and none is signed out':
       'gives several tabs at once the same refresh token',
-    'A lost response signs no user out, however long ago it was lost':
+    'Users stay signed in after a lost response, however long ago it was lost':
       'forgives a response that was lost, however long ago',
-    'A replaced refresh token works for 10 s, and the one before the current one works once more later': [
+    'A replaced refresh token works for 10 s, and the one before the current one works once more at any later time': [
       'gives several tabs at once the same refresh token',
       'forgives a response that was lost, however long ago',
     ],
-    'A second late one in a row ends the session, and so does an older refresh token':
+    'sends a second late refresh token in a row, or an older one, the session ends':
       'ends the session when a refresh token comes back that was replaced twice',
-    'A thief and an owner who refresh alternately are noticed at their second exchange that is more than 10 s apart':
+    'if a thief and the owner refresh in turn, the session ends at their second exchange that is more than 10 s apart':
       'notices a thief who takes turns with the owner',
     'A session ends after 14 days without a refresh, and 90 days after its sign-in':
       'ends after idle without a refresh, and after longest in any case',
     'Each refresh reads the account anew': 'ends the session of an account that %s',
-    'While your store, your accounts or your keys fail, a refresh gets `503` and uses up no refresh token': [
+    'While your store, your accounts or your keys fail, a refresh gets `503`, and the refresh token stays valid': [
       'is 503 while the store fails at %s, and the refresh token stays valid',
       'gives the same successor when the store has written, and failed after that',
       'uses up nothing while accounts or keys fail, also for days',
@@ -81,13 +81,14 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'lets at most 16 calls of a function of the host wait for one connection, and 1,024 for one network',
   },
   'test/attacks/hosts/prototype-pollution.test.ts': {
-    'or on a polluted `Object.prototype`': 'a forged token is not anonymous on an optional guard',
+    'A polluted `Object.prototype` or a replaced `globalThis.Promise` does not open a route':
+      'a forged token is not anonymous on an optional guard',
   },
   'test/unit/guard/admission.test.ts': {
     'The guard checks the expiration of every token, also of a token that a custom verifier returned': 'from 1970',
   },
   'test/contract/security-promises.test.ts': {
-    'It refuses a request with two `Authorization` headers': 'one token: no second one',
+    'The guard refuses a request with two `Authorization` headers': 'one token: no second one',
     'also what was created before': 'also nothing that was created before',
     'Bodies are parsed in those turns':
       'a body: read after the limit of its network, parsed in a turn, with few fields',
@@ -121,7 +122,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'refuses a compressed response': "'of compressed nothing, without end'",
   },
   'test/models/failed-logins.model.test.ts': {
-    'logins continue with the limits in memory': [
+    'logins continue with limits in memory': [
       'a failure of the store refuses no login',
       'no login waits for a store that is silent',
     ],
@@ -149,7 +150,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'disconnect during 200 logins in a second': 'causes 200 look-ups in a second',
   },
   'test/unit/accounts/throttle/throttle.test.ts': {
-    "its 10 in 15 minutes are at most 50 of the account's 100 in an hour":
+    "with 10 failures in 15 minutes, it uses at most 50 of the account's 100 in an hour":
       'do not let one address lock the owner of an account out from another',
   },
   'test/models/login-queue.model.test.ts': {
