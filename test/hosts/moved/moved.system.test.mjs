@@ -38,7 +38,9 @@ it('has the same responses after its move, except for the texts about a bad toke
   expect(after).toHaveLength(18)
   const different = after.filter((line, index) => line !== before[index])
   const err = '{"err":{"name":"JsonWebTokenError","message":"The access token is not valid."}}'
-  expect(different).toEqual([`forged token: 401 ${err}`, `expired token: 401 ${err}`])
+  expect(different).toEqual(
+    ['another scheme', 'forged token', 'expired token'].map((request) => `${request}: 401 ${err}`),
+  )
 })
 
 it('has the numbers of lines that the guide prints', () => {
