@@ -31,8 +31,8 @@ const [, CREATE_TABLE = ''] = /(create table login_limits .*);/.exec(page.text) 
 let tries = 0
 
 /**
- * Expects that two apps have one limit of ten failed logins. On a busy machine the store may respond too late, and then each app counts in memory:
- * then it takes another account, and another client, whose network has its own limit.
+ * Expects that two apps have one limit of ten failed logins. On a busy machine the store may respond too late, and then each app counts in memory.
+ * Then it takes another account, and another client, whose network has its own limit.
  */
 async function expectOneLimit(one: express.Express, two: express.Express): Promise<void> {
   for (const app of [one, two]) app.set('trust proxy', 1)
