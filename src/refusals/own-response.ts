@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { memberOf, settled } from '../options/values.js'
 import type { AuthError } from './auth-error.js'
+import type { Part } from './codes.js'
 import type { CallRefusal } from './refusal.js'
-import type { HttpResponse } from './responses.js'
+import { type HttpResponse, refusalResponse } from './responses.js'
 import type { SignInRefusal } from './sign-in-refusal.js'
 import { warnOnce } from './warnings.js'
 
@@ -36,6 +37,14 @@ export function inOwnForm(
     return response
   }
 }
+
+/** Returns the response to a refusal of a route, in the form of the host. */
+export const ownResponse = (
+  refuse: Refuse | undefined,
+  part: Part,
+  error: CallRefusal,
+  req: IncomingMessage,
+): HttpResponse => inOwnForm(refuse, error, req, refusalResponse(part, error))
 
 function contentOf(body: unknown, headers: HttpResponse['headers']): Pick<HttpResponse, 'headers' | 'body'> {
   if (body === undefined || body === null) return { headers, body: '' }

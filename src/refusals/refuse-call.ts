@@ -3,10 +3,10 @@ import type { AuthError } from './auth-error.js'
 import type { Part } from './codes.js'
 import type { EventSubject } from './emitter.js'
 import type { AuthObserver } from './events.js'
-import { inOwnForm, type Refuse } from './own-response.js'
+import { ownResponse, type Refuse } from './own-response.js'
 import { asCallRefusal } from './refusal.js'
 import { type refusalReporter, reportedCopy } from './report-refusal.js'
-import { allHeaders, NO_STORE, refusalResponse } from './responses.js'
+import { allHeaders, NO_STORE } from './responses.js'
 import { hasUnreadBody, sendResponse, setHeaders } from './send-response.js'
 import { hostErrorOf } from './sign-in-refusal.js'
 
@@ -39,6 +39,6 @@ export function createCallRefuser(settings: RefusingSettings, part: Part) {
       next(hostError)
     } else if (forwardErrors === 'all') forward(allHeaders(part, error, closes))
     else if (forwardErrors && error.code === 'unavailable') forward(error.headers)
-    else sendResponse(res, inOwnForm(refuse, error, req, refusalResponse(part, error)), closes)
+    else sendResponse(res, ownResponse(refuse, part, error, req), closes)
   }
 }

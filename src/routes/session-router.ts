@@ -9,9 +9,9 @@ import { express } from '../packages/on-first-use.cjs'
 import { AuthError, asRefusal } from '../refusals/auth-error.js'
 import { emitter } from '../refusals/emitter.js'
 import type { AuthObserver } from '../refusals/events.js'
-import { inOwnForm } from '../refusals/own-response.js'
+import { ownResponse } from '../refusals/own-response.js'
 import { refusalEvent } from '../refusals/report-refusal.js'
-import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse, refusalResponse } from '../refusals/responses.js'
+import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse } from '../refusals/responses.js'
 import { hasUnreadBody, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
 import { addressOf, sourceOf } from '../requests/origin.js'
 import { sessionIdOf } from '../sessions/session.js'
@@ -90,8 +90,7 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   /** Returns the JSON object of the response, if it has one. */
   type Run = (auth: VerifiedToken, req: Request) => Promise<object | undefined>
 
-  const refusal = (part: Part, error: AuthError, req: Request) =>
-    inOwnForm(refuse, error, req, refusalResponse(part, error))
+  const refusal = (part: Part, error: AuthError, req: Request) => ownResponse(refuse, part, error, req)
 
   function endpoint(part: Part, run: Run): RequestHandler {
     async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse> {
