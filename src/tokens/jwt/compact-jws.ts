@@ -44,14 +44,15 @@ export type KnownHeaders = ReturnType<typeof knownHeaders>
  * @returns undefined for anything else
  */
 export function readCompact(token: string, known?: KnownHeaders): CompactToken | undefined {
-  const parts = token.split('.', 4)
-  if (parts.length !== 3) return undefined
-  const [headerPart, payloadPart, signaturePart] = parts as [string, string, string]
+  const first = token.indexOf('.')
+  const second = token.indexOf('.', first + 1)
+  if (second < 0 || token.includes('.', second + 1)) return undefined
+  const headerPart = token.slice(0, first)
   const header = known?.find(headerPart) ?? readHeader(headerPart)
-  const payload = canonicalBytes(payloadPart)
-  const signature = canonicalBytes(signaturePart)
+  const payload = canonicalBytes(token.slice(first + 1, second))
+  const signature = canonicalBytes(token.slice(second + 1))
   if (!header || !payload || !isUtf8(payload) || !signature) return undefined
-  return { ...header, payload, signed: token.slice(0, -signaturePart.length - 1), signature }
+  return { ...header, payload, signed: token.slice(0, second), signature }
 }
 
 /**
