@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { asRefusal, withHeaders } from '../../../src/refusals/auth-error.js'
-import type { Part } from '../../../src/refusals/codes.js'
+import { missingToken, type Part } from '../../../src/refusals/codes.js'
 import {
   allHeaders,
   doneResponse,
@@ -17,7 +17,7 @@ import {
   resourceResponse,
   tokenResult,
 } from '../../../src/refusals/responses.js'
-import { hasUnreadBody, http2StreamOf, sendResponse } from '../../../src/refusals/send-response.js'
+import { closeAfterEnd, hasUnreadBody, http2StreamOf, sendResponse } from '../../../src/refusals/send-response.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }
@@ -204,6 +204,35 @@ it.each([
   sendResponse(res as unknown as ServerResponse, { status: 413, headers: {}, body }, true)
   expect(end.mock.calls).toEqual([[sent]])
   expect(close).toHaveBeenCalledOnce()
+})
+
+it.each([
+  [
+    'names the header and its scheme',
+    'Bearer',
+    'This resource needs a token. Send it as Authorization: Bearer <token>.',
+  ],
+  ['names no header where the header holds no token', undefined, 'This resource needs a token.'],
+])('a refusal without a token %s', (_, scheme, message) => {
+  expect(missingToken(scheme)).toBe(message)
+})
+
+it('sends an empty body when another middleware ends a response without a body, while the client still sends', () => {
+  const headers = { 'content-length': '100000' }
+  const req = Object.assign(new EventEmitter(), {
+    complete: false,
+    headers,
+    httpVersionMajor: 1,
+    resume() {},
+    pause() {},
+  })
+  const sending = { setHeader: vi.fn(), flushHeaders: vi.fn(), write: vi.fn(), headersSent: false }
+  const res = Object.assign(new EventEmitter(), { req, end: vi.fn(), ...sending })
+  closeAfterEnd(Object.assign(req, { res }) as unknown as IncomingMessage)
+  res.end()
+  expect(res.write.mock.calls).toEqual([[Buffer.alloc(0)]])
+  expect(res.setHeader).toHaveBeenCalledWith('Connection', 'close')
+  res.emit('close')
 })
 
 it('takes no stream that another middleware adds to a request of HTTP/1 for one of HTTP/2', () => {
