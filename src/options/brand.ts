@@ -25,7 +25,7 @@ const MARKS = {
 export type Brand = keyof typeof MARKS
 
 /** One for all, because each verified token gets a mark. */
-const WITHOUT_VALUE = bare({ value: undefined })
+const WITHOUT_VALUE = bare({})
 
 /** Marks an object, with a value for `markOf`. The mark is not enumerable, so a copy made with a spread does not carry it. */
 export function brand<T extends object>(kind: Brand, object: T, value?: unknown): T {
