@@ -30,7 +30,7 @@ import { jwksRouter } from '../routes/jwks-router.js'
 import { sessionRouter } from '../routes/session-router.js'
 import { tokenRouterWith } from '../routes/token-router.js'
 import type { Sessions } from '../sessions/sessions.js'
-import { createTokenIssuer, type TokenIssuer } from '../tokens/tokens.js'
+import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
@@ -98,7 +98,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const given = readAuthOptions(options)
   const { paths, mountPath = '' } = given
   const { sessions, onEvent, refuse } = given.guard
-  const tokens = createTokenIssuer(given.issuer)
+  const { tokens, tickets: ticketTokens } = createIssuers(given.issuer)
   const passwords = given.login.passwords ?? createPasswords()
   const throttle = given.login.throttle ?? defaultThrottle([given.login.accounts])
   // A custom route that calls `auth.logIn` passes the request.
@@ -117,7 +117,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const router = express().Router({ caseSensitive: true })
   router.use(tokenRouterWith(settings))
 
-  const tickets = createTickets(given.issuer, sessions)
+  const tickets = createTickets(ticketTokens, sessions)
   const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
   const ownGuard = { ...given.guard, tokens: accepted, ...(store && { accounts: store }) }
   function guard({ ticket, ...chosen }: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
@@ -130,7 +130,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     const byTicket = requireBearerFor('auth.guard', {
       ...ownGuard,
       ...chosen,
-      tokens: tickets.tokens,
+      tokens: ticketTokens,
       scheme: undefined,
       tokenFrom: ticketFrom,
       async isRevoked(auth) {

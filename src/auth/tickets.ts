@@ -9,8 +9,7 @@ import { AuthError } from '../refusals/auth-error.js'
 import { sessionIdOf } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { ticketUsesOf } from '../sessions/ticket-uses.js'
-import type { TokenIssuerOptions } from '../tokens/token-options.js'
-import { createTokenIssuer } from '../tokens/tokens.js'
+import type { TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 
 /** The route that a ticket is for. */
@@ -33,12 +32,10 @@ const schema = {
 }
 
 /**
- * Creates the tickets of an app: tokens of another audience, for one path and one method. Where the app has sessions, a ticket works once.
- * @param options the options of the app's issuer
+ * Creates the tickets of an app: for one path and one method. Where the app has sessions, a ticket works once.
+ * @param tokens the issuer of the tickets
  */
-export function createTickets(options: TokenIssuerOptions, sessions: Sessions | undefined) {
-  const { issuer, audience = issuer } = options
-  const tokens = createTokenIssuer({ ...options, audience: `${audience}#ticket`, cache: false, lifetime: '10m' })
+export function createTickets(tokens: TokenIssuer, sessions: Sessions | undefined) {
   const uses = sessions && ticketUsesOf(sessions)
 
   /**
@@ -71,7 +68,7 @@ export function createTickets(options: TokenIssuerOptions, sessions: Sessions | 
   /** Returns whether a ticket was used before, and notes its use. */
   const isUsed = async ({ id, accountId }: VerifiedToken) => (uses ? !(await uses.take(id, accountId)) : false)
 
-  return { tokens, create, isUsed }
+  return { create, isUsed }
 }
 
 type TicketRequest = IncomingMessage & { originalUrl?: string }

@@ -122,6 +122,15 @@ describe('a ticket', () => {
     expect(await send(bearer(token, path))).toMatchObject({ status: 200 })
   })
 
+  it('of a key that was replaced is refused, and new tickets have the new key', async () => {
+    const { auth, ticketFor, get, token } = await start({ sessions: undefined })
+    const [old, req] = [await ticketFor({ path }), { headers: { authorization: `Bearer ${token}` }, rawHeaders: [] }]
+    await auth.guard().authenticate(req as never)
+    auth.tokens.replaceKeys({ alg: 'HS256', secret: `another ${SECRET}`, kid: 'new' })
+    expect(await get(`${path}?ticket=${old}`)).toBe(401)
+    expect(await get(`${path}?ticket=${await auth.ticket(req as never, { path })}`)).toBe(200)
+  })
+
   it('counts for nothing beside a header', async () => {
     const { send, ticketFor, get } = await start()
     const ticket = await ticketFor({ path })
