@@ -66,8 +66,8 @@ export interface Auth<A extends Account = Account> {
   /**
    * Creates a ticket for one path and one method, for links that send no header: `<img>`, a download, `EventSource`, a browser's WebSocket.
    * Add it to the URL as the query member `ticket`, and guard the route with `auth.guard({ ticket: true })`. With `sessions`, it works once.
-   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of `alsoAccept`,
-   * `unavailable`
+   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of `alsoAccept` or
+   * one that has expired, `unavailable`
    */
   ticket(req: AuthenticatedRequest & IncomingMessage, options: TicketOptions): Promise<string>
   /** Sends the refusals of custom routes: `app.use(auth.errors)` after them. The result of `authErrors`. */

@@ -41,16 +41,18 @@ export function createTickets(tokens: TokenIssuer, sessions: Sessions | undefine
   /**
    * Creates the ticket of a guarded request.
    * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of
-   * `alsoAccept`, `unavailable`
+   * `alsoAccept` or one that has expired, `unavailable`
    */
   async function create(req: IncomingMessage, given: TicketOptions): Promise<string> {
     const caller = 'auth.ticket'
     const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema, { url: 'path' })
     const auth = authOf(req)
     const { id: tokenId, accountId, scopes, claims } = auth
-    // The client has sent an API key or an old token, which a host cannot prevent.
-    if (auth.issuer !== tokens.issuer) throw new AuthError('invalid_token', { reason: 'issuer', accountId, tokenId })
     const left = auth.expiresAt.getTime() - Number(tokens.now())
+    // The client has sent an API key or an old token, which a host cannot prevent.
+    const isForeign = auth.issuer !== tokens.issuer
+    if (isForeign || left <= 0)
+      throw new AuthError('invalid_token', { reason: isForeign ? 'issuer' : 'expired', accountId, tokenId })
     const subject = {
       accountId,
       scopes,

@@ -171,6 +171,16 @@ describe('a ticket', () => {
     expect(await secondsOf()).toBe(1)
   })
 
+  it('cannot be created by a ticket that only the tolerance of the clock still admits', async () => {
+    const clock = frozenClock()
+    const { auth, ticketFor } = await start({ clock, clockTolerance: '60s', sessions: undefined })
+    const url = `${path}?ticket=${await ticketFor({ path })}`
+    const req = { method: 'GET', url, headers: {}, rawHeaders: [] } as never
+    clock.advance(61_000)
+    await auth.guard({ ticket: true }).authenticate(req)
+    expect(await rejectionOf(auth.ticket(req, { path }))).toMatchObject({ code: 'invalid_token', reason: 'expired' })
+  })
+
   it('admits a request that the host authenticates itself', async () => {
     const { auth, ticketFor, token } = await start()
     const guard = auth.guard({ ticket: true })
