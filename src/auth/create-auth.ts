@@ -149,14 +149,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
     )
   }
-  // Checks the options of all guards.
-  guard()
-  if (sessions) {
-    // API keys and old tokens have no session, and must not show where their user is signed in.
-    const ofSessions = given.alsoAccept.filter(({ issuer }) => sessions.issuers?.includes(issuer))
-    const byOwner = requireBearerFor('auth.guard', { ...ownGuard, tokens: [tokens, ...ofSessions] })
-    router.use(paths.sessions, sessionRouter({ guard: byOwner, sessions, onEvent, refuse }))
-  }
+  // Also checks the options of all guards.
+  const plainGuard = guard()
+  if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, onEvent, refuse }))
   const hasKeys = tokens.jwks().keys.length > 0
   if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
   const { fields, refresh } = given.router
