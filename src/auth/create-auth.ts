@@ -120,16 +120,18 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const tickets = createTickets(ticketTokens, sessions)
   const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
   const ownGuard = { ...given.guard, tokens: accepted, ...(store && { accounts: store }) }
-  function guard({ ticket, ...chosen }: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
+  function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
+    const { ticket, ...chosen } = options
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
     if (taken)
       throw misuse(`createAuth: auth.guard() takes no "${taken}". Pass it to createAuth(), or use requireBearer()`)
-    const byToken = requireBearerFor('auth.guard', { ...ownGuard, ...chosen })
+    // With the prototype, because the class of the options may provide some of them: a guard must not lose its scopes.
+    const withApp = (own: Partial<RequireBearerOptions>): RequireBearerOptions =>
+      Object.setPrototypeOf({ ...ownGuard, ...chosen, ...own }, Object.getPrototypeOf(options))
+    const byToken = requireBearerFor('auth.guard', withApp({}))
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
     const { isRevoked } = ownGuard
-    const byTicket = requireBearerFor('auth.guard', {
-      ...ownGuard,
-      ...chosen,
+    const ofTicket: Partial<RequireBearerOptions> = {
       tokens: ticketTokens,
       scheme: undefined,
       tokenFrom: ticketFrom,
@@ -138,7 +140,8 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
         // Another value than a boolean causes a 503.
         return isRevokedByHost === false ? tickets.isUsed(auth) : isRevokedByHost
       },
-    })
+    }
+    const byTicket = requireBearerFor('auth.guard', withApp(ofTicket))
     const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
     return Object.assign(
       function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
