@@ -136,7 +136,7 @@ function admit({ req, auth, user }: RequestContext): VerifiedToken | undefined {
 }
 
 /** Removes what an earlier guard has set. The user of a session stays. */
-function forgetEarlier(req: GuardedRequest): void {
+export function forgetEarlier(req: GuardedRequest): void {
   const { auth } = req
   if (auth !== undefined) req.auth = undefined
   if (isVerifiedToken(auth) && isUserOf(auth.accountId, req.user)) req.user = undefined
