@@ -30,7 +30,7 @@ import { jwksRouter } from '../routes/jwks-router.js'
 import { sessionRouter } from '../routes/session-router.js'
 import { tokenRouterWith } from '../routes/token-router.js'
 import type { Sessions } from '../sessions/sessions.js'
-import { createTokenIssuer, type TokenIssuer } from '../tokens/tokens.js'
+import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
@@ -66,8 +66,8 @@ export interface Auth<A extends Account = Account> {
   /**
    * Creates a ticket for one path and one method, for links that send no header: `<img>`, a download, `EventSource`, a browser's WebSocket.
    * Add it to the URL as the query member `ticket`, and guard the route with `auth.guard({ ticket: true })`. With `sessions`, it works once.
-   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of `alsoAccept`,
-   * `unavailable`
+   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of `alsoAccept` or
+   * one that has expired, `unavailable`
    */
   ticket(req: AuthenticatedRequest & IncomingMessage, options: TicketOptions): Promise<string>
   /** Sends the refusals of custom routes: `app.use(auth.errors)` after them. The result of `authErrors`. */
@@ -98,7 +98,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const given = readAuthOptions(options)
   const { paths, mountPath = '' } = given
   const { sessions, onEvent, refuse } = given.guard
-  const tokens = createTokenIssuer(given.issuer)
+  const { tokens, tickets: ticketTokens } = createIssuers(given.issuer)
   const passwords = given.login.passwords ?? createPasswords()
   const throttle = given.login.throttle ?? defaultThrottle([given.login.accounts])
   // A custom route that calls `auth.logIn` passes the request.
@@ -117,20 +117,22 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const router = express().Router({ caseSensitive: true })
   router.use(tokenRouterWith(settings))
 
-  const tickets = createTickets(given.issuer, sessions)
+  const tickets = createTickets(ticketTokens, sessions)
   const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
   const ownGuard = { ...given.guard, tokens: accepted, ...(store && { accounts: store }) }
-  function guard({ ticket, ...chosen }: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
+  function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
+    const { ticket, ...chosen } = options
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
     if (taken)
       throw misuse(`createAuth: auth.guard() takes no "${taken}". Pass it to createAuth(), or use requireBearer()`)
-    const byToken = requireBearerFor('auth.guard', { ...ownGuard, ...chosen })
+    // With the prototype, because the class of the options may provide some of them: a guard must not lose its scopes.
+    const withApp = (own: Partial<RequireBearerOptions>): RequireBearerOptions =>
+      Object.setPrototypeOf({ ...ownGuard, ...chosen, ...own }, Object.getPrototypeOf(options))
+    const byToken = requireBearerFor('auth.guard', withApp({}))
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
     const { isRevoked } = ownGuard
-    const byTicket = requireBearerFor('auth.guard', {
-      ...ownGuard,
-      ...chosen,
-      tokens: tickets.tokens,
+    const ofTicket: Partial<RequireBearerOptions> = {
+      tokens: ticketTokens,
       scheme: undefined,
       tokenFrom: ticketFrom,
       async isRevoked(auth) {
@@ -138,7 +140,8 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
         // Another value than a boolean causes a 503.
         return isRevokedByHost === false ? tickets.isUsed(auth) : isRevokedByHost
       },
-    })
+    }
+    const byTicket = requireBearerFor('auth.guard', withApp(ofTicket))
     const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
     return Object.assign(
       function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
@@ -149,14 +152,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
     )
   }
-  // Checks the options of all guards.
-  guard()
-  if (sessions) {
-    // API keys and old tokens have no session, and must not show where their user is signed in.
-    const ofSessions = given.alsoAccept.filter(({ issuer }) => sessions.issuers?.includes(issuer))
-    const byOwner = requireBearerFor('auth.guard', { ...ownGuard, tokens: [tokens, ...ofSessions] })
-    router.use(paths.sessions, sessionRouter({ guard: byOwner, sessions, onEvent, refuse }))
-  }
+  // Also checks the options of all guards.
+  const plainGuard = guard()
+  if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, onEvent, refuse }))
   const hasKeys = tokens.jwks().keys.length > 0
   if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
   const { fields, refresh } = given.router

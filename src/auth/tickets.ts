@@ -9,8 +9,7 @@ import { AuthError } from '../refusals/auth-error.js'
 import { sessionIdOf } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { ticketUsesOf } from '../sessions/ticket-uses.js'
-import type { TokenIssuerOptions } from '../tokens/token-options.js'
-import { createTokenIssuer } from '../tokens/tokens.js'
+import type { TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 
 /** The route that a ticket is for. */
@@ -33,27 +32,27 @@ const schema = {
 }
 
 /**
- * Creates the tickets of an app: tokens of another audience, for one path and one method. Where the app has sessions, a ticket works once.
- * @param options the options of the app's issuer
+ * Creates the tickets of an app: for one path and one method. Where the app has sessions, a ticket works once.
+ * @param tokens the issuer of the tickets
  */
-export function createTickets(options: TokenIssuerOptions, sessions: Sessions | undefined) {
-  const { issuer, audience = issuer } = options
-  const tokens = createTokenIssuer({ ...options, audience: `${audience}#ticket`, cache: false, lifetime: '10m' })
+export function createTickets(tokens: TokenIssuer, sessions: Sessions | undefined) {
   const uses = sessions && ticketUsesOf(sessions)
 
   /**
    * Creates the ticket of a guarded request.
    * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of
-   * `alsoAccept`, `unavailable`
+   * `alsoAccept` or one that has expired, `unavailable`
    */
   async function create(req: IncomingMessage, given: TicketOptions): Promise<string> {
     const caller = 'auth.ticket'
     const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema, { url: 'path' })
     const auth = authOf(req)
     const { id: tokenId, accountId, scopes, claims } = auth
-    // The client has sent an API key or an old token, which a host cannot prevent.
-    if (auth.issuer !== tokens.issuer) throw new AuthError('invalid_token', { reason: 'issuer', accountId, tokenId })
     const left = auth.expiresAt.getTime() - Number(tokens.now())
+    // The client has sent an API key or an old token, which a host cannot prevent.
+    const isForeign = auth.issuer !== tokens.issuer
+    if (isForeign || left <= 0)
+      throw new AuthError('invalid_token', { reason: isForeign ? 'issuer' : 'expired', accountId, tokenId })
     const subject = {
       accountId,
       scopes,
@@ -71,7 +70,7 @@ export function createTickets(options: TokenIssuerOptions, sessions: Sessions | 
   /** Returns whether a ticket was used before, and notes its use. */
   const isUsed = async ({ id, accountId }: VerifiedToken) => (uses ? !(await uses.take(id, accountId)) : false)
 
-  return { tokens, create, isUsed }
+  return { create, isUsed }
 }
 
 type TicketRequest = IncomingMessage & { originalUrl?: string }

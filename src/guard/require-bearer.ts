@@ -129,20 +129,23 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
 /** Sets `req.auth` and `req.user`. */
 function admit({ req, auth, user }: RequestContext): VerifiedToken | undefined {
   if (auth) req.auth = auth
-  else if (req.auth !== undefined) req.auth = undefined
+  else forgetEarlier(req)
   if (user) req.user = user
   else if (auth && req.user !== undefined && !isUserOf(auth.accountId, req.user)) req.user = undefined
   return auth
 }
 
-/** Removes what an earlier guard has set, and returns the refusal that was thrown. */
-function refusalAt(context: RequestContext, thrown: unknown): AuthError {
-  const { req, guard } = context
+/** Removes what an earlier guard has set. The user of a session stays. */
+export function forgetEarlier(req: GuardedRequest): void {
   const { auth } = req
   if (auth !== undefined) req.auth = undefined
-  // An earlier guard has set both, and this guard refuses the token.
   if (isVerifiedToken(auth) && isUserOf(auth.accountId, req.user)) req.user = undefined
-  return refusalOf(guard.emit, context, thrown)
+}
+
+/** Removes what an earlier guard has set, and returns the refusal that was thrown. */
+function refusalAt(context: RequestContext, thrown: unknown): AuthError {
+  forgetEarlier(context.req)
+  return refusalOf(context.guard.emit, context, thrown)
 }
 
 /** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */

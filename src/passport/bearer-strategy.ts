@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalOf, responseTo } from '../guard/refuse.js'
+import { forgetEarlier } from '../guard/require-bearer.js'
 import { bare } from '../options/values.js'
 import { assertHeaderLines } from '../requests/header-lines.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
@@ -77,8 +78,7 @@ export class BearerStrategy extends Bearer {
     assertNoBearerOption(options)
     const { guard, verify } = BearerStrategy.#of(this)
     const context = contextOf(guard, req)
-    // Another middleware's value is not a verified token.
-    req.auth = undefined
+    forgetEarlier(req)
     const outcome = outcomeOf(this, req, () => {
       req.auth = context.auth
     })

@@ -17,7 +17,7 @@ import { addressOf, sourceOf } from '../requests/origin.js'
 import { sessionIdOf } from '../sessions/session.js'
 import { type Sessions, withoutChange } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
-import type { VerifiedToken } from '../tokens/verified-token.js'
+import { mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 import { createGate } from '../waiting/gate.js'
 import { callHost } from '../waiting/host-call.js'
 import { type HostOptions, hostSchema } from '../waiting/host-options.js'
@@ -96,9 +96,10 @@ export function sessionRouter(options: SessionRouterOptions): Router {
     async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse> {
       try {
         return await limitCalls(sourceOf(req), async () => {
-          // Another guard may admit a token whose session has ended.
+          // Old tokens and API keys must not show where their user is signed in. Another guard may admit a token whose session has ended.
           const hasEnded =
-            !guardOptions && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
+            !mayHaveSession(auth) ||
+            (!guardOptions && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS })))
           if (hasEnded !== false) return refusal(part, new AuthError('invalid_token'), req)
           const result = await run(auth, req)
           return result ? jsonResponse(JSON.stringify(result)) : doneResponse()

@@ -69,8 +69,25 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
 export type IssuerSettings = Checked<typeof issuerSchema>
 
 /** @throws TypeError naming the key that is not valid */
-export function issuerOf(caller: Subject, read: IssuerSettings): TokenIssuer {
-  const { issuer, audience = issuer, clientId = issuer } = read
+export const issuerOf = (caller: Subject, read: IssuerSettings): TokenIssuer =>
+  issuerWith(read, holdKeyRing(caller, read))
+
+/**
+ * Creates the issuer of an app, and the issuer of its tickets, which are tokens of another audience. Both always have the same keys: a key that
+ * has leaked must sign no tickets either.
+ * @throws TypeError naming the option that is not valid
+ */
+export function createIssuers(options: TokenIssuerOptions): Record<'tokens' | 'tickets', TokenIssuer> {
+  const caller = 'createTokenIssuer'
+  const read = readOptions<TokenIssuerOptions, typeof issuerSchema>(caller, options, issuerSchema, tokenAliases)
+  const ring = holdKeyRing(caller, read)
+  const audience = `${read.audience ?? read.issuer}#ticket`
+  const ofTickets = { ...read, audience, cache: false as const, lifetime: 600_000 }
+  return { tokens: issuerWith(read, ring), tickets: issuerWith(ofTickets, ring) }
+}
+
+/** Holds the keys of issuers, and the signer of the first key. */
+function holdKeyRing(caller: Subject, { keys: given, timeout }: IssuerSettings) {
   function readRing(caller: Subject, value: unknown, held?: KeyRing): KeyRing {
     if (hasRemoteKeys(value)) {
       const mistake = 'but remoteKeys() has only public keys. Pass a key pair. To verify only, use createTokenVerifier'
@@ -86,9 +103,23 @@ export function issuerOf(caller: Subject, read: IssuerSettings): TokenIssuer {
     }
     return ring
   }
-  const keys = holdKeys(caller, readRing, read.keys)
-  const currentSigner = () => createSigner(keys.current.first, TYP, read.timeout)
-  const issuing = { ...read, audience, clientId, sign: currentSigner() }
+  const keys = holdKeys(caller, readRing, given)
+  const currentSigner = () => createSigner(keys.current.first, TYP, timeout)
+  const held = {
+    keys,
+    sign: currentSigner(),
+    replaceKeys(value: unknown) {
+      keys.replace(value)
+      held.sign = currentSigner()
+    },
+  }
+  return held
+}
+
+function issuerWith(read: IssuerSettings, held: ReturnType<typeof holdKeyRing>): TokenIssuer {
+  const { issuer, audience = issuer, clientId = issuer } = read
+  const { keys, replaceKeys } = held
+  const issuing = { ...read, audience, clientId, sign: (payload: object) => held.sign(payload) }
   const issueNow: IssueNow = (subject) =>
     keys.current.first.sign ? undefined : (issueToken(issuing, subject) as IssuedToken)
   const issuerMembers = {
@@ -99,10 +130,7 @@ export function issuerOf(caller: Subject, read: IssuerSettings): TokenIssuer {
       const { kid } = keys.current.first
       throw misuse(`issueSync: the key "${kid}" signs with "sign", so its tokens need a promise. Use issue()`)
     },
-    replaceKeys(value: unknown) {
-      keys.replace(value)
-      issuing.sign = currentSigner()
-    },
+    replaceKeys,
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: keys.current.publicJwks() }),
   }

@@ -192,6 +192,24 @@ describe('createAuth', () => {
     expect(events).toMatchObject([{ type: 'dependency.failed', error: { message: 'no result within 1 ms' } }])
   })
 
+  it('requires the scopes that the class of the options of a guard provides, also of a ticket', async () => {
+    const auth = createAuth({ issuer: ISSUER, keys: HS256, accounts: () => null })
+    class ForReports {
+      readonly ticket = true
+      get scope() {
+        return ['reports:read']
+      }
+    }
+    const { token } = auth.tokens.issueSync({ accountId: 'acc-1' })
+    const req = { method: 'GET', url: '/', headers: { authorization: `Bearer ${token}` }, rawHeaders: [] } as never
+    await auth.guard().authenticate(req)
+    const url = `/a?ticket=${await auth.ticket(req, { path: '/a' })}`
+    for (const sent of [req, { method: 'GET', url, headers: {}, rawHeaders: [] } as never]) {
+      const asked = auth.guard(new ForReports()).authenticate(sent)
+      expect(await rejectionOf(asked)).toMatchObject({ code: 'insufficient_scope' })
+    }
+  })
+
   const MOUNT_PATH = 'option "mountPath" must be a path like "/api", without a slash at its end'
   it.each<[string, object, string]>([
     ['an unknown option', { lifetim: '1h' }, 'createAuth: unknown option "lifetim"'],

@@ -122,6 +122,15 @@ describe('a ticket', () => {
     expect(await send(bearer(token, path))).toMatchObject({ status: 200 })
   })
 
+  it('of a key that was replaced is refused, and new tickets have the new key', async () => {
+    const { auth, ticketFor, get, token } = await start({ sessions: undefined })
+    const [old, req] = [await ticketFor({ path }), { headers: { authorization: `Bearer ${token}` }, rawHeaders: [] }]
+    await auth.guard().authenticate(req as never)
+    auth.tokens.replaceKeys({ alg: 'HS256', secret: `another ${SECRET}`, kid: 'new' })
+    expect(await get(`${path}?ticket=${old}`)).toBe(401)
+    expect(await get(`${path}?ticket=${await auth.ticket(req as never, { path })}`)).toBe(200)
+  })
+
   it('counts for nothing beside a header', async () => {
     const { send, ticketFor, get } = await start()
     const ticket = await ticketFor({ path })
@@ -160,6 +169,16 @@ describe('a ticket', () => {
     expect(await secondsOf()).toBe(30)
     clock.advance(29_500)
     expect(await secondsOf()).toBe(1)
+  })
+
+  it('cannot be created by a ticket that only the tolerance of the clock still admits', async () => {
+    const clock = frozenClock()
+    const { auth, ticketFor } = await start({ clock, clockTolerance: '60s', sessions: undefined })
+    const url = `${path}?ticket=${await ticketFor({ path })}`
+    const req = { method: 'GET', url, headers: {}, rawHeaders: [] } as never
+    clock.advance(61_000)
+    await auth.guard({ ticket: true }).authenticate(req)
+    expect(await rejectionOf(auth.ticket(req, { path }))).toMatchObject({ code: 'invalid_token', reason: 'expired' })
   })
 
   it('admits a request that the host authenticates itself', async () => {

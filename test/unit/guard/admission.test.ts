@@ -376,6 +376,16 @@ describe('authenticate', () => {
     expect(req).toMatchObject({ auth: undefined, user: undefined })
   })
 
+  it.each<[string, Options]>([
+    ['forgives the token', { optional: 'lenient', isRevoked: () => true }],
+    ['finds no token in its own place', { optional: true, tokenFrom: () => undefined }],
+  ])('removes the account that an earlier guard set, when it %s', async (_, options) => {
+    const req = requestOf(token)
+    await requireBearer({ tokens, accounts: makeStore() }).authenticate(req)
+    await requireBearer({ tokens, ...options }).authenticate(req)
+    expect(req).toMatchObject({ auth: undefined, user: undefined })
+  })
+
   it('keeps the user of a session when it refuses a token', async () => {
     const user = { id: ACCOUNTS.alice.id }
     const req = requestOf('a.b.c', { user })

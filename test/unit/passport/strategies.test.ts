@@ -95,6 +95,12 @@ describe('BearerStrategy', () => {
     expect((await ask(app, 'Bearer x.y.z')).status).toBe(401)
   })
 
+  it('removes the account that an earlier guard set, when it forgives the token', async () => {
+    const app = express().use(requireBearer({ tokens, accounts }))
+    app.use(appOf(new BearerStrategy({ tokens, optional: 'lenient', isRevoked: () => true, onEvent() {} })))
+    expect((await ask(app, bearerOf())).body).toEqual({ user: null, info: null, auth: null })
+  })
+
   it('shows its parent no token that a polluted prototype has', async () => {
     const strategy = new BearerStrategy({ tokens })
     const ended = (authorization: string | undefined) =>

@@ -538,6 +538,25 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       expect([(await sessions.list('acc-1')).length, events]).toEqual([2, []])
     })
 
+    it('refuses API keys, which have no session and must not show where their user is signed in', async () => {
+      const sessions = createSessions(memorySessions())
+      await sessions.start({ ...owner, id: 'a' })
+      const key = { id: 'a', accountId: owner.accountId, scopes: [], issuedAt: new Date() }
+      const keys = { issuer: 'keys', accepts: (text: string) => text.startsWith('key_'), verify: () => key }
+      const guard = requireBearer({ tokens: [tokens, keys], sessions })
+      const { port } = await listen(express().use(sessionRouter({ guard, sessions })))
+      for (const [method, path] of [
+        ['GET', '/'],
+        ['DELETE', '/'],
+        ['DELETE', '/a'],
+        ['POST', '/sign-out'],
+      ] as const) {
+        const { status } = await send(port, { method, path, headers: { Authorization: 'Bearer key_1' } })
+        expect([path, status]).toEqual([path, 401])
+      }
+      expect(await sessions.list(owner.accountId)).toHaveLength(1)
+    })
+
     it('gives the sessions to the issuer of the first guard, whatever a custom verifier or a partner returns', async () => {
       const sessions = createSessions(memorySessions())
       requireBearer({ tokens, sessions })
