@@ -54,7 +54,8 @@ export function withinSession(
   // An invalid lifetime gets its error from `issue`.
   const given = lifetime == null ? longest : (attempt(() => tokenAge(lifetime)) ?? Number.NaN)
   const shortened = given > longest || lifetime == null ? `${longest}ms` : lifetime
-  return { ...subject, lifetime: shortened, sessionId: id, signedInAt: createdAt }
+  const signedInAt = (memberOf(subject, 'signedInAt') as TokenSubject['signedInAt']) ?? createdAt
+  return { ...subject, lifetime: shortened, sessionId: id, signedInAt }
 }
 
 interface RefreshResponse {

@@ -76,6 +76,8 @@ interface KeptTerms {
   /** The claims of the account that the token does not have. */
   without?: readonly string[]
   lifetime?: TokenSubject['lifetime']
+  /** The time of a sign-in before its session, in milliseconds. */
+  signedInAt?: number
 }
 
 /** Returns a claim as a token has it. Undefined for one that no token has. */
@@ -99,6 +101,7 @@ export function keptTerms(
 ): string | undefined {
   // The subject may be from a login of the host, without a member.
   const [given, lifetime] = [memberOf(subject, 'scopes'), memberOf(subject, 'lifetime')] as [string[], Duration]
+  const signedInAt = memberOf(subject, 'signedInAt') as TokenSubject['signedInAt']
   const [scopes, all] = [given ?? [], base.scopes]
   const [claims, ofAccount] = [Object(memberOf(subject, 'claims')), base.claims]
   const isDecided = (name: string) => Object.hasOwn(Object(terms?.claims), name)
@@ -114,6 +117,7 @@ export function keptTerms(
     ...(added.length > 0 && { claims: Object.fromEntries(added.map((name) => [name, claims[name]])) }),
     ...(without.length > 0 && { without }),
     ...(lifetime != null && isShort && { lifetime }),
+    ...(signedInAt && { signedInAt: signedInAt.getTime() }),
   }
   if (Object.keys(facts).length === 0) return undefined
   const text = Buffer.from(JSON.stringify(facts)).toString('base64url')
@@ -131,11 +135,13 @@ export function withKeptTerms(subject: AccountSubject, text: string | undefined)
   if (text === undefined) return subject
   const kept: KeptTerms = JSON.parse(Buffer.from(text, 'base64url').toString())
   const [scopes, without, lifetime] = [own(kept, 'scopes'), own(kept, 'without'), own(kept, 'lifetime')]
+  const signedInAt = own(kept, 'signedInAt')
   const claims = Object.entries(subject.claims).filter(([name]) => !without?.includes(name))
   return {
     ...subject,
     scopes: subject.scopes.filter((scope) => !scopes || scopes.includes(scope)),
     claims: { ...Object.fromEntries(claims), ...own(kept, 'claims') },
     lifetime: shorter(subject.lifetime, lifetime),
+    ...(signedInAt !== undefined && { signedInAt: new Date(signedInAt) }),
   }
 }

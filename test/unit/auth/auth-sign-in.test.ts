@@ -163,6 +163,16 @@ describe('auth.signIn', () => {
     expect(await rejectionOf(auth.signIn(alice.id, request, undefined, old))).toMatchObject({ reason: 'superseded' })
   })
 
+  it('keeps the time of an earlier sign-in for signedInWithin through a refresh', async () => {
+    const { auth, post } = await startAuth({ refresh: 'body' })
+    const issuedAt = new Date(Date.now() - 172_800_000)
+    const request = { ...req, socket: {} } as Request
+    const signedIn = await auth.signIn(alice.id, request, undefined, { issuedAt })
+    const refreshed = parse(await post(`${TOKEN_PATH}/refresh`, { refreshToken: signedIn.refreshToken }))
+    for (const { authenticationToken } of [signedIn, refreshed])
+      expect(decodePayload(authenticationToken)['auth_time']).toBe(Math.floor(issuedAt.getTime() / 1000))
+  })
+
   it('takes the time of an earlier sign-in for signedInWithin, and issues a token that has just begun', async () => {
     const { auth } = await startAuth({ sessions: undefined })
     const issuedAt = new Date(Date.now() - 172_800_000)
