@@ -1,3 +1,4 @@
+import { membersOf } from '../options/values.js'
 import { warnOnce } from '../refusals/warnings.js'
 
 /** The members that this package reads, and what hosts call theirs: in lower case, without "is" and other characters. */
@@ -21,13 +22,13 @@ export const isHashMember = (name: string, value: unknown, passwordHash: unknown
 
 /** Returns the members of a row that hold a password hash under another name than `passwordHash`. */
 export function hashMembersOf(original: object, passwordHash: unknown): string[] {
-  const members = Object.entries(original).filter(([name, value]) => isHashMember(name, value, passwordHash))
+  const members = membersOf(original).filter(([name, value]) => isHashMember(name, value, passwordHash))
   return members.map(([name]) => name).filter((name) => name !== 'passwordHash')
 }
 
 /** Warns of members of an account that the host may expect this package to read or to hide. */
 function inspect(account: AnyAccount, original: object): void {
-  for (const [name, value] of Object.entries(original)) {
+  for (const [name, value] of membersOf(original)) {
     const plain = name.toLowerCase().replace(/[^a-z]|^is/g, '')
     const read = MEANT.find(([, theirs]) => theirs.split(' ').includes(plain))?.[0]
     if (read && value != null && account[read] === undefined) warnOnce('unreadMember', name, read)

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { attempt, isPlainObject, memberOf, own } from '../options/values.js'
+import { isPlainObject, memberOf, membersOf, own, readMember } from '../options/values.js'
 import { isHashMember } from './mistakes.js'
 
 /** The host's own object of an account: the member `user` of what its store returns, where it has one. */
@@ -51,15 +51,12 @@ function hideHash(user: object, hash: string | null): object {
   if (isRow(user)) return without(user, hash)
   const members: Members = Object.getOwnPropertyDescriptors(user)
   function shows(name: PropertyKey): boolean {
-    const value = read(user, name)
+    const value = readMember(user, name)
     return isHashMember(String(name), value, hash) || hasHash(value, hash)
   }
   const hidden = Reflect.ownKeys(members).filter((name) => members[name]?.enumerable && shows(name))
   return hidden.length === 0 ? user : copyOfModel(Object.getPrototypeOf(user), members, hidden, hash)
 }
-
-/** Reads a member, which a getter may compute. One that throws shows nothing. */
-const read = (object: object, name: PropertyKey) => attempt(() => (object as Record<PropertyKey, unknown>)[name])
 
 /** Returns whether a value is a row or a list, and not an object of a library, such as a connection. */
 const isRow = (value: unknown): value is object =>
@@ -72,19 +69,17 @@ function hasHash(value: unknown, hash: string | null, levels = MOST_LEVELS, seen
   if (typeof value !== 'object' || value === null || levels === 0) return false
   if (seen.has(value) || seen.size === MOST_OBJECTS) return false
   seen.add(value)
-  return Object.keys(value).some((name) => {
-    const inner = read(value, name)
-    return isHashMember('', inner, hash) || (isRow(inner) && hasHash(inner, hash, levels - 1, seen))
-  })
+  return membersOf(value).some(
+    ([, inner]) => isHashMember('', inner, hash) || (isRow(inner) && hasHash(inner, hash, levels - 1, seen)),
+  )
 }
 
 /** Returns a row or a list without the password hash: the same object where it has none, otherwise a copy. */
 function without(row: object, hash: string | null, levels = MOST_LEVELS): object {
   const isTop = levels === MOST_LEVELS
   const shown: [string, unknown][] = []
-  let isSame = !Object.getOwnPropertySymbols(row).some((name) => isHashMember('', read(row, name), hash))
-  for (const name of Object.keys(row)) {
-    const value = read(row, name)
+  let isSame = !Object.getOwnPropertySymbols(row).some((name) => isHashMember('', readMember(row, name), hash))
+  for (const [name, value] of membersOf(row)) {
     if (isHashMember(isTop ? name : '', value, hash)) {
       isSame = false
       continue

@@ -68,3 +68,11 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** Reads a member of a host's object, which a getter may compute. Undefined for one that throws. A promise may reject later. */
+export const readMember = (object: object, name: PropertyKey) =>
+  settled(attempt(() => (object as Record<PropertyKey, unknown>)[name]))
+
+/** Returns the enumerable members of a host's object, as {@link readMember} reads them. */
+export const membersOf = (object: object) =>
+  Object.keys(object).map((name): [string, unknown] => [name, readMember(object, name)])

@@ -1,15 +1,16 @@
 import { inspect } from 'node:util'
 import express, { type Request } from 'express'
 import { createAuth, requireBearer } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
-import { readAccount } from '../../../src/accounts/account.js'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type FoundAccount, readAccount } from '../../../src/accounts/account.js'
+import { noteLookUp } from '../../../src/accounts/mistakes.js'
 import { isUserOf } from '../../../src/accounts/request-user.js'
 import { ACCOUNTS, fastPasswords, ISSUER, SECRET } from '../../support/fixtures.js'
 import { asJson, GOOD } from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 
 const HASH = '$2b$04$abcdefghijklmnopqrstuuZ7Q0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0Y0'
-const found = (original: object) => readAccount(original) as { own: object; user: Record<string, unknown> }
+const found = (original: object) => readAccount(original) as FoundAccount & { user: Record<string, unknown> }
 const userOf = (original: object) => found(original).user
 
 /** Returns the texts of a log, a spread and a response. */
@@ -84,6 +85,18 @@ describe('the user of a row', () => {
     const lazy = { get: () => expect.fail('not loaded'), enumerable: true }
     const row = Object.defineProperty({ id: 'acc-1', passwordHash: HASH }, 'orders', lazy)
     expect(userOf(row)).toEqual({ id: 'acc-1', orders: undefined })
+    expect(() => noteLookUp({}, found(row))).not.toThrow()
+  })
+
+  it('is there although a relation that its row loads late is rejected, and the process goes on', async () => {
+    const unhandled = vi.fn()
+    process.once('unhandledRejection', unhandled)
+    onTestFinished(() => void process.off('unhandledRejection', unhandled))
+    const lazy = { get: () => Promise.reject(new Error('not loaded')), enumerable: true }
+    const row = Object.defineProperty({ id: 'acc-1', passwordHash: HASH }, 'orders', lazy)
+    noteLookUp({}, found(row))
+    await new Promise(setImmediate)
+    expect(unhandled).not.toHaveBeenCalled()
   })
 
   it('leaves the row of the store as it is', () => {
