@@ -50,7 +50,7 @@ export function loginIn(
   caller: Subject,
   read: Checked<typeof choiceSchema>,
   clock: () => number,
-  needsAccounts = false,
+  needsAccounts: boolean,
 ) {
   const { logIn } = read
   if (read.credentials && read.fields !== FIELDS)

@@ -9,5 +9,5 @@ export function readLoginStrategyOptions(options: LoginStrategyOptions) {
   const caller = 'LoginStrategy'
   const aliases = aliasesOf(choiceAliases)
   const read = readOptions<LoginStrategyOptions, typeof choiceSchema>(caller, options, choiceSchema, aliases)
-  return { ...read, ...loginIn(caller, read, Date.now) }
+  return { ...read, ...loginIn(caller, read, Date.now, false) }
 }
