@@ -52,10 +52,9 @@ export function withinSession(
   // The clock of the process that set the end may be ahead.
   const longest = Math.min(Math.max(expiresAt.getTime() - now, 1000), LONGEST_AGE)
   // An invalid lifetime gets its error from `issue`.
-  const given = lifetime == null ? longest : (attempt(() => tokenAge(lifetime)) ?? Number.NaN)
-  const shortened = given > longest || lifetime == null ? `${longest}ms` : lifetime
+  const isLonger = lifetime == null || (attempt(() => tokenAge(lifetime)) ?? 0) > longest
   const signedInAt = (memberOf(subject, 'signedInAt') as TokenSubject['signedInAt']) ?? createdAt
-  return { ...subject, lifetime: shortened, sessionId: id, signedInAt }
+  return { ...subject, lifetime: isLonger ? `${longest}ms` : lifetime, sessionId: id, signedInAt }
 }
 
 interface RefreshResponse {

@@ -189,6 +189,7 @@ describe('a login of the host', () => {
     const signal = 'option "signal" must be an AbortSignal'
     for (const [origin, says] of [
       ['203.0.113.1', 'the origin must be the request or { address }, but is a string of 11 characters. '],
+      [7, 'the origin must be the request or { address }, but is 7$'],
       [{ ip: '203.0.113.1' }, 'unknown option "ip". Did you mean "address"?'],
       [{ remoteAddress: '203.0.113.1' }, 'unknown option "remoteAddress". Did you mean "address"?'],
       [{ address: 7 }, 'option "address" must be the address of a client'],
@@ -225,6 +226,14 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     expect(await rejectionOf(logIn(GOOD))).toMatchObject({ code: 'too_many_attempts' })
   })
 
+  it('refuses a client whose address has reached its limit, whatever its body holds', async () => {
+    const throttle = createThrottle({ limits: { address: { points: 1, duration: '1h' } } })
+    const app = appOf({ logIn: loginWith({ throttle }) })
+    await post(app, {}).expect(400)
+    await post(app, WRONG).expect(403)
+    await post(app, {}).expect(429)
+  })
+
   it.each([
     ['at the login', true, false],
     ['at the router', false, true],
@@ -251,6 +260,17 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     const logIn = loginWith({ onEvent: atLogin })
     await post(appOf({ logIn, onEvent: atRouter }), WRONG).expect(403)
     expect([atLogin.mock.calls.length, atRouter.mock.calls.length]).toEqual([1, 1])
+  })
+
+  it('reports a failure that does not end the login once: to its observer, or else to that of the router', async () => {
+    const [atLogin, atRouter] = [vi.fn(), vi.fn()]
+    const passwords = { ...fastPasswords(), needsRehash: () => Promise.reject(new Error('down')) }
+    const failed = [{ type: 'dependency.failed', dependency: 'passwords', refused: false }]
+    const issued = [{ type: 'token.issued' }]
+    await post(appOf({ logIn: loginWith({ passwords, onEvent: atLogin }), onEvent: atRouter })).expect(200)
+    expect([atLogin.mock.calls, atRouter.mock.calls.splice(0)]).toMatchObject([[failed], [issued]])
+    await post(appOf({ logIn: loginWith({ passwords }), onEvent: atRouter })).expect(200)
+    expect(atRouter.mock.calls).toMatchObject([failed, issued])
   })
 
   it('reports a refusal that a function of the host throws again and again each time', async () => {

@@ -42,17 +42,17 @@ describe('the option limitKey', () => {
     expect(hosts).toEqual([headers])
   })
 
-  it.each<[string, () => unknown]>([
-    ['throws', () => expect.fail('bug')],
-    ['returns nothing', () => undefined],
-    ['returns an empty text', () => ''],
-    ['returns a promise', async () => 'x'],
-    ['rejects', async () => expect.fail('down')],
-  ])('refuses the login when the function %s, because no limit would count it', async (_, broken) => {
-    expect(await rejectionOf(make(broken as never)(GOOD))).toMatchObject({
-      code: 'unavailable',
-      dependency: 'throttle',
-    })
+  const NO_TEXT = 'logIn: limitKey must return a non-empty text, but returned'
+  it.each<[string, () => unknown, string]>([
+    ['throws', () => expect.fail('bug'), 'bug'],
+    ['returns nothing', () => undefined, NO_TEXT],
+    ['returns an empty text', () => '', NO_TEXT],
+    ['returns a promise', async () => 'x', `${NO_TEXT} a Promise`],
+    ['rejects', async () => expect.fail('down'), `${NO_TEXT} a Promise`],
+  ])('refuses the login when the function %s, because no limit would count it', async (_, broken, says) => {
+    const cause = { message: expect.stringContaining(says) }
+    const refusal = { code: 'unavailable', dependency: 'throttle', cause }
+    expect(await rejectionOf(make(broken as never)(GOOD))).toMatchObject(refusal)
   })
 
   it('must be a function', () => {

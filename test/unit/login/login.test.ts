@@ -180,6 +180,7 @@ describe('a login', () => {
     ]),
     ['the hashing thread fails', { slot: { start: reject } }, [...LOOKED_UP, 'start', ...NOT_CHECKED], CHECK_FAILED],
     ['the check throws', { slot: { verify: fail } }, [...CHECKED, ...NOT_CHECKED], CHECK_FAILED],
+    ['counting hangs', { password: '', attempt: { end: never } }, NOT_COUNTED, unavailable('throttle', hung)],
     ['a failure is not counted', { password: '', attempt: { end: reject } }, NOT_COUNTED, unavailable('throttle')],
   ])('ends without more work: %s', async (_, changes, expected, error) => {
     const { outcome, names } = await run(changes)
@@ -310,6 +311,16 @@ describe('a custom throttle that only has consume', () => {
     expect(hasher.asked).toEqual([])
   })
 
+  it('tells of a failure of its store, which does not end the login', async () => {
+    const failed = vi.fn()
+    const consume: CustomThrottle['consume'] = async (_email, _address, storeFailed) => {
+      storeFailed(cause)
+      return { end() {} }
+    }
+    expect(await throttled({ consume }).login(CREDENTIALS, context(failed))).toEqual(accountOf(alice))
+    expect(failed.mock.calls).toEqual([['throttle', cause]])
+  })
+
   it('counts a wrong password before the login ends', async () => {
     const outcomes: string[] = []
     const end = async (outcome: string) => {
@@ -359,7 +370,7 @@ it.each(['slot', 'attempt'])('a %s that comes after the timeout ends', async (la
       ...withoutQueue(),
       ...(late === 'slot' && { reserve: () => later({ ...SLOT, leave: () => release() }) }),
     },
-    throttle: late === 'slot' ? undefined : { consume: () => later({ end: () => release() }) },
+    throttle: late === 'slot' ? undefined : { consume: () => later({ end: release }) },
     timeout: 10,
   })
   const refused = refusalOf(login())
@@ -367,5 +378,5 @@ it.each(['slot', 'attempt'])('a %s that comes after the timeout ends', async (la
   expect(await refused).toMatchObject({ code: 'unavailable', dependency: late === 'slot' ? 'passwords' : 'throttle' })
   expect(release).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(20)
-  expect(release).toHaveBeenCalledOnce()
+  expect(release.mock.calls).toEqual([late === 'slot' ? [] : ['not_checked']])
 })

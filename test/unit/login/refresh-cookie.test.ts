@@ -11,6 +11,7 @@ describe('the refresh cookie', () => {
   it.each([
     ['after several spaces and tabs', 'theme=dark; \t __Secure-refresh=a.0.b', ['a.0.b']],
     ['of another name, which ends the same', 'x__Secure-refresh=a.0.b', []],
+    ['of a name with a space', '__Secure- refresh=a.0.b', []],
     ['after a space that only scripts can write', '\u00a0__Secure-refresh=a.0.b', []],
   ])('is read from a header %s', (_, cookie, values) => {
     expect(cookieValues({ headers: { cookie }, rawHeaders: ['Cookie', cookie] } as never)).toEqual(values)

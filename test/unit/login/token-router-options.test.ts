@@ -86,7 +86,7 @@ it.each<[string, unknown, string | RegExp]>([
   ['accounts', undefined, /"accounts" .*missing/],
   ['accounts', null, STORE],
   ['accounts', [ACCOUNTS.alice], /"accounts" must be .*, but is an array$/],
-  ['accounts', { findById: accounts }, /"accounts".*findByEmail/],
+  ['accounts', { findById: accounts }, /"accounts" must be .* a store with "findByEmail", but is an object$/],
   ['accounts', { findByUsername: accounts }, 'Did you mean "findByEmail" instead of "findByUsername"?'],
   [
     'accounts',
@@ -109,12 +109,14 @@ it.each<[string, unknown, string | RegExp]>([
   ['passwords', null, PASSWORDS],
   ['throttle', true, THROTTLE],
   ['throttle', null, THROTTLE],
+  ['throttle', { spend: accounts }, `${THROTTLE}, but is an object. Rename "spend" to "consume"`],
   ['throttle', { limits: {} }, 'Pass the object to createThrottle() first'],
   ['path', '/:id', '"path" must be a path'],
   ['emailInEvents', 1, '"emailInEvents" must be true or false'],
   ['extraFields', 'code', `${NAMES}, like ['code', 'device']`],
   ['extraFields', [''], NAMES],
   ['extraFields', [7], NAMES],
+  ['extraFields', ['code', 7], NAMES],
   [
     'extraFields',
     ['code', 'email'],

@@ -517,6 +517,13 @@ describe('the option credentials', () => {
     expect(seen).toEqual([{ device: 'x' }])
   })
 
+  it('passes all that it returns to a function of the host around a login', async () => {
+    const logIn = vi.fn(() => Promise.reject(new AuthError('invalid_credentials')))
+    const { post } = await start({ logIn, credentials: ({ user }: Nested) => user })
+    expectForbidden(await post({ user: { ...GOOD, code: 1 } }))
+    expect(logIn.mock.calls).toEqual([[{ ...GOOD, code: 1 }, expect.anything()]])
+  })
+
   it('passes on only what extraFields names, where both are given', async () => {
     const seen: object[] = []
     const credentials = ({ user }: Nested) => user

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { endRefusedAttempt } from '../../../../src/login/steps/login-attempt.js'
 import { AuthError } from '../../../../src/refusals/auth-error.js'
-import { deferred } from '../../../support/concurrency.js'
+import { deferred, settled } from '../../../support/concurrency.js'
+import { fatalErrors } from '../../../support/failures.js'
 
 describe('the attempt of a login whose "afterPassword" takes longer than the time limit', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  async function late() {
-    const end = vi.fn()
+  async function late(end = vi.fn()) {
     const step = deferred<void>()
     const refused = new AuthError('unavailable', { dependency: 'internal' })
     await endRefusedAttempt({ timeout: 1000 }, { end } as never, refused, step.promise)
@@ -31,5 +31,16 @@ describe('the attempt of a login whose "afterPassword" takes longer than the tim
     step.reject(new AuthError(code, { dependency: 'internal' } as never))
     await vi.advanceTimersByTimeAsync(0)
     expect(end.mock.calls).toEqual([[outcome]])
+  })
+
+  it('counts as no failed login when it then lets the account in, and an error of the throttle does not end the process', async () => {
+    const unhandled = fatalErrors()
+    const { end, step } = await late(vi.fn(() => Promise.reject(new Error('down'))))
+    step.resolve()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(end.mock.calls).toEqual([['not_checked']])
+    vi.useRealTimers()
+    await settled()
+    expect(unhandled).toEqual([])
   })
 })
