@@ -347,7 +347,7 @@ describe('LoginStrategy', () => {
     }
     const own = (email: string) => accounts.findByEmail(email)
     const lazy = async (email: string) =>
-      Object.defineProperty({ ...(await own(email)) }, 'name', { enumerable: true, get })
+      Object.defineProperty({ ...(await own(email)) }, 'claims', { enumerable: true, get })
     const { status, body } = await logIn(
       appOf(new LoginStrategy({ ...options, accounts: lazy as never, onEvent: () => {} })),
     )
