@@ -365,6 +365,19 @@ describe('LoginStrategy', () => {
     expect(verify).toHaveBeenCalledOnce()
   })
 
+  it.each<[string, object, LoginVerify | undefined, number]>([
+    [
+      'afterPassword',
+      { afterPassword: () => Promise.reject(Object.assign(new Error('own'), { status: 402, expose: true })) },
+      undefined,
+      402,
+    ],
+    ['the verify callback', {}, (_user, done) => done(new Error('own')), 500],
+  ])("hands the host's own error of %s to the error handler as it is", async (_where, own, verify, status) => {
+    const answer = await logIn(appOf(new LoginStrategy({ ...options, ...own, onEvent() {} }, verify)))
+    expect([answer.status, answer.body]).toEqual([status, { message: 'own' }])
+  })
+
   it.each([true, false])(
     'with emailInEvents: %s, tells the e-mail address of a login of the host',
     async (emailInEvents) => {
