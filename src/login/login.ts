@@ -41,7 +41,7 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
       step = promise
     })
     endAttempt(attempt, 'succeeded')
-    const replacement = await replaceOutdatedHash(checked)
+    const replacement = await replaceOutdatedHash(checked, verified.account)
     return { ...verified, asOf, terms, confirm: confirmationOf(task, verified.account, asOf, replacement) }
   } catch (error) {
     await endRefusedAttempt(task, attempt, error, step)

@@ -28,7 +28,7 @@ type StrategySettings = ReturnType<typeof readLoginStrategyOptions>
 /** The view of a request for the parent: the checked credentials, and no query. */
 interface LoginView {
   body: Credentials
-  logIn(credentials: Credentials, verified: Done): void
+  logIn(verified: Done): void
 }
 
 interface LoginSetup extends Pick<StrategySettings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
@@ -61,7 +61,7 @@ export class LoginStrategy extends Local {
    * @throws TypeError naming the option that is not valid
    */
   constructor(options: LoginStrategyOptions, verify?: LoginVerify) {
-    super(FIELDS, ({ logIn }, email, password, verified) => logIn({ email, password }, verified))
+    super(FIELDS, ({ logIn }, _email, _password, verified) => logIn(verified))
     const settings = readLoginStrategyOptions(options)
     this.#setup = { ...settings, readCredentials: createCredentialsReader(settings), verify }
   }
@@ -110,7 +110,7 @@ export class LoginStrategy extends Local {
           status === undefined ? refuseUser() : logIn(credentials, verified)
         super.authenticate.call(
           withActions(this, { ...outcome, error, fail }),
-          bare({ body: bare(credentials), logIn: (_: Credentials, done: Done) => logIn(credentials, done) }),
+          bare({ body: bare(credentials), logIn: (done: Done) => logIn(credentials, done) }),
         )
       }, refused)
       .catch(throwLater)

@@ -81,9 +81,9 @@ export function createSignIn(options: SignInOptions): SignIn {
     if (issuedAt !== undefined && !isValidDate(issuedAt)) throw misuse('signIn: "issuedAt" must be a valid Date')
     const found =
       typeof whom === 'string' && findById ? await loginById({ tokens, findById, timeout }, whom, issuedAt) : undefined
-    const subject = found?.subject ?? whom
+    const subject = found?.subject ?? (whom as TokenSubject)
     const confirm = lookUpOf(Object(subject))?.confirm
-    if (typeof subject !== 'object' || !confirm) {
+    if (!confirm) {
       const what = 'pass the subject that logIn() returned, or a copy of it with its "issuedAt"'
       throw misuse(`signIn: ${what}. To pass the id of an account, set the option "accounts"`, PAGE.login)
     }

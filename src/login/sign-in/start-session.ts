@@ -2,7 +2,7 @@ import { AuthError } from '../../refusals/auth-error.js'
 import type { Refreshing } from '../../sessions/refresh/refreshing.js'
 import type { NewSession } from '../../sessions/session.js'
 import type { Sessions } from '../../sessions/sessions.js'
-import { callHost } from '../../waiting/host-call.js'
+import { callHost, withDeadline } from '../../waiting/host-call.js'
 import type { Confirm } from '../steps/confirmation.js'
 
 interface StartingSession {
@@ -40,7 +40,8 @@ export async function startSession(starting: StartingSession): Promise<void> {
     if (!isWanted()) throw new AuthError('client_closed_request')
   } catch (error) {
     // A session that stays gives no access, because its token was not sent.
-    await callHost('sessions', () => sessions.end({ accountId }, id, address ?? undefined), { timeout }).catch(() => {})
+    const end = async () => sessions.end({ accountId }, id, address ?? undefined)
+    await withDeadline(timeout, end()).catch(() => {})
     throw error
   }
 }

@@ -40,18 +40,19 @@ function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal
 
 /**
  * Replaces the hash when its hasher or its cost is outdated. A failure does not end the login.
+ * @param account one whose password was right, so it has a hash
  * @returns the new hash, also when the store failed: it may have stored the hash
  */
-export async function replaceOutdatedHash(task: CheckedTask): Promise<string | undefined> {
-  const { accounts, passwords, slot, password, found, timeout, dependencyFailed } = task
-  const hash = found?.account.passwordHash
-  if (!found || !accounts.replacePasswordHash || typeof hash !== 'string') return undefined
+export async function replaceOutdatedHash(task: CheckedTask, account: Account): Promise<string | undefined> {
+  const { accounts, passwords, slot, password, timeout, dependencyFailed } = task
+  const hash = account.passwordHash as string
+  if (!accounts.replacePasswordHash) return undefined
   let replacement: string | undefined
   try {
     if (!(await callHost('passwords', () => passwords.needsRehash(hash)))) return undefined
     const made = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
     replacement = made
-    await callHost('accounts', () => accounts.replacePasswordHash?.(found.account.id, hash, made), { timeout })
+    await callHost('accounts', () => accounts.replacePasswordHash?.(account.id, hash, made), { timeout })
   } catch (error) {
     const { dependency, cause } = error as AuthError
     // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.

@@ -740,6 +740,12 @@ describe('the mode body', () => {
     expect(events).toEqual([expect.objectContaining({ type: 'token.refused', code: 'cross_site_form' })])
   })
 
+  it('takes a sign-in from a page of another origin, because it has no cookie', async () => {
+    const { post } = await start()
+    const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example' }
+    bodyOf(await post('', { email: ACCOUNTS.alice.email, password: PASSWORD }, headers))
+  })
+
   it('sets no cookie, also when the session is over', async () => {
     const { signIn, refresh, post } = await start()
     const { refreshToken } = bodyOf(await signIn())

@@ -111,6 +111,21 @@ it('a long token is a warning, once, without the token', () => {
   expect(String(warned.mock.calls)).not.toContain('xxx')
 })
 
+it('sessions with refresh are a warning at a router that gives no refresh tokens', async () => {
+  const kit = await packageOn(express)
+  const login = { accounts: kit.makeStore(), passwords: kit.fastPasswords(), throttle: false as const }
+  const options = { tokens: kit.makeIssuer(), ...login }
+  const sessions = kit.createSessions(kit.memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
+  kit.tokenRouter(options)
+  kit.tokenRouter({ ...options, sessions: kit.createSessions(kit.memorySessions()) })
+  kit.tokenRouter({ ...options, sessions, refresh: 'body' })
+  expect(messages()).toEqual([])
+  kit.tokenRouter({ ...options, sessions })
+  expect(messages()).toEqual([
+    ['ExpressTokenEndpointWarning', expect.stringMatching(/So this router gives no refresh tokens.*See /)],
+  ])
+})
+
 it('each warning names a page that exists', async () => {
   const { PAGE } = await import('../../../src/options/misuse.js')
   for (const page of Object.values(PAGE))

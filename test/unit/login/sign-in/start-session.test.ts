@@ -75,7 +75,7 @@ describe('a sign-in with sessions', () => {
     expect(await sessions.list('acc-1')).toEqual([])
     expect(events).toMatchObject([
       { type: 'session.started' },
-      { type: 'session.ended', reason: 'ended' },
+      { type: 'session.ended', reason: 'ended', address: expect.stringMatching(/127\.0\.0\.1$/) },
       { type: 'token.refused', code: 'invalid_credentials', reason: 'superseded', accountId: 'acc-1' },
     ])
     expect(inspect(events, { depth: 9, showHidden: true })).not.toMatch(/plain:|correct horse/)

@@ -3,7 +3,7 @@ import { AuthError, createPasswords, createThrottle, type MemoryAccount } from '
 import { describe, expect, it, vi } from 'vitest'
 import { logIn as logInWith } from '../../../../src/login/login.js'
 import type { LoginTask } from '../../../../src/login/steps/login-task.js'
-import { deferred } from '../../../support/concurrency.js'
+import { deferred, until } from '../../../support/concurrency.js'
 import { refusalOf } from '../../../support/failures.js'
 import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../../support/fixtures.js'
 import { hang } from '../../../support/values/invalid-results.js'
@@ -46,10 +46,21 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   return { ...found, found, login, store, row, clock, passwords, asked }
 }
 
+/** Logs in. Then another hash is stored, and another login hashes until the gate opens. */
+async function logInBeforeAnother(queue: number, signal = new AbortController().signal) {
+  const gate = deferred<boolean>()
+  const { confirm, row, passwords } = await logIn(undefined, {}, { signal })
+  const hasher = { ...saltingHasher(), verify: () => gate.promise }
+  const busy = createPasswords({ hashers: [hasher], concurrency: 1, queue })
+  Object.assign(passwords, { reserve: busy.reserve })
+  row.account = { ...alice, passwordHash: 'plain:salt:x' }
+  return { confirm, gate, busy, first: busy.verify(PASSWORD, alice.passwordHash) }
+}
+
 describe('the confirmation of a sign-in', () => {
   it('looks the account up by the address that was sent, and hashes nothing while the hash is the same', async () => {
     const { confirm, store, asked } = await logIn()
-    await confirm()
+    expect(await confirm()).toEqual({ current: alice.passwordHash, replaced: undefined })
     expect(store.findByEmail.mock.calls).toEqual(Array(2).fill([alice.email, { req: undefined, fields: {} }]))
     expect(asked).toEqual([[alice.passwordHash], []])
   })
@@ -106,33 +117,35 @@ describe('the confirmation of a sign-in', () => {
     expect(await refusalOf(confirm())).toMatchObject({ reason: 'superseded' })
   })
 
-  it.each<[string, () => unknown]>([
-    ['fails', () => Promise.reject(new Error('down'))],
-    ['hangs', hang],
-    ['returns an invalid account', () => ({ ...alice, id: 7 })],
-    ['returns a hash that no hasher accepts', () => ({ ...alice, passwordHash: 'x' })],
-  ])('is unavailable, and no refusal, when the store %s', async (_what, find) => {
+  it.each<[string, () => unknown, string]>([
+    ['fails', () => Promise.reject(new Error('down')), 'accounts'],
+    ['hangs', hang, 'accounts'],
+    ['returns an invalid account', () => ({ ...alice, id: 7 }), 'accounts'],
+    ['returns a hash that no hasher accepts', () => ({ ...alice, passwordHash: 'x' }), 'passwords'],
+  ])('is unavailable, and no refusal, when the store %s', async (_what, find, dependency) => {
     const { confirm, store } = await logIn(undefined, { timeout: 50 })
     store.findByEmail.mockImplementation(find as never)
-    expect(await refusalOf(confirm())).toMatchObject({ code: 'unavailable', status: 503 })
+    expect(await refusalOf(confirm())).toMatchObject({ code: 'unavailable', status: 503, dependency })
   })
 
   it('waits in the queue for a thread, and is overloaded when the queue is full', async () => {
-    const gate = deferred<boolean>()
-    const { confirm, row, passwords } = await logIn()
-    const busy = createPasswords({
-      hashers: [{ ...saltingHasher(), verify: () => gate.promise }],
-      concurrency: 1,
-      queue: 0,
-    })
-    Object.assign(passwords, { reserve: busy.reserve })
-    row.account = { ...alice, passwordHash: 'plain:salt:x' }
-    const first = busy.verify(PASSWORD, alice.passwordHash)
+    const { confirm, gate, busy, first } = await logInBeforeAnother(0)
     expect(await refusalOf(confirm())).toMatchObject({ code: 'overloaded' })
     gate.resolve(true)
     await first
     await confirm()
     expect(busy.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('waits no longer for a thread when the client disconnects', async () => {
+    const client = new AbortController()
+    const { confirm, gate, busy, first } = await logInBeforeAnother(1, client.signal)
+    const refused = refusalOf(confirm())
+    await until(() => expect(busy.load()).toEqual({ active: 1, waiting: 1 }))
+    client.abort()
+    expect(await refused).toMatchObject({ code: 'client_closed_request' })
+    gate.resolve(true)
+    await first
   })
 
   it('verifies no hash for a client that has disconnected', async () => {

@@ -77,7 +77,11 @@ describe('the option refresh of tokenRouter', () => {
       'Pass createSessions(store, { refresh: { secret } })',
     ],
     ['a copy of the sessions', { refresh: 'body', sessions: { ...sessions } }, '"refresh" needs "sessions"'],
-    ['accounts without findById', { refresh: 'body', accounts: accounts.findByEmail }, 'a store with "findById"'],
+    [
+      'accounts without findById',
+      { refresh: 'body', accounts: accounts.findByEmail },
+      'a store with "findById", because each refresh looks the account up by its id',
+    ],
   ])('refuses %s', (_, change, message) => {
     expectMisuse(() => tokenRouter({ ...base, ...change } as never), message)
   })
