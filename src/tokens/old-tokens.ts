@@ -128,8 +128,8 @@ function readOldTimes(payload: PrivateClaims, until: number, expected: Expectati
     ...round('exp', Math.floor),
   }
   const { iat } = written
-  if (!(iat > now && iat <= now + MOST_AHEAD)) return readTimes(written, expected)
-  const times = readTimes({ ...written, iat: now }, expected)
+  if (typeof iat !== 'number' || iat > now + MOST_AHEAD) return readTimes(written, expected)
+  const times = readTimes({ ...written, iat: Math.min(iat, now) }, expected)
   return typeof times === 'string' ? times : { ...times, iat }
 }
 

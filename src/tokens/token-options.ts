@@ -89,7 +89,7 @@ const onlyFor = (accept: string) =>
 
 export const issuedVerifierSchema = {
   ...verifierSchema,
-  accept: checkThat<undefined>("'jwt', 'id-token' or undefined", (value) => value === undefined),
+  accept: (value: unknown) => value,
   scopes: onlyFor('jwt'),
   accountId: onlyFor('jwt'),
   authorizedParties: onlyFor('id-token'),

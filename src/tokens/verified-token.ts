@@ -75,7 +75,7 @@ export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', a
  * @returns undefined for a value that is not a token
  * @throws TypeError for claims that are not JSON, such as a cycle
  */
-export function toVerifiedToken(value: unknown, verifiedBy = '', isUnnamed = false): VerifiedToken | undefined {
+export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: boolean): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
   if (!isPlainObject(value) || isThenable(value)) return undefined
   const id = memberOf(value, 'id')
@@ -186,8 +186,8 @@ export function deepFreeze<T extends object>(root: T): T {
     for (const value of Object.values(Object.freeze(object))) {
       if (typeof value !== 'object' || value === null) continue
       // Most claims hold no object, so most tokens need no list.
-      open ??= []
-      open.push(value)
+      if (open) open.push(value)
+      else open = [value]
     }
   }
   return root

@@ -40,7 +40,6 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
   const holders = recentMap<Verifier>(Math.min(cached, MOST_HINTS))
 
   function withHint(verifier: Verifier): Verifier {
-    if (verifier.cacheSize === 0) return verifier
     return {
       ...verifier,
       verifyNow(text) {

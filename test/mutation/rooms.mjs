@@ -21,7 +21,7 @@ export const ROOMS = {
       'test/unit/tokens/jwt/{claims,issue-token,provider-claims}.test.ts',
       'test/unit/tokens/keys/{key-ring,keys-misuse}.test.ts',
       'test/unit/login/token-router-options.test.ts',
-      'test/unit/refusals/tracing.test.ts',
+      'test/unit/refusals/{mistakes,tracing}.test.ts',
     ],
   },
   guard: {

@@ -298,6 +298,14 @@ describe('LoginStrategy', () => {
   const logIn = (app: Express, body: object = { email: alice.email, password: PASSWORD }) =>
     request(app).post('/').send(body)
 
+  it('refuses options of a login next to logIn, and names itself', () => {
+    const logIn = createLogin(options)
+    expectMisuse(
+      () => new LoginStrategy({ logIn, accounts } as never),
+      'LoginStrategy: option "accounts" has no effect next to "logIn"',
+    )
+  })
+
   it('sets req.user to the account without its password hash, and req.authInfo.subject to what issue needs', async () => {
     const { body, status } = await logIn(appOf(new LoginStrategy(options)))
     expect(status).toBe(200)

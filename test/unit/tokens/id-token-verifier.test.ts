@@ -1,5 +1,6 @@
 // Tests tokens/id-token-verifier.ts tokens/jwt/id-token-claims.ts
 
+import { tracingChannel } from 'node:diagnostics_channel'
 import {
   createTokenVerifier,
   type GuardedRequest,
@@ -7,7 +8,7 @@ import {
   remoteKeys,
   requireBearer,
 } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { expectInvalidToken, expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { forge, frozenClock, issueNow, makeIssuer } from '../../support/fixtures.js'
 import { PROVIDER_TOKENS } from '../../support/issuers/provider-tokens.js'
@@ -134,14 +135,21 @@ describe('an ID token', () => {
     await expectInvalidToken(verify(tokenOf({ nonce: null })), 'nonce')
   })
 
-  it.each([[{ nonce: undefined }], [{ nonce: '' }], [{ nonce: 7 }], [{}], [{ nonc: 'x' }], ['n1']])(
-    'is not accepted when the call forgot its nonce: %j',
-    async (options) => {
-      const error = await rejectionOf(verifierOf().verify(tokenOf(), options as never))
-      expect(error).toBeInstanceOf(TypeError)
-      expect((error as Error).message).toMatch(/^verify: .*other-sign-ins/)
-    },
-  )
+  const needsNonce = 'option "nonce" must be the non-empty text that your server stored for this sign-in, but is '
+  it.each([
+    [{ nonce: undefined }, needsNonce],
+    [{ nonce: '' }, needsNonce],
+    [{ nonce: 7 }, needsNonce],
+    [{}, needsNonce],
+    [null, needsNonce],
+    [{ nonc: 'x' }, 'unknown option "nonc"'],
+    ['n1', 'expected an options object'],
+  ])('is not accepted when the call forgot its nonce: %j', async (options, says) => {
+    const error = await rejectionOf(verifierOf().verify(tokenOf({ nonce: null }), options as never))
+    expect(error).toBeInstanceOf(TypeError)
+    expect((error as Error).message).toMatch(/^verify: .*other-sign-ins/)
+    expect((error as Error).message).toContain(says)
+  })
 
   it('fails closed while the keys of the provider cannot be fetched', async () => {
     const source = remoteKeys('http://127.0.0.1:1/keys', { onError: () => {} })
@@ -154,6 +162,16 @@ describe('an ID token', () => {
     tokens.replaceKeys({ ...keys, kid: 'k2' })
     await expectInvalidToken(tokens.verify(tokenOf()), 'unknown_key')
   })
+})
+
+it('the channel of verifications names the provider of an ID token, and not its user', async () => {
+  const channel = tracingChannel('express-token-endpoint.verify')
+  const ends: object[] = []
+  const subscribers = { end: (context: object) => void ends.push({ ...context }) } as never
+  channel.subscribe(subscribers)
+  onTestFinished(() => void channel.unsubscribe(subscribers))
+  await verifierOf().verify(tokenOf())
+  expect(ends).toEqual([{ issuer }])
 })
 
 describe('a guard', () => {
@@ -190,7 +208,7 @@ it.each([
   ['scopes', { scopes: () => [] }, /unknown option "scopes"/],
   ['an issuer that is no URL', { issuer: 'google' }, /option "issuer"/],
   ['one client as text', { authorizedParties: 'android' }, /option "authorizedParties" must be a list of client ids/],
-  ['a client that is not set', { authorizedParties: [undefined] }, /option "authorizedParties"/],
+  ['a client that is not set', { authorizedParties: ['android', undefined] }, /option "authorizedParties"/],
   ['no keys', { keys: undefined }, /option "keys"/],
 ])('createTokenVerifier throws a TypeError for ID tokens with %s', (_what, change, message) => {
   expectMisuse(() => verifierOf(change as never), message)

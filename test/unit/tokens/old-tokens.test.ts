@@ -68,6 +68,13 @@ describe('an old token', () => {
     })
   })
 
+  it('has the jti and the aud of the old code, where they are texts', async () => {
+    expect(old).toMatchObject({ issuer: 'old-tokens', audience: '' })
+    expect(await old.verify(write({ jti: 'id-1', aud: 'my-page' }))).toMatchObject({ id: 'id-1', audience: 'my-page' })
+    const other = await old.verify(write({ jti: 7, aud: ['my-page'] }))
+    expect(other).toMatchObject({ id: expect.stringMatching(/^[\w-]{43}$/), audience: '' })
+  })
+
   it.each([
     ['no typ', {}, { typ: undefined }],
     ['a typ in small letters', {}, { typ: 'jwt' }],
@@ -90,6 +97,7 @@ describe('an old token', () => {
     ['fractions of seconds', { iat: now - 0.5, exp: now + 9.5, nbf: now - 0.25 }, now - 1],
     ['an iat in milliseconds, and no exp', { iat: (now - 60) * 1000, exp: undefined }, now - 60],
     ['an iat of a machine whose clock is ahead', { iat: now + 5 }, now + 5],
+    ['an iat of a machine whose clock is a minute ahead', { iat: now + 60 }, now + 60],
   ])('is admitted with times that old code writes: %s', async (_what, claims, issuedAt) => {
     expect(await ask(write(claims))).toMatchObject({ accountId: 'acc-1', issuedAt: new Date(issuedAt * 1000) })
   })
@@ -101,6 +109,9 @@ describe('an old token', () => {
     ['a text as exp', { exp: '9999999999' }, 'claims'],
     ['no number as exp', { exp: null }, 'claims'],
     ['a negative exp', { exp: -1 }, 'claims'],
+    ['a text as iat, of a clock that is ahead', { iat: `${now + 5}` }, 'claims'],
+    ['an exp that has passed, and an iat of a clock that is ahead', { iat: now + 5, exp: now - 10 }, 'claims'],
+    ['an iat in the year 5138', { iat: 1e11, exp: 1e11 + 1 }, 'not_yet_valid'],
   ])('is refused with %s', async (_what, claims, reason) => {
     expect(await ask(write(claims))).toEqual({ refused: `invalid_token: ${reason}` })
   })
@@ -188,12 +199,14 @@ describe('a forged old token', () => {
     ['an empty account', write({ id: '' }), 'claims'],
     ['half an account', write({ id: 1.5 }), 'claims'],
     ['true as the account', write({ id: true }), 'claims'],
+    ['null as the account', write({ id: null }), 'claims'],
     ['an exp as text', write({ exp: `${now + 60}` }), 'claims'],
     ['null as the exp', write({ exp: null }), 'claims'],
     ['an iat in the future', write({ iat: now + 61 }), 'not_yet_valid'],
     ['an nbf in the future', write({ nbf: now + 1 }), 'not_yet_valid'],
     ['an exp that has passed', write({ iat: now - 9, exp: now }), 'expired'],
     ['claims in a list', forge(header, [payload], 'shhh'), 'claims'],
+    ['null in place of claims', forge(header, 'null', 'shhh'), 'claims'],
     ['no JWT', 'shhh', 'malformed'],
   ] as const)('is refused: %s', async (_what, text, reason) => {
     await expectInvalidToken(old.verify(text), reason)
@@ -243,7 +256,10 @@ describe('the options of oldTokens', () => {
     ['no until', { until: undefined }, /option "until" must be a valid Date/],
     ['a text as until', { until: '2030-01-31' }, /option "until" must be a valid Date/],
     ['an invalid until', { until: new Date('tomorrow') }, /option "until" must be a valid Date/],
+    ['a text as scopes', { scopes: 'admin' }, /option "scopes" must be a function \(claims\) => scopes/],
+    ['key', { key: 'shhh' }, /Did you mean "secret"/],
     ['userId', { userId: () => 'x' }, /Did you mean "accountId"/],
+    ['expires', { expires: until }, /Did you mean "until"/],
   ])('are checked: %s', (_what, change, message) => {
     expectMisuse(() => oldTokens({ ...good, ...change } as never), message)
   })
@@ -267,6 +283,16 @@ describe('the options of oldTokens', () => {
     const tokens = oldTokens({ ...good, accountId })
     expect(await rejectionOf(tokens.verify(write()))).toBeInstanceOf(Error)
     expect(await ask(write(), { tokens: [issuer, tokens] })).toEqual({ refused: 'unavailable' })
+  })
+
+  it.each([
+    ['accountId', async () => 'acc-1', /^oldTokens: "accountId" must return a text or a whole number, and no promise/],
+    ['scopes', () => 'admin', /^oldTokens: "scopes" must return an array of scope tokens/],
+  ])('are named by the error when %s returns another value', async (name, read, message) => {
+    const error = await rejectionOf(oldTokens({ ...good, [name]: read }).verify(write()))
+    expectMisuse(() => {
+      throw error
+    }, message)
   })
 
   it('are one for each guard, because a second secret would never be asked', () => {

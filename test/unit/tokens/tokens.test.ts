@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { createIssuers } from '../../../src/tokens/tokens.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../support/failures.js'
-import { decodePayload, frozenClock, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
+import { cachedOf, decodePayload, frozenClock, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 import { someToken } from '../../support/tokens.js'
 
 const keys = { alg: 'HS256', secret: SECRET, kid: 'k1' } as const
@@ -122,6 +123,45 @@ describe('issueSync', () => {
     const { token } = issuer.issueSync({ accountId: 'acc-1' })
     expect(JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())).toMatchObject({ kid: 'k2' })
     expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1' })
+  })
+})
+
+describe('the issuers of an app', () => {
+  it.each([
+    ['the issuer', {}, ISSUER],
+    ['an audience of its own', { audience: 'api' }, 'api'],
+  ])('issue tokens for %s, and tickets of at most 10 minutes that are no tokens', async (_, options, audience) => {
+    const { tokens, tickets } = createIssuers({ issuer: ISSUER, keys, lifetime: '5m', ...options })
+    expect([tokens.audience, tickets.audience]).toEqual([audience, `${audience}#ticket`])
+    const { iat, exp } = decodePayload(someToken(tickets))
+    expect(Number(exp) - Number(iat)).toBe(600)
+    await expectInvalidToken(tokens.verify(someToken(tickets)), 'audience')
+    await expectInvalidToken(tickets.verify(someToken(tokens)), 'audience')
+  })
+
+  it('cache the tokens, and not the tickets, which are used once', async () => {
+    const { tokens, tickets } = createIssuers({ issuer: ISSUER, keys })
+    for (const [one, isCached] of [
+      [tokens, true],
+      [tickets, false],
+    ] as const) {
+      const text = someToken(one)
+      await one.verify(text)
+      expect(cachedOf(one, text) !== undefined).toBe(isCached)
+    }
+  })
+
+  it('have the same keys, also after they were replaced', async () => {
+    const { tokens, tickets } = createIssuers({ issuer: ISSUER, keys })
+    const old = someToken(tickets)
+    tokens.replaceKeys({ alg: 'HS256', secret: `another ${SECRET}`, kid: 'k2' })
+    await expectInvalidToken(tickets.verify(old), 'unknown_key')
+    expect(await tickets.verify(someToken(tickets))).toMatchObject({ issuer: ISSUER })
+  })
+
+  it('name a wrong option as createTokenIssuer does', () => {
+    expectMisuse(() => createIssuers({ issuer: ISSUER, keys, lifetime: '0s' }), /^createTokenIssuer: option "lifetime"/)
+    expectMisuse(() => createIssuers({ issuer: ISSUER, keys: [] }), /^createTokenIssuer: option "keys"/)
   })
 })
 

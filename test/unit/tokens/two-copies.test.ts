@@ -9,11 +9,11 @@ import { startSource } from '../../support/jwks-source.js'
 async function copy() {
   vi.resetModules()
   const library = await import('express-token-endpoint')
-  const { verifierOf } = await import('../../../src/tokens/verifier.js')
+  const { issueNowOf, verifierOf } = await import('../../../src/tokens/verifier.js')
   const { isRemoteKeys } = await import('../../../src/tokens/keys/remote-keys.js')
   const { isVerifiedToken } = await import('../../../src/tokens/verified-token.js')
   const { ISSUER, signingKey } = await import('../../support/fixtures.js')
-  return { ...library, isRemoteKeys, isVerifiedToken, ISSUER, signingKey, verifierOf }
+  return { ...library, isRemoteKeys, isVerifiedToken, issueNowOf, ISSUER, signingKey, verifierOf }
 }
 
 describe('two copies of the package in one process', async () => {
@@ -39,6 +39,12 @@ describe('two copies of the package in one process', async () => {
     const verifier = two.verifierOf(issuer)
     expect(verifier?.verifyNow(token)).toMatchObject({ accountId: 'acc-1' })
     expect(verifier?.fromCache(token)).toBe(await issuer.verify(token))
+  })
+
+  it('issue at once with each other’s issuers, and not with a copy of one', async () => {
+    const issued = two.issueNowOf(issuer)?.(subject)
+    expect(await issuer.verify(issued?.token ?? '')).toMatchObject(subject)
+    expect(two.issueNowOf({ ...issuer })).toBeUndefined()
   })
 
   it.each([

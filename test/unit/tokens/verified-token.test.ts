@@ -6,7 +6,7 @@ import {
   isVerifiedToken,
   mayBeRefreshed,
   type PrivateClaims,
-  toVerifiedToken,
+  toVerifiedToken as readToken,
 } from '../../../src/tokens/verified-token.js'
 import { thrownBy } from '../../support/failures.js'
 import { forge, goodParts, ISSUER, issueNow } from '../../support/fixtures.js'
@@ -98,6 +98,7 @@ describe('isVerifiedToken', async () => {
 })
 
 describe('toVerifiedToken', () => {
+  const toVerifiedToken = (value: unknown) => readToken(value, 'https://host.example.com', false)
   const least = { id: 'jti-9', accountId: 'acc-9', scopes: ['a'], issuedAt: new Date(1234) }
   const whole = {
     ...least,
@@ -120,8 +121,8 @@ describe('toVerifiedToken', () => {
     expect({ ...token }).toEqual(whole)
   })
 
-  it('says of what is absent that it is empty, and that the token never expires', () => {
-    const absent = { issuer: '', audience: '', claims: {}, expiresAt: new Date(8.64e15) }
+  it('names the verifier as the issuer, and says of what else is absent that it is empty, and that the token never expires', () => {
+    const absent = { issuer: 'https://host.example.com', audience: '', claims: {}, expiresAt: new Date(8.64e15) }
     expect({ ...toVerifiedToken(least) }).toEqual({ ...least, ...absent })
     const nothing = { issuer: null, audience: undefined, expiresAt: null, claims: null }
     expect({ ...toVerifiedToken({ ...least, ...nothing }) }).toEqual({ ...least, ...absent })

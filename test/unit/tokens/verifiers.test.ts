@@ -250,6 +250,12 @@ describe('a guard with several verifiers', () => {
   })
 })
 
+it('a guard with one verifier has the sessions of its issuer, and of no other', () => {
+  const sessions = createSessions(memorySessions())
+  requireBearer({ tokens: old, sessions })
+  expectMisuse(() => requireBearer({ tokens: renewed, sessions }), `"sessions" are not for the tokens of "${NEW}"`)
+})
+
 describe('a custom verifier with accepts', () => {
   const key = 'acme_0123456789.abc-_~+/=='
   const rows = new Map([[key, { id: 'key-1', accountId: 'machine', scopes: ['a'], issuedAt: new Date(0) }]])
@@ -342,18 +348,26 @@ describe('a custom verifier with accepts', () => {
       expect(await ask(key, { tokens: [none, ...list] })).toMatchObject({ issuer })
   })
 
+  const notBoolean = /^tokens: accepts must return true or false/
   it.each([
-    ['an error', () => expect.fail('down')],
-    ['a promise', async () => true],
-    ['a rejected promise', () => Promise.reject(new Error('down'))],
-    ['1', () => 1],
-    ['undefined', () => undefined],
-  ])('fails closed when accepts gives %s: nobody else gets the text', async (_what, accepts) => {
+    ['an error', () => expect.fail('down'), /^down$/],
+    ['a promise', async () => true, notBoolean],
+    ['a rejected promise', () => Promise.reject(new Error('down')), notBoolean],
+    ['1', () => 1, notBoolean],
+    ['undefined', () => undefined, notBoolean],
+  ])('fails closed when accepts gives %s: nobody else gets the text', async (_what, accepts, says) => {
     const next = { ...apiKeys().list, issuer: 'next', verify: () => expect.fail('asked') }
     const { tokens } = apiKeys({ accepts: accepts as never })
     expect(await ask(key, { tokens: [...tokens, next] })).toMatchObject({
       refused: 'unavailable',
-      events: [{ type: 'dependency.failed', dependency: 'keys', issuer: 'api-keys' }],
+      events: [
+        {
+          type: 'dependency.failed',
+          dependency: 'keys',
+          issuer: 'api-keys',
+          error: { message: expect.stringMatching(says) },
+        },
+      ],
     })
   })
 
