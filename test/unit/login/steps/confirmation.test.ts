@@ -46,15 +46,15 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   return { ...found, found, login, store, row, clock, passwords, asked }
 }
 
-/** Logs in. Then another hash is stored, and another login hashes until the gate opens. */
+/** Logs in. Then another hash is stored, and another login hashes until the test ends it. */
 async function logInBeforeAnother(queue: number, signal = new AbortController().signal) {
-  const gate = deferred<boolean>()
+  const hashing = deferred<boolean>()
   const { confirm, row, passwords } = await logIn(undefined, {}, { signal })
-  const hasher = { ...saltingHasher(), verify: () => gate.promise }
+  const hasher = { ...saltingHasher(), verify: () => hashing.promise }
   const busy = createPasswords({ hashers: [hasher], concurrency: 1, queue })
   Object.assign(passwords, { reserve: busy.reserve })
   row.account = { ...alice, passwordHash: 'plain:salt:x' }
-  return { confirm, gate, busy, first: busy.verify(PASSWORD, alice.passwordHash) }
+  return { confirm, hashing, busy, first: busy.verify(PASSWORD, alice.passwordHash) }
 }
 
 describe('the confirmation of a sign-in', () => {
@@ -129,9 +129,9 @@ describe('the confirmation of a sign-in', () => {
   })
 
   it('waits in the queue for a thread, and is overloaded when the queue is full', async () => {
-    const { confirm, gate, busy, first } = await logInBeforeAnother(0)
+    const { confirm, hashing, busy, first } = await logInBeforeAnother(0)
     expect(await refusalOf(confirm())).toMatchObject({ code: 'overloaded' })
-    gate.resolve(true)
+    hashing.resolve(true)
     await first
     await confirm()
     expect(busy.load()).toEqual({ active: 0, waiting: 0 })
@@ -139,12 +139,12 @@ describe('the confirmation of a sign-in', () => {
 
   it('waits no longer for a thread when the client disconnects', async () => {
     const client = new AbortController()
-    const { confirm, gate, busy, first } = await logInBeforeAnother(1, client.signal)
+    const { confirm, hashing, busy, first } = await logInBeforeAnother(1, client.signal)
     const refused = refusalOf(confirm())
     await until(() => expect(busy.load()).toEqual({ active: 1, waiting: 1 }))
     client.abort()
     expect(await refused).toMatchObject({ code: 'client_closed_request' })
-    gate.resolve(true)
+    hashing.resolve(true)
     await first
   })
 
