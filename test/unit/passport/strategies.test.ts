@@ -8,6 +8,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import {
   AuthError,
   authOf,
+  createLogin,
   createSessions,
   createThrottle,
   memorySessions,
@@ -290,6 +291,8 @@ describe('BearerStrategy', () => {
       () => new BearerStrategy({ tokens, forwardErrors: true } as never),
       'BearerStrategy: unknown option "forwardErrors"',
     )
+    const sessions = createSessions(memorySessions(), { issuers: ['https://other.example.com'] })
+    expectMisuse(() => new BearerStrategy({ tokens, sessions }), 'BearerStrategy: "sessions" are not for the tokens of')
   })
 })
 
