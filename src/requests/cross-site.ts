@@ -39,10 +39,9 @@ function isAtHost(headers: IncomingHttpHeaders, part: 'hostname' | 'host'): bool
   if (origin === undefined) return true
   if (!URL.canParse(origin)) return false
   const page = new URL(origin)
-  // A host omits the default port of the page's scheme.
-  const scheme = part === 'host' ? page.protocol : 'http:'
   return [host, authority, forwarded].some((given) => {
-    const url = `${scheme}//${String(given ?? '').replace(/,.*/s, '')}`
+    // With the page's scheme, because a host may omit the default port of that scheme.
+    const url = `${page.protocol}//${String(given ?? '').replace(/,.*/s, '')}`
     return URL.canParse(url) && new URL(url)[part] === page[part]
   })
 }

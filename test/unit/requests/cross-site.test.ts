@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import express from 'express'
 import { type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { assertOwnSite } from '../../../src/requests/cross-site.js'
+import { assertOwnOrigin, assertOwnSite } from '../../../src/requests/cross-site.js'
 import { countingHasher, fastPasswords, makeIssuer, makeStore } from '../../support/fixtures.js'
 import { asForm, asJson, expectToken, GOOD, GOOD_FORM, send } from '../../support/host.js'
 import { listen } from '../../support/http.js'
@@ -93,4 +93,22 @@ describe('over HTTP', () => {
     expectToken(await send(port, form(CROSS)))
     expect((await send(port, form({ ...CROSS, Origin: 'https://other.example' }))).status).toBe(415)
   })
+})
+
+it.each<[string, boolean, IncomingHttpHeaders]>([
+  ['of no browser', true, {}],
+  ['of a page of this origin', true, { 'sec-fetch-site': 'same-origin', origin: `https://${HOST}` }],
+  ['that the user has typed', true, { 'sec-fetch-site': 'none' }],
+  ['of another origin of this site', false, { 'sec-fetch-site': 'same-site', origin: 'https://www.example.com' }],
+  ['of this host without https', false, { 'sec-fetch-site': 'same-site', origin: `http://${HOST}` }],
+  ['of another site', false, { 'sec-fetch-site': 'cross-site', origin: OTHER }],
+  ['of an older browser at this origin', true, { origin: `https://${HOST}` }],
+  ['of an older browser at another origin', false, { origin: OTHER }],
+  ['of an older browser at another port', false, { origin: `https://${HOST}:8443` }],
+  ['of an older browser, whose host has the default port', true, { origin: `https://${HOST}`, host: `${HOST}:443` }],
+  ['of an older browser at the port of another scheme', true, { origin: `https://${HOST}:80`, host: `${HOST}:80` }],
+])('a request with a cookie, %s, is accepted: %s', (_, isOwn, headers) => {
+  const check = () => assertOwnOrigin({ host: HOST, ...headers }, new Set())
+  if (isOwn) expect(check).not.toThrow()
+  else expect(check).toThrow(expect.objectContaining({ code: 'cross_site_request' }))
 })
