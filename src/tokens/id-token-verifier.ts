@@ -56,7 +56,8 @@ export const idTokenSchema = {
   authorizedParties: optional(
     checkThat<readonly string[]>('a list of client ids', (value) => Array.isArray(value) && [...value].every(isText)),
   ),
-  accept: (value: unknown) => value,
+  // `createTokenVerifier` has read it to choose this table.
+  accept: () => undefined,
 }
 
 const callSchema = { nonce: text('the non-empty text that your server stored for this sign-in') }

@@ -21,7 +21,7 @@ export const ROOMS = {
       'test/unit/tokens/jwt/{claims,issue-token,provider-claims}.test.ts',
       'test/unit/tokens/keys/{key-ring,keys-misuse}.test.ts',
       'test/unit/login/token-router-options.test.ts',
-      'test/unit/refusals/{mistakes,tracing}.test.ts',
+      'test/unit/refusals/tracing.test.ts',
     ],
   },
   guard: {
@@ -86,6 +86,7 @@ export const ROOMS = {
       'test/unit/refusals/*.test.ts',
       'test/unit/login/**/{after-password,create-login}.test.ts',
       'test/unit/passport/strategies.test.ts',
+      'test/unit/tokens/old-tokens.test.ts',
       'test/unit/refresh/refresh-endpoint.test.ts',
       'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
       'test/unit/routes/token-router.test.ts',

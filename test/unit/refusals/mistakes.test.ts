@@ -11,10 +11,7 @@ beforeEach(() => {
   warned.mockClear()
   vi.spyOn(process, 'emitWarning').mockImplementation(warned)
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.unstubAllEnvs()
-})
+afterEach(() => vi.restoreAllMocks())
 
 /** Loads a new copy of the package, because a process warns once. */
 async function load() {
@@ -45,25 +42,6 @@ const logInWith = async ({ createLogin, passwords }: Kit, account: object | null
   for (let i = 0; i < times; i++) result = await logIn(GOOD).catch(() => undefined)
   return result?.account
 }
-
-describe('oldTokens', () => {
-  const ahead = (days: number) => (kit: Kit) =>
-    kit.oldTokens({
-      secret: 'shhh',
-      accountId: () => 'x',
-      until: new Date(1e12 + days * 86_400_000),
-      clock: () => 1e12,
-    })
-
-  it('warns in production of an end in more than 90 days', async () => {
-    vi.stubEnv('NODE_ENV', 'production')
-    await expectWarning(ahead(91), /^oldTokens\(\) accepts tokens of the old code for more than 90 days/, ['shhh'])
-    warned.mockClear()
-    await expectSilence(ahead(90))
-  })
-
-  it('does not warn elsewhere', () => expectSilence(ahead(1000)))
-})
 
 describe('a subject of issue() with a mistake', () => {
   it.each([

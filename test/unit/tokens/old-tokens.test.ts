@@ -12,7 +12,7 @@ import {
   type RequireBearerOptions,
   requireBearer,
 } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../support/failures.js'
 import {
   forge,
@@ -293,6 +293,25 @@ describe('the options of oldTokens', () => {
     expectMisuse(() => {
       throw error
     }, message)
+  })
+
+  it('warn once, in production, of an end in more than 90 days', () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => void vi.restoreAllMocks())
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const endIn = (milliseconds: number, environment: string) => {
+      vi.stubEnv('NODE_ENV', environment)
+      oldTokens({ ...good, until: new Date(clock() + milliseconds) })
+    }
+    const days = 90 * 24 * HOUR
+    endIn(days, 'production')
+    endIn(days + 1, 'test')
+    expect(warned).not.toHaveBeenCalled()
+    for (const _ of 'ab') endIn(days + 1, 'production')
+    const says =
+      /^oldTokens\(\) accepts tokens of the old code for more than 90 days.* See express-token-endpoint\/docs\/\S+\.md$/
+    expect(warned.mock.calls).toEqual([[expect.stringMatching(says), 'ExpressTokenEndpointWarning']])
+    expect(String(warned.mock.calls)).not.toContain('shhh')
   })
 
   it('are one for each guard, because a second secret would never be asked', () => {
