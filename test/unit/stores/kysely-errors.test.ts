@@ -5,7 +5,7 @@ import { Kysely, MssqlAdapter, MssqlQueryCompiler, PostgresDialect, SqliteDialec
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
-import { rejectionOf } from '../../support/failures.js'
+import { expectMisuse, rejectionOf } from '../../support/failures.js'
 
 interface Tables {
   users: { id: string; email: string; password_hash: string }
@@ -65,6 +65,19 @@ describe('an error of a store in SQL', () => {
     expect(await messageOf(named.findByEmail('alice@example.com'))).toContain(error)
   })
 
+  it.each<[string, string, object]>([
+    ['no table', 'PostgreSQL', { code: '42P01' }],
+    ['no table', 'MySQL', { code: 'ER_NO_SUCH_TABLE', errno: 1146 }],
+    ['no table', 'SQL Server', { code: 'EREQUEST', number: 208 }],
+    ['lacks a column', 'PostgreSQL', { code: '42703' }],
+    ['lacks a column', 'MySQL', { code: 'ER_BAD_FIELD_ERROR', errno: 1054 }],
+    ['lacks a column', 'SQL Server', { code: 'EREQUEST', number: 207 }],
+  ])('says %s, by the code of %s, and keeps the error as its cause', async (expected, _, members) => {
+    const failure = Object.assign(new Error('it failed'), members)
+    const error = await rejectionOf(Promise.resolve(kyselySessions(failingDatabase(failure)).add(session)))
+    expect(error).toMatchObject({ message: expect.stringContaining(expected), cause: failure })
+  })
+
   it.each<[string, object]>([
     ['PostgreSQL', { code: '25006' }],
     ['MySQL', { code: 'ER_OPTION_PREVENTS_STATEMENT', errno: 1290 }],
@@ -89,6 +102,11 @@ describe('an error of a store in SQL', () => {
     }
   })
 
+  it('names the option that another name means', () => {
+    const create = () => kyselySessions(openDatabase(), { tableName: 'devices' } as never)
+    expectMisuse(create, 'unknown option "tableName". Did you mean "table"?')
+  })
+
   it('is passed on if it is not an Error', async () => {
     const failed = kyselySessions(failingDatabase('down')).add(session)
     await expect(failed).rejects.toBe('down')
@@ -103,6 +121,13 @@ describe('createSessionTable', () => {
     const db = new Kysely({ dialect: new PostgresDialect({ pool }) })
     expect(await messageOf(createSessionTable(db))).toContain('permission denied')
   })
+
+  it.each(['down', null])(
+    'rejects with what a driver rejects with, also if it is not an Error: %s',
+    async (failure) => {
+      await expect(createSessionTable(failingDatabase(failure))).rejects.toBe(failure)
+    },
+  )
 
   it('creates what is missing in a database without "if not exists"', async () => {
     const statements: string[] = []

@@ -45,6 +45,11 @@ async function startWith(line: string): Promise<string> {
 }
 
 describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
+  it('is passed on if it is not an Error', async () => {
+    const store = redisSessions({ sendCommand: () => Promise.reject('down') })
+    await expect(store.add(session)).rejects.toBe('down')
+  })
+
   it.each([
     ['a Redis without scripts', 'rename-command EVAL ""'],
     ['a Redis without a command of a script, as an old one', 'rename-command PEXPIREAT ""'],
