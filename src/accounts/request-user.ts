@@ -82,10 +82,12 @@ function without(top: object, hash: string | null, hidden?: 'passwordHash'): obj
     else copy(row, shown)
     for (const [, value] of shown) if (isRow(value) && rows.size < MOST_ROWS) rows.add(value)
   }
-  // A row that has one of the copied rows is copied too.
-  for (const copied of copies.keys())
-    for (const [row, members] of clean)
-      if (members.some(([, value]) => value === copied) && clean.delete(row)) copy(row, members)
+  // A row that has one of the copied rows is copied too, the innermost first.
+  for (let before = 0; before < copies.size; ) {
+    before = copies.size
+    for (const [row, members] of [...clean].reverse())
+      if (members.some(([, value]) => copies.has(value)) && clean.delete(row)) copy(row, members)
+  }
   for (const row of copies.values())
     for (const [name, value] of Object.entries(row)) if (copies.has(value)) Reflect.set(row, name, copies.get(value))
   return copies.get(top) ?? top
