@@ -16,14 +16,14 @@ interface AnyAccount {
   readonly disabled?: unknown
 }
 
-/** Returns whether a member of a host's object holds a password hash, under its name or another. */
-export const isHashMember = (name: string, value: unknown, passwordHash: unknown): boolean =>
-  name === 'passwordHash' || (typeof value === 'string' && (value === passwordHash || HASH.test(value)))
+/** Returns whether a value is the password hash of an account, or looks like another one. */
+export const isHash = (value: unknown, passwordHash: unknown): boolean =>
+  typeof value === 'string' && (value === passwordHash || HASH.test(value))
 
 /** Returns the members of a row that hold a password hash under another name than `passwordHash`. */
 export function hashMembersOf(original: object, passwordHash: unknown): string[] {
-  const members = membersOf(original).filter(([name, value]) => isHashMember(name, value, passwordHash))
-  return members.map(([name]) => name).filter((name) => name !== 'passwordHash')
+  const members = membersOf(original).filter(([name, value]) => name !== 'passwordHash' && isHash(value, passwordHash))
+  return members.map(([name]) => name)
 }
 
 /** Warns of members of an account that the host may expect this package to read or to hide. */

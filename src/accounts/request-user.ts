@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { isPlainObject, memberOf, membersOf, own, readMember } from '../options/values.js'
-import { isHashMember } from './mistakes.js'
+import { isHash } from './mistakes.js'
 
 /** The host's own object of an account: the member `user` of what its store returns, where it has one. */
 export type OwnUser<A> = A extends {
@@ -43,53 +43,54 @@ export function isUserOf(accountId: string, user: unknown): boolean {
 
 type Members = Record<PropertyKey, PropertyDescriptor>
 
-/** The most levels of objects in objects, and the most objects, that are searched for a hash: a guard does so for each request. */
-const MOST_LEVELS = 5
-const MOST_OBJECTS = 100
+/** The most rows and lists that are searched for a hash, the nearest first: a guard does so for each request. */
+const MOST_ROWS = 1000
 
 function hideHash(user: object, hash: string | null): object {
-  if (isRow(user)) return without(user, hash)
+  if (isRow(user)) return without(user, hash, 'passwordHash')
   const members: Members = Object.getOwnPropertyDescriptors(user)
-  function shows(name: PropertyKey): boolean {
+  function isHidden(name: PropertyKey): boolean {
+    if (!Object.prototype.propertyIsEnumerable.call(user, name)) return false
     const value = readMember(user, name)
-    return isHashMember(String(name), value, hash) || hasHash(value, hash)
+    return name === 'passwordHash' || isHash(value, hash) || (isObject(value) && without(value, hash) !== value)
   }
-  const hidden = Reflect.ownKeys(members).filter((name) => members[name]?.enumerable && shows(name))
+  const hidden = Reflect.ownKeys(members).filter(isHidden)
   return hidden.length === 0 ? user : copyOfModel(Object.getPrototypeOf(user), members, hidden, hash)
 }
 
+/** Returns whether a value is an object, and not the bytes of a picture, for example. */
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)
+
 /** Returns whether a value is a row or a list, and not an object of a library, such as a connection. */
 const isRow = (value: unknown): value is object =>
-  typeof value === 'object' &&
-  value !== null &&
-  [Object.prototype, Array.prototype, null].includes(Object.getPrototypeOf(value))
+  isObject(value) && [Object.prototype, Array.prototype, null].includes(Object.getPrototypeOf(value))
 
-/** Returns whether an object, such as the values that a model keeps, has a password hash, also in its rows and lists. */
-function hasHash(value: unknown, hash: string | null, levels = MOST_LEVELS, seen = new Set<object>()): boolean {
-  if (typeof value !== 'object' || value === null || levels === 0) return false
-  if (seen.has(value) || seen.size === MOST_OBJECTS) return false
-  seen.add(value)
-  return membersOf(value).some(
-    ([, inner]) => isHashMember('', inner, hash) || (isRow(inner) && hasHash(inner, hash, levels - 1, seen)),
-  )
-}
-
-/** Returns a row or a list without the password hash: the same object where it has none, otherwise a copy. */
-function without(row: object, hash: string | null, levels = MOST_LEVELS): object {
-  const isTop = levels === MOST_LEVELS
-  const shown: [string, unknown][] = []
-  let isSame = !Object.getOwnPropertySymbols(row).some((name) => isHashMember('', readMember(row, name), hash))
-  for (const [name, value] of membersOf(row)) {
-    if (isHashMember(isTop ? name : '', value, hash)) {
-      isSame = false
-      continue
-    }
-    const inner = levels > 0 && isRow(value) ? without(value, hash, levels - 1) : value
-    isSame &&= inner === value
-    shown.push([name, inner])
+/** Returns an object without the password hash, also in its rows and lists: the same object where it has none, otherwise a copy. */
+function without(top: object, hash: string | null, hidden?: 'passwordHash'): object {
+  const rows = new Set([top])
+  const clean = new Map<object, [string, unknown][]>()
+  const copies = new Map<unknown, object>()
+  const copy = (row: object, members: [string, unknown][]) =>
+    copies.set(row, Array.isArray(row) ? members.map(([, value]) => value) : Object.fromEntries(members))
+  for (const row of rows) {
+    const members = membersOf(row)
+    const shown = members.filter(([name, value]) => !(row === top && name === hidden) && !isHash(value, hash))
+    const symbols = Object.getOwnPropertySymbols(row)
+    const isClean = shown.length === members.length && !symbols.some((name) => isHash(readMember(row, name), hash))
+    if (isClean) clean.set(row, shown)
+    else copy(row, shown)
+    for (const [, value] of shown) if (isRow(value) && rows.size < MOST_ROWS) rows.add(value)
   }
-  if (isSame) return row
-  return Array.isArray(row) ? shown.map(([, value]) => value) : Object.fromEntries(shown)
+  // A row that has one of the copied rows is copied too, the innermost first.
+  for (let before = 0; before < copies.size; ) {
+    before = copies.size
+    for (const [row, members] of [...clean].reverse())
+      if (members.some(([, value]) => copies.has(value)) && clean.delete(row)) copy(row, members)
+  }
+  for (const row of copies.values())
+    for (const [name, value] of Object.entries(row)) if (copies.has(value)) Reflect.set(row, name, copies.get(value))
+  return copies.get(top) ?? top
 }
 
 /** Copies a model. Its methods read the hidden members, and neither a loop nor JSON nor a log shows them. */
@@ -98,7 +99,7 @@ function copyOfModel(prototype: object, members: Members, hidden: readonly Prope
   const toJSON = members['toJSON'] ? members['toJSON'].value : memberOf(prototype, 'toJSON')
   const show = (...args: unknown[]) => {
     const shown: unknown = typeof toJSON === 'function' ? toJSON.apply(copy, args) : { ...copy }
-    return isPlainObject(shown) ? without(shown, hash) : shown
+    return isPlainObject(shown) ? without(shown, hash, 'passwordHash') : shown
   }
   const replaced = { value: show, configurable: true, writable: true }
   if (typeof toJSON === 'function') members['toJSON'] = replaced

@@ -126,12 +126,15 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     if (taken)
       throw misuse(`createAuth: auth.guard() takes no "${taken}". Pass it to createAuth(), or use requireBearer()`)
     // With the prototype, because the class of the options may provide some of them: a guard must not lose its scopes.
-    const withApp = (own: Partial<RequireBearerOptions>): RequireBearerOptions =>
-      Object.setPrototypeOf({ ...ownGuard, ...chosen, ...own }, Object.getPrototypeOf(options))
-    const byToken = requireBearerFor('auth.guard', withApp({}))
+    const guardWith = (own: Partial<RequireBearerOptions>) =>
+      requireBearerFor(
+        'auth.guard',
+        Object.setPrototypeOf({ ...ownGuard, ...chosen, ...own }, Object.getPrototypeOf(options)),
+      )
+    const byToken = guardWith({})
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
     const { isRevoked } = ownGuard
-    const ofTicket: Partial<RequireBearerOptions> = {
+    const byTicket = guardWith({
       tokens: ticketTokens,
       scheme: undefined,
       tokenFrom: ticketFrom,
@@ -140,8 +143,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
         // Another value than a boolean causes a 503.
         return isRevokedByHost === false ? tickets.isUsed(auth) : isRevokedByHost
       },
-    }
-    const byTicket = requireBearerFor('auth.guard', withApp(ofTicket))
+    })
     const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
     return Object.assign(
       function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {

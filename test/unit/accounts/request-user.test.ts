@@ -68,17 +68,54 @@ describe('the user of a row', () => {
     expect(row.local.password).toBe(HASH)
   })
 
-  it('has no hash that a getter or a symbol would show, and survives a circle', () => {
+  it('has no hash that a getter or a symbol would show', () => {
     const row: Record<PropertyKey, unknown> = { id: 'acc-1', passwordHash: HASH, [Symbol('row')]: HASH }
     Object.defineProperty(row, 'password', { get: () => HASH, enumerable: true })
-    row['self'] = row
     for (const shown of [inspect(userOf(row)), inspect({ ...userOf(row) })]) expect(shown).not.toContain(HASH)
     const user = {
       get password() {
         return HASH
       },
     }
-    expect(userOf({ id: 'acc-1', passwordHash: HASH, user })).toEqual({})
+    expect(userOf(mapped(user))).toEqual({})
+    expect(inspect(userOf(mapped({ name: 'Alice', [Symbol('row')]: HASH })))).toBe("{ name: 'Alice' }")
+  })
+
+  it('has no hash in rows that lead back to it, and keeps their circle', () => {
+    const row: Record<string, unknown> = { id: 'acc-1', passwordHash: HASH }
+    const [orders, alone]: object[][] = [[], []]
+    orders?.push({ of: row, all: orders })
+    alone?.push({ all: alone })
+    Object.assign(row, { orders, alone })
+    const user = userOf(row)
+    expect(inspect(user, { depth: 20 })).not.toContain(HASH)
+    expect(user).toEqual({ id: 'acc-1', orders: [{ of: user, all: user['orders'] }], alone: row['alone'] })
+    expect(user['alone']).toBe(alone)
+  })
+
+  it('has no hash in a row of many levels', () => {
+    let local: object = { password: HASH }
+    for (let level = 0; level < 20; level++) local = { local: [local] }
+    const shown = JSON.stringify(userOf({ id: 'acc-1', passwordHash: null, local }))
+    expect(shown).toBe(JSON.stringify({ id: 'acc-1', local }).replace(`"password":"${HASH}"`, ''))
+  })
+
+  it('does not get the prototype that a member of parsed JSON names', () => {
+    const user = userOf(JSON.parse(`{ "id": "acc-1", "passwordHash": null, "__proto__": { "old": "${HASH}" } }`))
+    expect(JSON.stringify(user)).toBe('{"id":"acc-1","__proto__":{}}')
+  })
+
+  it('is there soon although a row loads more and more rows: only the nearest 1000 are searched', () => {
+    let loaded = 0
+    const lazy = () => ({
+      get next(): unknown {
+        loaded++
+        return loaded < 5000 ? lazy() : undefined
+      },
+    })
+    expect(userOf(mapped({ orders: lazy(), local: { password: HASH } }))).toHaveProperty('local', {})
+    const others = ['the user', 'local']
+    expect(loaded + others.length).toBe(1000)
   })
 
   it('is there although a getter of its row throws', () => {
@@ -117,6 +154,50 @@ describe('the user of an object with methods', () => {
     }
     const account = new Account()
     expect(userOf(account)).toBe(account)
+    const entity = new (class extends Account {
+      profile = { passwordHash: 'of the profile' }
+      team = null
+    })()
+    Object.defineProperty(entity, 'password', { value: HASH })
+    expect(userOf(mapped(entity))).toBe(entity)
+  })
+
+  it('is not searched for a hash in the bytes of a picture', () => {
+    class Account {
+      picture = Buffer.from('picture')
+    }
+    const account = new Account()
+    const keys = vi.spyOn(Object, 'keys')
+    const user = userOf(mapped(account))
+    const isRead = keys.mock.calls.flat().includes(account.picture)
+    keys.mockRestore()
+    expect(user).toBe(account)
+    expect(isRead).toBe(false)
+  })
+
+  it('does not show the hash of an object with methods in it', () => {
+    class Local {
+      password = HASH
+    }
+    class Account {
+      local = new Local()
+    }
+    const user = userOf(mapped(new Account()))
+    expect(user['local']).toBeInstanceOf(Local)
+    for (const shown of shownBy(user)) expect(shown).not.toContain(HASH)
+  })
+
+  it('has its own form in a log and no other in JSON, where it has only the first', () => {
+    class Account {
+      name = 'Alice'
+      passwordHash = 'plain:x';
+      [inspect.custom]() {
+        return { ...this }
+      }
+    }
+    const user = userOf(mapped(new Account()))
+    expect(inspect(user)).toBe("{ name: 'Alice' }")
+    expect(user).not.toHaveProperty('toJSON')
   })
 
   it('has the methods and getters, which still know the hash', () => {
@@ -215,6 +296,18 @@ describe('the member "user" of an account', () => {
     user.setName('Bob')
     expect(doc._doc).toEqual({ _id: 'acc-1', name: 'Bob', password: HASH })
     expect(found(mapped(doc)).own).toBe(doc)
+  })
+
+  it('shows what toJSON returns without the hash of any form, until the host replaces toJSON', () => {
+    class Plain extends Doc {
+      override toJSON = () => ({ name: 'Alice', passwordHash: 'plain:x' }) as never
+    }
+    const user = userOf(mapped(new Plain('acc-1')))
+    expect(JSON.stringify(user)).toBe('{"name":"Alice"}')
+    user['toJSON'] = () => 'Bob'
+    expect(JSON.stringify(user)).toBe('"Bob"')
+    delete user['toJSON']
+    expect(user['toJSON']).toBe(Doc.prototype.toJSON)
   })
 
   it('shows what toJSON returns, where that is no object', () => {
