@@ -16,7 +16,11 @@ const COMMANDS = {
   vitest(node, file) {
     const args = ['run', '--config', 'test/vitest.config.ts', '--no-color', '--bail', '1', file]
     const { status, output } = node('node_modules/vitest/vitest.mjs', ...args)
-    return { status, output, reason: reasonIn(output, /\+ {3}"(.+)",/, /AssertionError: (.+)/, /Caused by: (.+)/) }
+    return {
+      status,
+      output,
+      reason: reasonIn(output, /\+ {3}"(.+)",/, /AssertionError: (.+)/, /Caused by: (.+)/, /^\w+Error: (.+)/m),
+    }
   },
   fuzz(node, kind) {
     const built = node('src/build.mjs')

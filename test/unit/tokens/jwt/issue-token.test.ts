@@ -75,6 +75,13 @@ describe('an issued token', () => {
     expect(decodePayload(token)).toEqual({ ...plain, jti: id, other: 1 })
   })
 
+  it('carries the session and the whole second of the sign-in, where it has them', () => {
+    const signedInAt = new Date(now * 1000 - 60_500)
+    const { token } = issueNow(issuer, { accountId: 'acc-1', sessionId: 'session-1', signedInAt })
+    expect(decodePayload(token)).toMatchObject({ sid: 'session-1', auth_time: now - 61 })
+    expect(decodePayload(issueNow(issuer, { accountId: 'acc-1' }).token)).not.toHaveProperty('auth_time')
+  })
+
   it('is another one each time, also within one second', () => {
     const issued = Array.from({ length: 20 }, () => issueNow(issuer, { accountId: 'acc-1' }))
     for (const name of ['token', 'id'] as const) expect(new Set(issued.map((one) => one[name])).size).toBe(20)
@@ -106,8 +113,19 @@ describe('issue refuses what cannot be put into a token', () => {
     ['a hole in the scopes', { accountId: 'a', scopes: new Array(1) }, 'scopes'],
     ['claims as an array', { accountId: 'a', claims: ['x'] }, 'claims'],
     ['claims as a string', { accountId: 'a', claims: 'x' }, 'claims'],
+    ['an empty session id', { accountId: 'a', sessionId: '' }, 'sessionId'],
+    ['a number as session id', { accountId: 'a', sessionId: 7 }, 'sessionId'],
+    ['a text as the time of the sign-in', { accountId: 'a', signedInAt: '2026-01-01' }, 'signedInAt'],
+    ['an invalid time of the sign-in', { accountId: 'a', signedInAt: new Date(Number.NaN) }, 'signedInAt'],
   ])('%s', (_, subject, named) => {
     expectMisuse(() => issueNow(issuer, subject as never), `"${named}" must be`)
+  })
+
+  it.each([
+    ['a text', 'acc-1', 'issue: pass an object like { accountId, scopes }'],
+    ['a member that it does not know', { accountId: 'a', sub: 'a' }, 'issue: unknown member "sub"'],
+  ])('%s', (_, subject, message) => {
+    expectMisuse(() => issueNow(issuer, subject as never), message)
   })
 })
 
@@ -177,6 +195,21 @@ it('warns of a token of 4,097 characters, and not of one of 4,096', async () => 
   expect(warned).not.toHaveBeenCalled()
   issueNow(withKid(long.kid, copy.makeIssuer), padded(long.pad))
   expect(warned.mock.calls).toEqual([[expect.stringContaining('4,096 characters'), expect.anything()]])
+})
+
+it.each<[string, object, string?]>([
+  ['a scope with a comma', { scopes: ['reports:read', 'a,b'] }, 'comma'],
+  ['a claim of the issuer', { claims: { tenant: 'north', iss: 'x' } }, '"iss"'],
+  ['a lifetime above that of the issuer', { lifetime: '2h' }, 'lifetime'],
+  ['nothing', { scopes: ['a'], claims: { tenant: 'north' }, lifetime: '1h' }],
+  ['nothing, for a token of a session, whose lifetime is not of the host', { lifetime: '2h', sessionId: 'session-1' }],
+])('warns of %s', async (_, subject, says) => {
+  vi.resetModules()
+  const copy = await import('../../../support/fixtures.js')
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  onTestFinished(() => warned.mockRestore())
+  issueNow(withKid('k1', copy.makeIssuer), { accountId: 'acc-1', ...subject })
+  expect(warned.mock.calls).toEqual(says === undefined ? [] : [[expect.stringContaining(says), expect.anything()]])
 })
 
 it('verifies a token of 2 ** 20 characters, and none that is longer', async () => {
