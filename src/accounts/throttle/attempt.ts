@@ -78,7 +78,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
   }
 
   function refuseDisconnects(keyOf: (name: LimitName) => string): void {
-    if (disconnects.reached(keyOf('address'))) throw new AuthError('overloaded')
+    if (disconnects.reached(keyOf(disconnects.name))) throw new AuthError('overloaded')
   }
 
   const withSpray = spray ? [...limits, spray.networks] : limits
@@ -132,7 +132,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       const isNewGuess = outcome === 'failed' && !hasEnded && spray !== undefined && !begun.has(spray.networks)
       hasEnded = true
       const left = leave()
-      if (outcome === 'disconnected' && left.length > 0) disconnects.fail(keyOf('address'))
+      if (outcome === 'disconnected' && left.length > 0) disconnects.fail(keyOf(disconnects.name))
       const counting: Promise<unknown>[] = []
       for (const limit of outcome === 'failed' ? left : []) {
         counting.push(countFailure(limit, keyOf(limit.name), storeFailed, entered.get(limit)))
