@@ -68,7 +68,6 @@ export function throttleKeys(email: string, address: string | undefined) {
 export function createAttempts(limits: readonly Limit[], spray: SprayLimit | undefined) {
   const byAddress = limits.filter(({ name }) => name === 'address')
   const disconnects = createLimit('address', DISCONNECTS)
-  const needsCount = spray !== undefined || limits.some(({ shared }) => shared !== undefined)
 
   function refuse(reached: readonly Limit[], keyOf: (name: LimitName) => string): void {
     for (const limit of reached) {
@@ -78,7 +77,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
   }
 
   function refuseDisconnects(keyOf: (name: LimitName) => string): void {
-    if (disconnects.reached(keyOf('address'))) throw new AuthError('overloaded')
+    if (disconnects.reached(keyOf(disconnects.name))) throw new AuthError('overloaded')
   }
 
   const withSpray = spray ? [...limits, spray.networks] : limits
@@ -132,7 +131,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       const isNewGuess = outcome === 'failed' && !hasEnded && spray !== undefined && !begun.has(spray.networks)
       hasEnded = true
       const left = leave()
-      if (outcome === 'disconnected' && left.length > 0) disconnects.fail(keyOf('address'))
+      if (outcome === 'disconnected' && left.length > 0) disconnects.fail(keyOf(disconnects.name))
       const counting: Promise<unknown>[] = []
       for (const limit of outcome === 'failed' ? left : []) {
         counting.push(countFailure(limit, keyOf(limit.name), storeFailed, entered.get(limit)))
@@ -158,7 +157,6 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
 
     async function count(): Promise<void> {
-      if (!needsCount) return
       try {
         if (spray && !begun.has(spray.networks) && (await spray.learn(digest, storeFailed))) {
           if (!beginAt([spray.networks])) throw new AuthError('overloaded')

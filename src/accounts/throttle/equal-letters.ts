@@ -70,14 +70,14 @@ export function equalLetters(): ReadonlyMap<string, string> {
  */
 function readRuns(runs: string): Map<string, string> {
   const read = new Map<string, string>()
-  const numberIn = (digits = '0') => Number.parseInt(digits, 36)
+  const numberIn = (digits: string) => Number.parseInt(digits, 36)
   let letter = 0
   for (const run of runs.split(' ')) {
-    const [letters = '', texts = ''] = run.split(':')
-    const [distance, more] = letters.split('+')
+    const [letters, texts] = run.split(':') as [string, string]
+    const [distance, more] = letters.split('+') as [string, string?]
     const codes = texts === '' ? [] : texts.split(',').map(numberIn)
     letter += numberIn(distance)
-    const last = letter + numberIn(more)
+    const last = more ? letter + numberIn(more) : letter
     read.set(String.fromCodePoint(letter), String.fromCodePoint(...codes))
     while (letter < last) {
       letter++

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { accountKey, LONGEST_EMAIL } from '../../../../src/accounts/throttle/account-key.js'
+import { equalLetters as lettersOfKeys } from '../../../../src/accounts/throttle/equal-letters.js'
 import { anyText } from '../../../support/values/any-text.js'
 import { charactersOfTable, equalLetters } from '../../../support/values/equal-letters.js'
 
@@ -204,6 +205,16 @@ describe('the work for an address', () => {
     expect(accountKey('\ufdfa'.repeat(320))).toBe(accountKey('\ufdfa'.repeat(22)))
     expect(accountKey(`${'é'.repeat(319)}æ`)).toBe(accountKey(`${'é'.repeat(319)}a`))
     expect(accountKey('b'.repeat(320))).not.toBe(accountKey('a'.repeat(320)))
+  })
+
+  it('is no normalisation for an address in ASCII', () => {
+    expect(normalised(() => accountKey(SMITH))).toEqual([])
+  })
+
+  it('ends with the 320th letter of the key, though some characters are many letters', () => {
+    const lookUp = vi.spyOn(lettersOfKeys(), 'get')
+    expect(accountKey('\ufefb'.repeat(320))).toHaveLength(320)
+    expect(lookUp).toHaveBeenCalledTimes(320)
   })
 
   it.each([

@@ -114,6 +114,14 @@ describe('the limits, by default', () => {
     expect(await guesses(throttle, 200)).toBe(1)
   })
 
+  it('count an attempt that begins twice as one', async () => {
+    const throttle = createThrottle()
+    const one = throttle.attempt(...ALICE)
+    expect([one.begin(), one.begin()]).toEqual([true, true])
+    one.end('succeeded')
+    expect(await guesses(throttle, 200)).toBe(10)
+  })
+
   it.each([-24, 24])('do not mind a wall clock that is set by %i hours', async (hours) => {
     const throttle = createThrottle()
     expect(await guesses(throttle, 20)).toBe(10)
@@ -232,6 +240,7 @@ describe('limits that are set', () => {
   const oneOf = (limit: string, size: object) => ({ limits: { [limit]: size } })
   it.each<[string, unknown, string]>([
     ['the name "budget"', { budget: {} }, 'createThrottle: unknown option "budget". Did you mean "limits"?'],
+    ['the name "budgets"', { budgets: {} }, 'createThrottle: unknown option "budgets". Did you mean "limits"?'],
     ['a limit as an option', { pair: {} }, 'createThrottle: unknown option "pair". Did you mean "limits"?'],
     ...['points', 'max', 'maxAttempts', 'windowMs', 'duration'].map((name): [string, object, string] => [
       `the option "${name}" of other packages`,
@@ -837,5 +846,14 @@ describe('the memory of a process', () => {
     onTestFinished(() => timers.mockRestore())
     createLimit('pair', { points: 1, duration: 60 }).fail('key')
     expect(timers.mock.results.map(({ value }) => value.hasRef())).toEqual([false])
+  })
+
+  it('counts a failure also where fake timers of a host are numbers', () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout').mockReturnValue(1 as never)
+    onTestFinished(() => timers.mockRestore())
+    const limit = createLimit('pair', { points: 1, duration: 60 })
+    limit.fail('key')
+    expect(limit.reached('key')).toBeDefined()
+    expect(timers).toHaveBeenCalledOnce()
   })
 })
