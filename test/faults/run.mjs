@@ -19,7 +19,7 @@ const COMMANDS = {
     return {
       status,
       output,
-      reason: reasonIn(output, /\+ {3}"(.+)",/, /AssertionError: (.+)/, /Caused by: (.+)/, /^\w+Error: (.+)/m),
+      reason: reasonIn(output, /\+ {3}"(.+)",/, /AssertionError: (.+)/, /Caused by: (.+)/, /^\w*Error: (.+)/m),
     }
   },
   fuzz(node, kind) {
