@@ -129,6 +129,21 @@ describe('issue refuses what cannot be put into a token', () => {
   })
 })
 
+it.each([
+  ['accountId', 'id sub subject userId user'],
+  ['scopes', 'scope permissions'],
+  ['claims', 'payload data'],
+  ['lifetime', 'expiresIn exp expiresAt ttl maxAge expiration'],
+  ['issuedAt', 'iat'],
+  ['sessionId', 'sid session'],
+  ['signedInAt', 'auth_time authTime'],
+])('names the member "%s" for what other packages call it: %s', (name, aliases) => {
+  for (const alias of aliases.split(' ')) {
+    const subject = { accountId: 'acc-1', [alias]: 'x' }
+    expectMisuse(() => issueNow(issuer, subject), `issue: unknown member "${alias}". Did you mean "${name}"?`)
+  }
+})
+
 describe('the lifetime of one token', () => {
   it.each([
     [undefined, 3600],
