@@ -68,6 +68,7 @@ export function throttleKeys(email: string, address: string | undefined) {
 export function createAttempts(limits: readonly Limit[], spray: SprayLimit | undefined) {
   const byAddress = limits.filter(({ name }) => name === 'address')
   const disconnects = createLimit('address', DISCONNECTS)
+  const needsCount = spray !== undefined || limits.some(({ shared }) => shared !== undefined)
 
   function refuse(reached: readonly Limit[], keyOf: (name: LimitName) => string): void {
     for (const limit of reached) {
@@ -157,6 +158,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
 
     async function count(): Promise<void> {
+      if (!needsCount) return
       try {
         if (spray && !begun.has(spray.networks) && (await spray.learn(digest, storeFailed))) {
           if (!beginAt([spray.networks])) throw new AuthError('overloaded')
