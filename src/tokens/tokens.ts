@@ -60,10 +60,13 @@ export interface TokenIssuer extends TypedVerifier {
  * @throws TypeError naming the option that is not valid
  */
 export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
-  const caller = 'createTokenIssuer'
-  const read = readOptions<TokenIssuerOptions, typeof issuerSchema>(caller, options, issuerSchema, tokenAliases)
-  return issuerOf(caller, read)
+  return issuerOf(ISSUER, readIssuerOptions(options))
 }
+
+const ISSUER = 'createTokenIssuer'
+
+const readIssuerOptions = (options: TokenIssuerOptions): IssuerSettings =>
+  readOptions<TokenIssuerOptions, typeof issuerSchema>(ISSUER, options, issuerSchema, tokenAliases)
 
 /** The options of an issuer after {@link issuerSchema}: times in milliseconds, the keys still unread. */
 export type IssuerSettings = Checked<typeof issuerSchema>
@@ -78,9 +81,8 @@ export const issuerOf = (caller: Subject, read: IssuerSettings): TokenIssuer =>
  * @throws TypeError naming the option that is not valid
  */
 export function createIssuers(options: TokenIssuerOptions): Record<'tokens' | 'tickets', TokenIssuer> {
-  const caller = 'createTokenIssuer'
-  const read = readOptions<TokenIssuerOptions, typeof issuerSchema>(caller, options, issuerSchema, tokenAliases)
-  const ring = holdKeyRing(caller, read)
+  const read = readIssuerOptions(options)
+  const ring = holdKeyRing(ISSUER, read)
   const audience = `${read.audience ?? read.issuer}#ticket`
   const ofTickets = { ...read, audience, cache: false as const, lifetime: 600_000 }
   return { tokens: issuerWith(read, ring), tickets: issuerWith(ofTickets, ring) }
