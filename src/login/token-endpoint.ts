@@ -1,12 +1,11 @@
 import type { Request, Response } from 'express'
 import type { EventSubject } from '../refusals/emitter.js'
-import type { HttpResponse } from '../refusals/responses.js'
+import { type HttpResponse, tokenResponse } from '../refusals/responses.js'
 import { assertOwnOrigin } from '../requests/cross-site.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { issueNowOf } from '../tokens/verifier.js'
 import { createCredentialsReader } from './read-credentials.js'
-import { createFinish, plain } from './sign-in/finish-sign-in.js'
-import { withText } from './sign-in/issuing.js'
+import { createFinish } from './sign-in/finish-sign-in.js'
 import type { TokenRouterSettings } from './token-router-options.js'
 
 /** Creates the token endpoint: request → credentials → account → token → response. */
@@ -30,7 +29,7 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
     const loggedIn = await login.logIn(credentials, origin, emit, subject)
     const now = issueNow?.(loggedIn.subject)
     const [issued, response] = now
-      ? plain(withText(now))
+      ? [now, tokenResponse(now)]
       : await finishSignIn({ ...loggedIn, req, res, origin, mode, remember })
     const { accountId } = loggedIn.subject
     emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })

@@ -61,6 +61,10 @@ export function jsonResponse(body: string): HttpResponse {
   return { status: 200, headers, body }
 }
 
+/** Returns the response of the token call. */
+export const tokenResponse = ({ token, expiresAt }: { token: string; expiresAt: Date }): HttpResponse =>
+  jsonResponse(JSON.stringify(tokenResult(token, expiresAt)))
+
 export const doneResponse = (): HttpResponse => ({ status: 204, headers: NO_STORE, body: '' })
 
 /** Five minutes: half of the default `maxAge` of `remoteKeys`. */

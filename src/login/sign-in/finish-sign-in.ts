@@ -66,7 +66,7 @@ export function createFinish(settings: FinishSettings) {
     if (refresh && mode) return issueWithRefresh(task, mode, refresh)
     const issued = await issue(req, subject, account)
     await start(task, { id: issued.id, expiresAt: issued.expiresAt }, lookUpOf(subject))
-    return plain(issued)
+    return [issued, jsonResponse(issued.text)]
   }
 
   async function issueWithRefresh(
@@ -114,5 +114,3 @@ export function createFinish(settings: FinishSettings) {
     await startSession({ sessions, session, confirm: lookUp?.confirm, isWanted, timeout, refreshing })
   }
 }
-
-export const plain = (issued: Issued): [Issued, HttpResponse] => [issued, jsonResponse(issued.text)]

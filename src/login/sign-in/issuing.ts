@@ -37,11 +37,9 @@ export function createIssuing({ tokens, respond, timeout }: IssuingSettings) {
   return async function issue(req: Request, subject: TokenSubject, account: object): Promise<Issued> {
     const issued = readIssued(await callHost('internal', () => tokens.issue(subject), calls))
     const { token, expiresAt } = issued
-    if (!respond) return withText(issued)
-    const text = textOf(
-      await callHost('internal', () => respond({ token, expiresAt, account: account as UserOf<Account>, req }), calls),
-    )
-    return { ...issued, text }
+    if (!respond) return { ...issued, text: JSON.stringify(tokenResult(token, expiresAt)) }
+    const given = { token, expiresAt, account: account as UserOf<Account>, req }
+    return { ...issued, text: textOf(await callHost('internal', () => respond(given), calls)) }
   }
 }
 
@@ -53,12 +51,6 @@ function readIssued(issued: IssuedToken): IssuedToken {
   }
   return { token, expiresAt, id }
 }
-
-/** Adds the response of the specification. */
-export const withText = (issued: IssuedToken): Issued => ({
-  ...issued,
-  text: JSON.stringify(tokenResult(issued.token, issued.expiresAt)),
-})
 
 /** @throws TypeError when `respond` did not return an object */
 function textOf(body: unknown): string {
