@@ -1,4 +1,4 @@
-// Tests login/steps/{check-password,look-up-account}.ts accounts/passwords/host-passwords.ts
+// Tests login/steps/{check-password,look-up-account}.ts
 
 import {
   type AccountStore,

@@ -53,6 +53,30 @@ describe('the hash queue', () => {
     expect(queue.load()).toEqual({ active: 0, waiting: 0 })
   })
 
+  it('keeps the slot of a running task when its login leaves twice', async () => {
+    const queue = createHashQueue(1, 10)
+    const running = task('a')
+    const slot = await queue.acquire()
+    await slot.start()
+    const done = slot.run(running.run)
+    slot.leave()
+    slot.leave()
+    expect(queue.load()).toEqual({ active: 1, waiting: 0 })
+    running.finish()
+    await turns(await done)
+    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('runs the task of a login that has left, without a thread', async () => {
+    const queue = createHashQueue(1, 10)
+    const slot = await queue.acquire()
+    slot.leave()
+    await slot.start()
+    expect(await slot.run(() => 'done')).toBe('done')
+    await turns()
+    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
   it('goes on after a task that fails or throws', async () => {
     const queue = createHashQueue(1, 10)
     const failing = run(queue, () => Promise.reject(new Error('one')))

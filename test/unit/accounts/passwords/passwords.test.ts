@@ -371,7 +371,9 @@ describe('isForbidden', () => {
     ...NOT_TRUE.map((value) => [JSON.stringify(value) ?? 'undefined', () => value] as [string, () => unknown]),
   ])('fails closed with %s', async (_, isForbidden) => {
     const { passwords, hash } = passwordsWith(isForbidden)
-    expect(await rejectionOf(passwords.hash('x'))).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+    const refusal = await rejectionOf(passwords.hash('x'))
+    expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+    expect(String(refusal.cause)).toMatch(/down|passwords: isForbidden must return true or false/)
     expect(hash).not.toHaveBeenCalled()
   })
 
