@@ -3,7 +3,8 @@ import { misuse, PAGE } from '../options/misuse.js'
 import type { Check } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
 import { isPlainObject } from '../options/values.js'
-import { type AccountStore, type FoundAccount, readAccount } from './account.js'
+import { callHost } from '../waiting/host-call.js'
+import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
 import { noteFirst } from './mistakes.js'
 
 export type FindById = NonNullable<AccountStore['findById']>
@@ -19,13 +20,33 @@ export const storeWithIds: Check<FindById> = (value) => {
   return (id) => store.findById(id)
 }
 
-export async function findAccount(findById: FindById, accountId: string): Promise<FoundAccount | undefined> {
-  const found = readAccount(await findById(accountId))
-  if (found && found.account.id !== accountId)
-    throw misuse(
-      'accounts: findById returned another account. Return the account with the id that was passed',
-      PAGE.accounts,
-    )
-  if (found) noteFirst(found)
-  return found
+/**
+ * Finds an account by its id.
+ * @param timeout the time limit, in milliseconds
+ * @throws AuthError `unavailable` when the store fails
+ */
+export function findAccount(findById: FindById, accountId: string, timeout: number): Promise<FoundAccount | undefined> {
+  async function lookUp(): Promise<FoundAccount | undefined> {
+    const found = readAccount(await findById(accountId))
+    if (found && found.account.id !== accountId)
+      throw misuse(
+        'accounts: findById returned another account. Return the account with the id that was passed',
+        PAGE.accounts,
+      )
+    if (found) noteFirst(found)
+    return found
+  }
+  return callHost('accounts', lookUp, { timeout })
+}
+
+/** Returns why an account may no longer use what it received at a time: a sign-in, a session or a token. */
+export function reasonAgainst(
+  account: Account | undefined,
+  received: Date,
+): 'unknown_account' | 'account_disabled' | 'superseded' | undefined {
+  if (!account) return 'unknown_account'
+  const { disabled, tokensValidAfter } = account
+  if (disabled) return 'account_disabled'
+  // Not `<`: a time that is not a number must not pass.
+  return tokensValidAfter && !(received >= tokensValidAfter) ? 'superseded' : undefined
 }

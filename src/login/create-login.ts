@@ -75,7 +75,7 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
   const emitToObserver = onEvent && emitter(onEvent)
 
   /** Logs in with credentials that were read. Reports only failures that do not end the login. */
-  async function traced(credentials: SentCredentials, origin: Origin, emit: Emit, subject: EventSubject) {
+  function logInWithTrace(credentials: SentCredentials, origin: Origin, emit: Emit, subject: EventSubject) {
     if (emailInEvents) subject.email = credentials.email
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
@@ -99,7 +99,7 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
     refuseAddress: (address) => refuseKnownAddress(dependencies, address),
     async logIn(credentials, origin, emit, subject) {
       try {
-        return await traced(credentials, origin, emitToObserver ?? emit, subject)
+        return await logInWithTrace(credentials, origin, emitToObserver ?? emit, subject)
       } catch (thrown) {
         throw emitToObserver ? reported(thrown, emitToObserver, subject) : asCallRefusal('token', thrown)
       }
@@ -112,7 +112,7 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
     const subject: EventSubject = { address: origin.address }
     try {
       const credentials = credentialsIn(given, LONGEST_CREDENTIALS)
-      return await traced({ ...credentials, fields: fieldsIn(given, extraFields) }, origin, emit, subject)
+      return await logInWithTrace({ ...credentials, fields: fieldsIn(given, extraFields) }, origin, emit, subject)
     } catch (thrown) {
       const refusal = reported(thrown, emit, subject)
       throw hostErrorOf(refusal) ?? refusal
@@ -122,7 +122,7 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
 }
 
 /** Limits the token calls that wait for a function of the host around a login, which may ask a store before the queue of the login. */
-const { run: limitCalls } = createGate(TOKEN_CALLS)
+const { run: limitHostLogins } = createGate(TOKEN_CALLS)
 
 /** The refusals that a function of the host around a login may end with. */
 const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
@@ -140,7 +140,9 @@ export function loginPortOf(login: Login, timeout: number): LoginPort {
       refuseAddress: () => undefined,
       logIn: async ({ email, password, fields }, { req, source }) => {
         const credentials = { ...fields, email, password }
-        return readResult(await limitCalls(source, () => callHost('internal', () => login(credentials, req), options)))
+        return readResult(
+          await limitHostLogins(source, () => callHost('internal', () => login(credentials, req), options)),
+        )
       },
     }
   )
@@ -148,7 +150,7 @@ export function loginPortOf(login: Login, timeout: number): LoginPort {
 
 function subjectOfLogin({ account, asOf, confirm, terms }: LoggedIn): TokenSubject {
   const lookedUp = subjectOf(account, asOf)
-  const issuedAt = withLookUp(asOf, { confirm, subject: () => lookedUp, terms })
+  const issuedAt = withLookUp(asOf, { confirm, subject: lookedUp, terms })
   return withTerms({ ...lookedUp, issuedAt }, terms)
 }
 

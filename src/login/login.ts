@@ -28,7 +28,7 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
   let slot: PasswordsSlot | undefined
   let step: Promise<unknown> | undefined
   try {
-    slot = await waitForSlot({ ...task, attempt })
+    slot = await waitForSlot(task, attempt)
     assertBegun(attempt)
     const asOf = new Date(task.clock())
     const found = await lookUpAccount(task)

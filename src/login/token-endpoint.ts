@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { EventSubject } from '../refusals/emitter.js'
-import { type HttpResponse, tokenResponse } from '../refusals/responses.js'
+import { type HttpResponse, jsonResponse, tokenText } from '../refusals/responses.js'
 import { assertOwnOrigin } from '../requests/cross-site.js'
 import type { RequestOrigin } from '../requests/origin.js'
 import { issueNowOf } from '../tokens/verifier.js'
@@ -29,7 +29,7 @@ export function createTokenEndpoint(settings: TokenRouterSettings) {
     const loggedIn = await login.logIn(credentials, origin, emit, subject)
     const now = issueNow?.(loggedIn.subject)
     const [issued, response] = now
-      ? [now, tokenResponse(now)]
+      ? [now, jsonResponse(tokenText(now))]
       : await finishSignIn({ ...loggedIn, req, res, origin, mode, remember })
     const { accountId } = loggedIn.subject
     emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })

@@ -19,7 +19,7 @@ const MARKS = {
   TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
   Sessions: Symbol.for('express-token-endpoint.Sessions.2'),
   OtherDevices: Symbol.for('express-token-endpoint.OtherDevices.1'),
-  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.4'),
+  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.5'),
 } as const
 
 export type Brand = keyof typeof MARKS

@@ -1,10 +1,9 @@
 import type { Account, FoundAccount } from '../accounts/account.js'
-import { type FindById, findAccount } from '../accounts/find-account.js'
+import { type FindById, findAccount, reasonAgainst } from '../accounts/find-account.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { RefreshRefusal } from '../refusals/codes.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
 import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/refresh/refreshing.js'
-import { callHost } from '../waiting/host-call.js'
 
 /** One refresh: its dependencies, what the refresh token names, and the client. */
 export interface RefreshTask<Token> {
@@ -31,12 +30,12 @@ export interface Refreshed<Token> {
  * @throws AuthError `invalid_refresh_token` with the reason, `unavailable`, `overloaded` or `client_closed_request`
  */
 export async function refresh<Token>(task: RefreshTask<Token>): Promise<Refreshed<Token>> {
-  const found = await findSession(task)
-  const account = await lookUpAccount(task, found)
-  await assertAccount(task, found, account)
-  const issued = await task.issue(found, account as FoundAccount)
+  const session = await findSession(task)
+  const found = await findAccount(task.findById, session.accountId, task.timeout)
+  const account = await requireAccount(task, session, found)
+  const issued = await task.issue(session, account)
   if (!task.isWanted()) throw new AuthError('client_closed_request')
-  return { issued, session: await rotate(task, found, (account as FoundAccount).account) }
+  return { issued, session: await rotate(task, session, account.account) }
 }
 
 /** Ends the session of a refresh token. Does nothing for a session that has ended. */
@@ -52,32 +51,18 @@ async function findSession({ refreshing, presented }: Pick<RefreshTask<unknown>,
   return session
 }
 
-/** Looks the account up before the session moves on, so that a failing store uses up no refresh token. */
-function lookUpAccount({ findById, timeout }: RefreshTask<unknown>, { accountId }: RefreshableSession) {
-  return callHost('accounts', () => findAccount(findById, accountId), { timeout })
-}
-
 /** Ends the session of an account that is gone or disabled, whose password was changed, or that has ended its earlier tokens. */
-async function assertAccount(
+async function requireAccount(
   task: RefreshTask<unknown>,
   session: RefreshableSession,
   found: FoundAccount | undefined,
-): Promise<void> {
-  const reason = reasonAgainst(task.refreshing, session, found?.account)
-  if (reason) await end(task, session, 'account', reason)
-}
-
-function reasonAgainst(
-  refreshing: Refreshing,
-  session: RefreshableSession,
-  account: Account | undefined,
-): RefreshRefusal | undefined {
-  if (!account) return 'unknown_account'
-  const { disabled, tokensValidAfter, passwordHash } = account
-  if (disabled) return 'account_disabled'
-  // Not `<`: a time that is not a number must not pass.
-  if (tokensValidAfter && !(session.createdAt >= tokensValidAfter)) return 'superseded'
-  return refreshing.hasOtherPassword(session, passwordHash) ? 'superseded' : undefined
+): Promise<FoundAccount> {
+  const reason = reasonAgainst(found?.account, session.createdAt)
+  if (!found || reason) return end(task, session, 'account', reason ?? 'unknown_account')
+  if (task.refreshing.hasOtherPassword(session, found.account.passwordHash)) {
+    return end(task, session, 'account', 'superseded')
+  }
+  return found
 }
 
 /** Moves the session to its next generation. Ends a session whose refresh token was used before. */

@@ -55,15 +55,15 @@ export const tokenResult = (token: string, expiresAt: Date) => ({
   expiration: expiresAt.toISOString(),
 })
 
+/** Returns the text of the token call's response. */
+export const tokenText = ({ token, expiresAt }: { token: string; expiresAt: Date }): string =>
+  JSON.stringify(tokenResult(token, expiresAt))
+
 /** Returns a response with JSON that no cache may store: a token, or a list of sessions. */
 export function jsonResponse(body: string): HttpResponse {
   const headers = { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' }
   return { status: 200, headers, body }
 }
-
-/** Returns the response of the token call. */
-export const tokenResponse = ({ token, expiresAt }: { token: string; expiresAt: Date }): HttpResponse =>
-  jsonResponse(JSON.stringify(tokenResult(token, expiresAt)))
 
 export const doneResponse = (): HttpResponse => ({ status: 204, headers: NO_STORE, body: '' })
 

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { memberOf } from '../options/values.js'
 import { http2StreamOf } from '../refusals/send-response.js'
 import { warnOnce } from '../refusals/warnings.js'
 import type { Source } from '../waiting/fair-queue.js'
@@ -53,7 +54,7 @@ export function sourceIn(origin: LazyOrigin): Source {
 
 /** Returns the client's address: Express's `req.ip`, or the socket's where there is no Express. */
 export function addressOf(req: HttpRequest): string | undefined {
-  return req.ip ?? req.socket?.remoteAddress
+  return (memberOf(req, 'ip') as string | undefined) ?? req.socket?.remoteAddress
 }
 
 /** Warns once when the app's setting `trust proxy` makes the addresses of clients useless for the failed-login limits. */

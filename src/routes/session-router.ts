@@ -53,7 +53,7 @@ const ONE = /^\/[^/]+$/
 const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''
 
 /** Limits the requests that wait for the store of sessions. */
-const { run: limitCalls } = createGate(GUARDED_REQUESTS)
+const { run: limitSessionCalls } = createGate(GUARDED_REQUESTS)
 
 /** The time limit for the look-up of a session after a guard of the host, in milliseconds. */
 const GUARD_MS = 5000
@@ -95,7 +95,7 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   function endpoint(part: Part, run: Run): RequestHandler {
     async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse> {
       try {
-        return await limitCalls(sourceOf(req), async () => {
+        return await limitSessionCalls(sourceOf(req), async () => {
           // Old tokens and API keys must not show where their user is signed in. Another guard may admit a token whose session has ended.
           const hasEnded =
             !mayHaveSession(auth) ||

@@ -182,16 +182,16 @@ export function createGate(limits: GateLimits, { queue: queueLimits, refusal = o
      * the first call on, the item is not refused any more.
      * @throws the error of `refusal` when there is no room; the rejection of the task
      */
-    run<T>(source: Source, task: (isWanted: () => boolean) => PromiseLike<T> | T): Promise<T> {
+    run<T>(source: Source, task: (isWaiting: () => boolean) => PromiseLike<T> | T): Promise<T> {
       return new Promise((resolve, reject) => {
         const item: Inside = { refuse: () => reject(refusal()) }
         const leave = tryEnter(source, item)
         if (!leave) return reject(refusal())
-        const isWanted = () => {
+        const isWaiting = () => {
           item.refuse &&= null
           return item.refuse === null
         }
-        const run = async () => task(isWanted)
+        const run = async () => task(isWaiting)
         // Leaves first, because the request may enter again for its next task.
         run().finally(leave).then(resolve, reject)
       })

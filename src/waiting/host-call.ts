@@ -41,6 +41,9 @@ export async function callHost<T>(
   }
 }
 
+/** After so many time limits, a call of the host counts as one that never ends. */
+export const MOST_TIMEOUTS = 12
+
 /**
  * Waits for a result. A result that comes after the time limit is dropped.
  * @throws Error after the time limit; what the promise rejects with

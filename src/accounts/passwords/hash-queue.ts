@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { own } from '../../options/values.js'
 import { createGate, type EnterRequest, type Gate, type Leave, ownRequest } from '../../waiting/gate.js'
-import { withDeadline } from '../../waiting/host-call.js'
+import { MOST_TIMEOUTS, withDeadline } from '../../waiting/host-call.js'
 
 /** The load of the password checks, for metrics. */
 export interface HashQueueLoad {
@@ -28,9 +28,6 @@ const SLOTS_PER_THREAD = 32
 
 /** The most waiting logins of one connection. Only a client that pipelines requests has more than one. */
 const PER_CONNECTION = 64
-
-/** A thread is free after that many time limits, because a host's own hasher may never end. */
-const MOST_TIMEOUTS = 12
 
 /** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
 export function createHashQueue(concurrency: number, queue: number) {

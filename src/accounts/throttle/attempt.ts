@@ -70,14 +70,14 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
   const disconnects = createLimit('address', DISCONNECTS)
   const needsCount = spray !== undefined || limits.some(({ shared }) => shared !== undefined)
 
-  function refuse(reached: readonly Limit[], keyOf: (name: LimitName) => string): void {
-    for (const limit of reached) {
+  function assertNotReached(checked: readonly Limit[], keyOf: (name: LimitName) => string): void {
+    for (const limit of checked) {
       const refusal = limit.reached(keyOf(limit.name))
       if (refusal) throw refusal
     }
   }
 
-  function refuseDisconnects(keyOf: (name: LimitName) => string): void {
+  function assertFewDisconnects(keyOf: (name: LimitName) => string): void {
     if (disconnects.reached(keyOf(disconnects.name))) throw new AuthError('overloaded')
   }
 
@@ -107,7 +107,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
 
     /** Leaves no limit begun where one has no room, because the attempt waits. */
     function beginAt(added: readonly Limit[]): boolean {
-      refuse(added, keyOf)
+      assertNotReached(added, keyOf)
       const hasRoom = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
       if (!hasRoom) leave()
       return hasRoom
@@ -115,7 +115,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
 
     function begin(): boolean {
       if (hasBegun) return true
-      refuseDisconnects(keyOf)
+      assertFewDisconnects(keyOf)
       hasBegun = beginAt(limitsOf(digest))
       return hasBegun
     }
@@ -177,8 +177,8 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
 
   function checkAddress(address: string | undefined): void {
     const keyOf = throttleKeys('', address)
-    refuse(byAddress, keyOf)
-    refuseDisconnects(keyOf)
+    assertNotReached(byAddress, keyOf)
+    assertFewDisconnects(keyOf)
   }
 
   /** Forgets the failures in memory before those in the store, so that this process never refuses because the store has failed. */

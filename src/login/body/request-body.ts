@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isUint8Array } from 'node:util/types'
 import type { ContentType } from 'content-type'
-import { bare, own } from '../../options/values.js'
+import { bare, memberOf, own } from '../../options/values.js'
 import { contentType, rawBody } from '../../packages/on-first-use.cjs'
 import { AuthError } from '../../refusals/auth-error.js'
 import { type AuthErrorCode, REFUSALS } from '../../refusals/codes.js'
@@ -46,7 +46,7 @@ export function createBodyReader({ bodyLimit, allowedOrigins }: BodyLimits) {
     const failed = (error: unknown) => {
       throw faultOf(req, error)
     }
-    const bytes = canBeRead(req) ? await readRaw(req, { limit: bodyLimit, length }).catch(failed) : req.body
+    const bytes = canBeRead(req) ? await readRaw(req, { limit: bodyLimit, length }).catch(failed) : memberOf(req, 'body')
     if (!isUint8Array(bytes)) return () => bytes
     if (bytes.length > bodyLimit) throw new AuthError('body_too_large')
     return function parseBody() {

@@ -1,10 +1,9 @@
-import { type FindById, findAccount } from '../../accounts/find-account.js'
+import { type FindById, findAccount, reasonAgainst } from '../../accounts/find-account.js'
 import { isValidDate } from '../../options/values.js'
 import { AuthError } from '../../refusals/auth-error.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
-import { callHost } from '../../waiting/host-call.js'
 import { type LoginResult, subjectOf } from '../create-login.js'
-import { createConfirmation, reasonAgainst, withLookUp } from '../steps/confirmation.js'
+import { createConfirmation, withLookUp } from '../steps/confirmation.js'
 
 interface Finder {
   tokens: TokenIssuer
@@ -21,7 +20,7 @@ interface Finder {
 export async function loginById({ tokens, findById, timeout }: Finder, id: string, since?: Date): Promise<LoginResult> {
   const now = Number(tokens.now())
   const asOf = new Date(now)
-  const lookUp = () => callHost('accounts', () => findAccount(findById, id), { timeout })
+  const lookUp = () => findAccount(findById, id, timeout)
   const found = await lookUp()
   const reason = reasonAgainst(found?.account, isValidDate(since) ? since : asOf)
   if (!found || reason) throw new AuthError('invalid_credentials', { ...(reason && { reason }), accountId: id })
@@ -30,6 +29,6 @@ export async function loginById({ tokens, findById, timeout }: Finder, id: strin
   const subject = { ...subjectOf(found.account, asOf), ...(isValidDate(since) && { signedInAt: since }) }
   return {
     account: found.user,
-    subject: { ...subject, issuedAt: withLookUp(asOf, { confirm, subject: () => subject }) },
+    subject: { ...subject, issuedAt: withLookUp(asOf, { confirm, subject }) },
   }
 }

@@ -83,7 +83,7 @@ export function createFinish(settings: FinishSettings) {
     // A login of the host may not tell. The session still has to know the account as it is.
     const lookUp = lookUpOf(subject) ?? (await lookUpById(routes, subject.accountId, createdAt))
     const issued = await issue(req, withinSession(subject, { id, createdAt, expiresAt }, now), account)
-    const terms = keptTerms(subject, lookUp.subject(), lookUp.terms)
+    const terms = keptTerms(subject, lookUp.subject, lookUp.terms)
     await start(task, { id, expiresAt, refresh: state }, lookUp, refreshing)
     const refreshToken = refreshing.write({ sessionId: id, generation: 0, terms }, tokens.issuer)
     const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }
@@ -92,11 +92,11 @@ export function createFinish(settings: FinishSettings) {
 
   /** Looks up the account of a sign-in that a function of the host has done. */
   async function lookUpById({ findById }: RefreshRoutes, id: string, asOf: Date): Promise<LookUp> {
-    const lookUp = () => callHost('accounts', () => findAccount(findById, id), { timeout })
+    const lookUp = () => findAccount(findById, id, timeout)
     const found = await lookUp()
     if (!found) throw new AuthError('invalid_credentials', { reason: 'unknown_account', accountId: id })
     const confirm = createConfirmation({ id, asOf, lookUp, isKnown: () => true })
-    return { confirm, subject: () => subjectOf(found.account, asOf) }
+    return { confirm, subject: subjectOf(found.account, asOf) }
   }
 
   async function start(

@@ -3,21 +3,17 @@ import type { Account } from '../../accounts/account.js'
 import type { UserOf } from '../../accounts/request-user.js'
 import { describe } from '../../options/read-options.js'
 import { isPlainObject, isValidDate } from '../../options/values.js'
-import { tokenResult } from '../../refusals/responses.js'
+import { tokenText } from '../../refusals/responses.js'
 import type { IssuedToken, TokenSubject } from '../../tokens/jwt/issue-token.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
-import type { Source } from '../../waiting/fair-queue.js'
 import { createGate } from '../../waiting/gate.js'
 import { callHost } from '../../waiting/host-call.js'
 import { TOKEN_CALLS } from '../../waiting/request-limits.js'
 import type { TokenRouterOptions } from '../token-router-options.js'
 import { CALL_CODES } from './start-session.js'
 
-/** Limits the token calls that wait for functions of the host, because a hasher that waits for another service may be fast. */
-const gate = createGate(TOKEN_CALLS)
-
-/** Runs a task within the limit of token calls that wait for functions of the host, in total, of a network and of a connection. */
-export const limitCalls = <T>(source: Source, task: (isWaiting: () => boolean) => Promise<T>) => gate.run(source, task)
+/** Limits the token calls that wait for functions of the host. The queue of the login does not limit them, because the login has ended. */
+export const { run: limitCalls } = createGate(TOKEN_CALLS)
 
 /** A new token, and the response as JSON. */
 export interface Issued extends IssuedToken {
@@ -37,7 +33,7 @@ export function createIssuing({ tokens, respond, timeout }: IssuingSettings) {
   return async function issue(req: Request, subject: TokenSubject, account: object): Promise<Issued> {
     const issued = readIssued(await callHost('internal', () => tokens.issue(subject), calls))
     const { token, expiresAt } = issued
-    if (!respond) return { ...issued, text: JSON.stringify(tokenResult(token, expiresAt)) }
+    if (!respond) return { ...issued, text: tokenText(issued) }
     const given = { token, expiresAt, account: account as UserOf<Account>, req }
     return { ...issued, text: textOf(await callHost('internal', () => respond(given), calls)) }
   }

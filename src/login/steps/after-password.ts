@@ -54,6 +54,8 @@ export async function askAfterPassword(
   const abort = () => ended.abort()
   // Not AbortSignal.any(), which Node 20 keeps in memory for as long as the connection is open.
   signal.addEventListener('abort', abort)
+  // The client may have disconnected while its password was checked.
+  if (signal.aborted) abort()
   try {
     const ask = async () => readTerms(await afterPassword({ account: own, fields, req, signal: ended.signal }), account)
     const about = { accountId: account.id }

@@ -10,8 +10,8 @@ import { NOT_CHECKED } from './login-attempt.js'
 import type { CheckedTask, LoginTask } from './login-task.js'
 
 /** Waits for a queue slot and for room in the limits: in one act, because a login without room must not keep a slot from others. */
-export function waitForSlot(task: LoginTask & { attempt?: Attempt }): Promise<PasswordsSlot> {
-  const { passwords, attempt, source, signal, timeout } = task
+export function waitForSlot(task: LoginTask, attempt?: Attempt): Promise<PasswordsSlot> {
+  const { passwords, source, signal, timeout } = task
   const admit = attempt && (() => attempt.begin())
   const reserve = () => passwords.reserve({ source, signal, timeout, admit })
   return callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leaveSlot })

@@ -1,8 +1,8 @@
 import type { Account, FoundAccount } from '../../accounts/account.js'
+import { reasonAgainst } from '../../accounts/find-account.js'
 import { brandOf, brandWith } from '../../options/brand.js'
 import { memberOf } from '../../options/values.js'
 import { AuthError } from '../../refusals/auth-error.js'
-import type { LoginRefusal } from '../../refusals/codes.js'
 import type { ConfirmedHash } from '../../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
 import { callHost } from '../../waiting/host-call.js'
@@ -73,20 +73,11 @@ async function verifyLater(task: LoginTask, hash: string | null): Promise<boolea
   }
 }
 
-/** Returns why an account that was authenticated at a time may not sign in. */
-export function reasonAgainst(account: Account | undefined, asOf: Date): LoginRefusal | undefined {
-  if (!account) return 'unknown_account'
-  const { disabled, tokensValidAfter } = account
-  if (disabled) return 'account_disabled'
-  // Not `<`: a time that is not a number must not pass.
-  return tokensValidAfter && !(asOf >= tokensValidAfter) ? 'superseded' : undefined
-}
-
 /** The facts that a login has about its subject. */
 export interface LookUp {
   confirm: Confirm
-  /** Returns the subject of the account as it was looked up. The subject of the sign-in may have other scopes, claims or another lifetime. */
-  subject(): AccountSubject
+  /** The subject of the account as it was looked up. The subject of the sign-in may have other scopes, claims or another lifetime. */
+  subject: AccountSubject
   /** The terms that `afterPassword` returned. Default: none. */
   terms?: SignInTerms | undefined
 }

@@ -4,7 +4,7 @@ import { describe } from '../../options/read-options.js'
 import { ignoringErrors, isThenable, settled } from '../../options/values.js'
 import { AuthError, isAuthError } from '../../refusals/auth-error.js'
 import { isSignInRefusal } from '../../refusals/sign-in-refusal.js'
-import { callHost, withDeadline } from '../../waiting/host-call.js'
+import { callHost, MOST_TIMEOUTS, withDeadline } from '../../waiting/host-call.js'
 import type { CheckedTask, LoginDependencies, LoginTask } from './login-task.js'
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
@@ -30,7 +30,7 @@ export function createAttempt(task: LoginTask): Promise<Attempt> {
   const storeFailed = (error: unknown) => dependencyFailed('throttle', error)
   async function create(): Promise<Attempt> {
     const digest = await throttle.digestPassword?.(password)
-    const attempt = throttle.attempt(keyOf(task), address, storeFailed, digest)
+    const attempt = throttle.attempt(limitKeyOf(task), address, storeFailed, digest)
     await attempt.check()
     return attempt
   }
@@ -38,7 +38,7 @@ export function createAttempt(task: LoginTask): Promise<Attempt> {
 }
 
 /** Returns the name of the account for the failed-login limits. */
-function keyOf({ limitKey, email, req, fields }: LoginTask): string {
+function limitKeyOf({ limitKey, email, req, fields }: LoginTask): string {
   if (!limitKey) return email
   const key: unknown = settled(limitKey({ email, req, fields }))
   if (typeof key === 'string' && key !== '') return key
@@ -62,12 +62,9 @@ export function endAttempt(attempt: Attempt, outcome: AttemptOutcome): void {
   ignoringErrors(() => attempt.end(outcome))
 }
 
-/** Only a wrong password is a failed login, and what the host says is one. */
+/** Returns whether a refusal counts as a failed login: a wrong password, or a refusal of the host with `countAsFailure`. */
 const isFailedLogin = (error: unknown) =>
   isSignInRefusal(error) ? error.countAsFailure : isAuthError(error) && error.code === 'invalid_credentials'
-
-/** The time limits after which a step of the host that has not ended counts as one that does not end. */
-const MOST_TIMEOUTS = 12
 
 /**
  * Ends the attempt of a refused login.

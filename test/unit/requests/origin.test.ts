@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { addressOf, disconnectSignal, followerOf, sourceOf } from '../../../src/requests/origin.js'
+import { polluted } from '../../support/pollution.js'
 
 describe('where a request comes from', () => {
   const socket = { remoteAddress: '2001:db8:0:1::5' }
@@ -21,6 +22,10 @@ describe('where a request comes from', () => {
   ])('is %s', (_, members, address, network) => {
     expect(addressOf(request(members))).toBe(address)
     expect(sourceOf(request(members))).toEqual({ network, connection: members.socket ?? undefined })
+  })
+
+  it('is the address of the connection, without Express and with a polluted prototype', async () => {
+    expect(await polluted({ ip: '192.0.2.66' }, () => addressOf(request({ socket })))).toBe('2001:db8:0:1::5')
   })
 
   it('is one connection for all streams of HTTP/2 that have ended, and a session for each other stream', () => {

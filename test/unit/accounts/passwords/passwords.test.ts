@@ -371,7 +371,7 @@ describe('isForbidden', () => {
     ...NOT_TRUE.map((value) => [JSON.stringify(value) ?? 'undefined', () => value] as [string, () => unknown]),
   ])('fails closed with %s', async (_, isForbidden) => {
     const { passwords, hash } = passwordsWith(isForbidden)
-    const refusal = await rejectionOf(passwords.hash('x'))
+    const refusal = (await rejectionOf(passwords.hash('x'))) as Error
     expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
     expect(String(refusal.cause)).toMatch(/down|passwords: isForbidden must return true or false/)
     expect(hash).not.toHaveBeenCalled()

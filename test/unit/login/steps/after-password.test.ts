@@ -263,6 +263,19 @@ describe('a sign-in with a step after the password', () => {
     expect(signal?.aborted).toBe(true)
   })
 
+  it('receives an aborted signal when the client disconnected while its password was checked', async () => {
+    const client = new AbortController()
+    const { hash } = fastPasswords()
+    const afterPassword = vi.fn((_signIn: { signal: AbortSignal }) => undefined)
+    const verify = async () => {
+      client.abort()
+      return true
+    }
+    const logIn = createLogin({ accounts: () => alice, passwords: { hash, verify }, afterPassword })
+    await logIn({ email: alice.email, password: 'x' }, { signal: client.signal })
+    expect(afterPassword.mock.calls[0]?.[0].signal.aborted).toBe(true)
+  })
+
   it('reports a code that is a name of an object as a refusal', async () => {
     const { post, events } = await start({ afterPassword: () => Promise.reject(new SignInRefusal('constructor')) })
     expect(await post(GOOD)).toMatchObject({ status: 403 })
