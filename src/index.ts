@@ -51,6 +51,7 @@ export {
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
 export type { TokenFrom } from './guard/token-source.js'
+export type { Credentials, ExtraFields } from './login/body/credentials.js'
 export type { FieldNames } from './login/body/field-names.js'
 export { createLogin, type Login, type LoginResult } from './login/create-login.js'
 export type { CredentialsOptions } from './login/credentials-options.js'
@@ -59,8 +60,8 @@ export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
 export type { RefreshChoice } from './login/refresh-mode.js'
 export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/sign-in/create-sign-in.js'
-export type { AfterPassword, CheckedPassword, ExtraFields } from './login/steps/after-password.js'
-export type { Credentials, LimitKey } from './login/steps/login-task.js'
+export type { AfterPassword, CheckedPassword } from './login/steps/after-password.js'
+export type { LimitKey } from './login/steps/login-task.js'
 export type { SignInTerms } from './login/steps/sign-in-terms.js'
 export type { IssuedResponse, TokenRouterOptions } from './login/token-router-options.js'
 export type { Clock, Duration } from './options/checks.js'
@@ -73,6 +74,7 @@ export type {
   RefreshRefusal,
   TokenRefusal,
 } from './refusals/codes.js'
+export type { RefusalBody, Refuse } from './refusals/custom-response.js'
 export type {
   AuthEvent,
   AuthObserver,
@@ -87,7 +89,6 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './refusals/events.js'
-export type { RefusalBody, Refuse } from './refusals/own-response.js'
 export type { RefreshMode } from './refusals/responses.js'
 export { SignInRefusal, type SignInRefusalOptions } from './refusals/sign-in-refusal.js'
 export { type AuthErrorsOptions, authErrors } from './routes/auth-errors.js'

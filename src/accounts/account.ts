@@ -81,7 +81,7 @@ export interface FoundAccount {
   /** The object that the store returned. */
   original: object
   /** The host's own object of the account, for the host's decisions. */
-  own: object
+  hostAccount: object
   /** The same object for `req.user` and results, where it does not show the password hash. */
   user: object
 }

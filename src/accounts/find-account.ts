@@ -9,14 +9,14 @@ import { noteFirst } from './mistakes.js'
 
 export type FindById = NonNullable<AccountStore['findById']>
 
-const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) => {
+const storeObject = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) => {
   if (typeof value !== 'function' && !isPlainObject(value)) return ''
   const byEmail =
     'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
   return methodHint(value, 'findById', ['findByEmail']) || byEmail
 })
-export const storeWithIds: Check<FindById> = (value) => {
-  const store = storeWithId(value)
+export const findByIdOption: Check<FindById> = (value) => {
+  const store = storeObject(value)
   return (id) => store.findById(id)
 }
 

@@ -30,7 +30,7 @@ export function usersOf(original: object, accountId: string, passwordHash: strin
   const model = isPlainObject(mapped) ? mapped : original
   const user = hideHash(model, passwordHash)
   accountIds.set(user, accountId)
-  return { own: model, user }
+  return { hostAccount: model, user }
 }
 
 /** Returns the id of an account that the host passes: of an object that this package gave to it, or the object's own `id`. */

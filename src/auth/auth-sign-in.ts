@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
 import { accountIdOf } from '../accounts/request-user.js'
-import { signInOf } from '../guard/bearer-steps.js'
 import { loginById } from '../login/sign-in/account-by-id.js'
 import { createFinish } from '../login/sign-in/finish-sign-in.js'
 import type { TokenRouterSettings } from '../login/token-router-options.js'
@@ -14,7 +13,7 @@ import { NO_STORE } from '../refusals/responses.js'
 import { originOfRequest } from '../requests/origin.js'
 import type { NewSession } from '../sessions/session.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
+import { isVerifiedToken, signedInAtOf, type VerifiedToken } from '../tokens/verified-token.js'
 
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
@@ -128,5 +127,5 @@ function withActor(subject: TokenSubject, actor: VerifiedToken | undefined, issu
     if (isOurs && own(one, 'sub') === accountId) throw new AuthError('invalid_credentials', { accountId })
   }
   // The epoch for a token that does not tell: a sign-in at an unknown time is not recent.
-  return { ...subject, claims: { ...claims, act }, signedInAt: new Date(signInOf(actor) || 0) }
+  return { ...subject, claims: { ...claims, act }, signedInAt: signedInAtOf(actor) }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, Router } from 'express'
 import type { Account } from '../accounts/account.js'
-import { storeWithIds } from '../accounts/find-account.js'
+import { findByIdOption } from '../accounts/find-account.js'
 import type { CustomPasswords } from '../accounts/passwords/host-passwords.js'
 import { createPasswords, type Passwords } from '../accounts/passwords/passwords.js'
 import type { UserOf } from '../accounts/request-user.js'
@@ -177,7 +177,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       if (store) return req.user as UserOf<A>
       throw misuse('createAuth: userOf() needs "accounts" with "findById"')
     },
-    signIn: createAuthSignIn({ ...settings, findById: store && storeWithIds(store), mountPath }) as Auth<A>['signIn'],
+    signIn: createAuthSignIn({ ...settings, findById: store && findByIdOption(store), mountPath }) as Auth<A>['signIn'],
     ticket: tickets.create,
     errors: authErrors({ onEvent, refuse }),
     openApi: Object.freeze(openApi),

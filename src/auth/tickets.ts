@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { signInOf } from '../guard/bearer-steps.js'
 import { authOf } from '../guard/require-bearer.js'
 import type { TokenFrom } from '../guard/token-source.js'
 import { type Duration, duration, text } from '../options/checks.js'
@@ -10,7 +9,7 @@ import { sessionIdOf } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { ticketUsesOf } from '../sessions/ticket-uses.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import type { VerifiedToken } from '../tokens/verified-token.js'
+import { signedInAtOf, type VerifiedToken } from '../tokens/verified-token.js'
 
 /** The route that a ticket is for. */
 export interface TicketOptions {
@@ -60,7 +59,7 @@ export function createTickets(tokens: TokenIssuer, sessions: Sessions | undefine
       // An administrator who acts as the account stays visible. JSON omits what is undefined. A URL shows no other claim.
       claims: { act: own(claims, 'act'), method, path },
       // Otherwise the ticket of an old sign-in would be a recent one for `signedInWithin`.
-      signedInAt: new Date(signInOf(auth) || 0),
+      signedInAt: signedInAtOf(auth),
     }
     const ticket = await tokens.issue({ ...subject, lifetime: `${Math.max(1000, Math.min(lifetime, left))}ms` })
     await uses?.add(ticket.id, accountId, ticket.expiresAt)

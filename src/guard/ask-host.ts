@@ -5,7 +5,7 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { TokenRefusal } from '../refusals/codes.js'
-import { noteMissing } from '../sessions/session-parts.js'
+import { noteMissing } from '../sessions/mistakes.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { factsOf, mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 import { callHost } from '../waiting/host-call.js'
@@ -51,11 +51,11 @@ export async function askHost(
 async function requireAllowed(
   allow: Allow,
   req: IncomingMessage | undefined,
-  { own }: FoundAccount,
+  { hostAccount }: FoundAccount,
   auth: VerifiedToken,
   timeout: number,
 ): Promise<void> {
-  const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, own, auth))
+  const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, hostAccount, auth))
   if (!(await callHost('internal', ask, { timeout }))) throw new AuthError('forbidden', factsOf(auth))
 }
 

@@ -1,11 +1,11 @@
 import type { Account } from '../accounts/account.js'
 import { hasBrand } from '../options/brand.js'
-import { isThenable, own } from '../options/values.js'
+import { isThenable } from '../options/values.js'
 import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import { missingToken } from '../refusals/codes.js'
 import { type Emit, emitter } from '../refusals/emitter.js'
 import { type LazyOrigin, sourceIn } from '../requests/origin.js'
-import { factsOf, mayBeRefreshed, type VerifiedToken } from '../tokens/verified-token.js'
+import { factsOf, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { askHost, type HostSettings } from './ask-host.js'
 import { type RefusalSettings, refusalOf } from './refuse.js'
@@ -152,15 +152,6 @@ function requireRecentSignIn({ tokens, signedInWithin }: AuthorizeSettings, auth
   if (isRecent(signInOf(auth), signedInWithin, tokens.ofToken(auth).now())) return
   const maxAge = Math.floor(signedInWithin / 1000)
   throw new AuthError('insufficient_user_authentication', { maxAge, ...factsOf(auth) })
-}
-
-/**
- * Returns the time of the sign-in. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN for an
- * `auth_time` that is not a number, and for a provider's token without it.
- */
-export function signInOf(auth: VerifiedToken): number {
-  const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
-  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, auth.issuedAt.getTime())
 }
 
 /** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */

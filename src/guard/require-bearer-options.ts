@@ -1,5 +1,5 @@
 import type { Account, AccountStore } from '../accounts/account.js'
-import { storeWithIds } from '../accounts/find-account.js'
+import { findByIdOption } from '../accounts/find-account.js'
 import type { OwnUser } from '../accounts/request-user.js'
 import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
@@ -16,7 +16,7 @@ import {
 import { memberOf } from '../options/values.js'
 import { secureUrl } from '../options/web-url.js'
 import { warnOnce } from '../refusals/warnings.js'
-import { noteGuard } from '../sessions/session-parts.js'
+import { noteGuard } from '../sessions/mistakes.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
@@ -125,7 +125,7 @@ export const guardSchema = {
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
   signedInWithin: optional(tokenAge),
-  accounts: optional(storeWithIds),
+  accounts: optional(findByIdOption),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   sessions: optional(sessionsOption),
   optional: optional(optionalOption, false),
@@ -161,7 +161,7 @@ export function readRequireBearerOptions(caller: Subject, options: RequireBearer
     schema,
     guardAliases,
   )
-  return { settings: guardSettings(caller, options, read), forwardErrors, ownForm: refuse }
+  return { settings: guardSettings(caller, options, read), forwardErrors, customForm: refuse }
 }
 
 /** Returns the settings of a guard whose options belong together, with the default of the realm. */

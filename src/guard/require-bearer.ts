@@ -4,7 +4,7 @@ import { isUserOf } from '../accounts/request-user.js'
 import { brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import type { AuthError } from '../refusals/auth-error.js'
-import { inOwnForm } from '../refusals/own-response.js'
+import { inCustomForm } from '../refusals/custom-response.js'
 import { hasToClose, sendResponse } from '../refusals/send-response.js'
 import { assertHeaderLines } from '../requests/header-lines.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
@@ -60,14 +60,19 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
 
 /** Creates the guard of a function, which its errors name. */
 export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options: RequireBearerOptions) {
-  const { settings, forwardErrors, ownForm } = readRequireBearerOptions(caller, options)
+  const { settings, forwardErrors, customForm } = readRequireBearerOptions(caller, options)
   const guard = createGuard(caller, settings)
 
   function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
     const error = refusalAt(context, thrown)
     const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
     if (forwards) next(errorForHost(settings, context, error))
-    else sendResponse(res, inOwnForm(ownForm, error, context.req, responseTo(settings, error)), hasToClose(context.req))
+    else
+      sendResponse(
+        res,
+        inCustomForm(customForm, error, context.req, responseTo(settings, error)),
+        hasToClose(context.req),
+      )
   }
 
   async function finishLater(

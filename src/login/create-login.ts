@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Account } from '../accounts/account.js'
 import type { UserOf } from '../accounts/request-user.js'
-import { brandOf, brandWith } from '../options/brand.js'
-import { describe } from '../options/read-options.js'
-import { isPlainObject, memberOf } from '../options/values.js'
-import { type AuthErrorCode, REFUSALS } from '../refusals/codes.js'
+import { brandWith } from '../options/brand.js'
 import { type Emit, type EventSubject, emitter } from '../refusals/emitter.js'
 import type { AuthObserver } from '../refusals/events.js'
 import { asCallRefusal, type CallRefusal } from '../refusals/refusal.js'
@@ -13,18 +10,21 @@ import { hostErrorOf } from '../refusals/sign-in-refusal.js'
 import { LOGIN, tracePromise } from '../refusals/tracing.js'
 import type { Origin, RequestOrigin } from '../requests/origin.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import { createGate } from '../waiting/gate.js'
-import { callHost } from '../waiting/host-call.js'
-import { TOKEN_CALLS } from '../waiting/request-limits.js'
+import {
+  type Credentials,
+  credentialsIn,
+  type ExtraFields,
+  fieldsIn,
+  LONGEST_CREDENTIALS,
+  type SentCredentials,
+} from './body/credentials.js'
 import { type LoggedIn, logIn } from './login.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
 import { type LoginOrigin, originOf } from './login-origin.js'
-import { credentialsIn, fieldsIn, LONGEST_CREDENTIALS, type SentCredentials } from './read-credentials.js'
-import type { ExtraFields } from './steps/after-password.js'
 import { withLookUp } from './steps/confirmation.js'
 import { refuseKnownAddress } from './steps/login-attempt.js'
-import type { Credentials, LoginTask } from './steps/login-task.js'
-import { type AccountSubject, withTerms } from './steps/sign-in-terms.js'
+import type { LoginTask } from './steps/login-task.js'
+import { subjectOf, withTerms } from './steps/sign-in-terms.js'
 
 /** A successful login: who signed in, and what `issue` needs. */
 export interface LoginResult<U = object> {
@@ -121,51 +121,8 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
   return brandWith('Login', login, port)
 }
 
-/** Limits the token calls that wait for a function of the host around a login, which may ask a store before the queue of the login. */
-const { run: limitHostLogins } = createGate(TOKEN_CALLS)
-
-/** The refusals that a function of the host around a login may end with. */
-const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
-
-/**
- * Returns how to call a login: one of this package, or a function of the host around it.
- * @param timeout the time limit of a function of the host, in milliseconds
- */
-export function loginPortOf(login: Login, timeout: number): LoginPort {
-  const options = { timeout, passThrough: LOGIN_CODES, mayRefuse: true }
-  return (
-    (brandOf('Login', login) as LoginPort | undefined) ?? {
-      onEvent: undefined,
-      extraFields: [],
-      refuseAddress: () => undefined,
-      logIn: async ({ email, password, fields }, { req, source }) => {
-        const credentials = { ...fields, email, password }
-        return readResult(
-          await limitHostLogins(source, () => callHost('internal', () => login(credentials, req), options)),
-        )
-      },
-    }
-  )
-}
-
 function subjectOfLogin({ account, asOf, confirm, terms }: LoggedIn): TokenSubject {
   const lookedUp = subjectOf(account, asOf)
   const issuedAt = withLookUp(asOf, { confirm, subject: lookedUp, terms })
   return withTerms({ ...lookedUp, issuedAt }, terms)
-}
-
-/** Returns the whole subject of an account: a token without a part of it would last longer, or outlive a password change. */
-export function subjectOf({ id: accountId, scopes, claims, lifetime }: Account, issuedAt: Date): AccountSubject {
-  return { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt }
-}
-
-/** @throws TypeError when a function of the host did not return what a login returns */
-function readResult(result: unknown): LoginResult {
-  const [account, subject] = [memberOf(Object(result), 'account'), memberOf(Object(result), 'subject')]
-  if (!isPlainObject(account) || !isPlainObject(subject)) {
-    throw new TypeError(
-      `logIn: must return { account, subject }, as createLogin() does, but returned ${describe(result)}`,
-    )
-  }
-  return { account, subject: subject as unknown as TokenSubject }
 }

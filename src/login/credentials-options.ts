@@ -2,8 +2,9 @@ import type { Request } from 'express'
 import { func } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
 import { bytes } from '../packages/on-first-use.cjs'
+import { LONGEST_CREDENTIALS } from './body/credentials.js'
 import { type FieldNames, fieldsOption } from './body/field-names.js'
-import { LONGEST_CREDENTIALS, type MapBody } from './read-credentials.js'
+import type { MapBody } from './read-credentials.js'
 
 /** The options for reading the credentials of a request. */
 export interface CredentialsOptions<R = Request> {

@@ -7,8 +7,9 @@ import { emitter } from '../refusals/emitter.js'
 import { refusalReporter } from '../refusals/report-refusal.js'
 import { hostSchema } from '../waiting/host-options.js'
 import { FIELDS } from './body/field-names.js'
-import { type Login, loginPortOf, loginWith } from './create-login.js'
+import { type Login, loginWith } from './create-login.js'
 import { credentialsSchema } from './credentials-options.js'
+import { loginPortOf } from './host-login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
 /** The login of a route: the options of `createLogin`, or its result. */

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { Account } from '../accounts/account.js'
-import { type FindById, storeWithIds } from '../accounts/find-account.js'
+import { type FindById, findByIdOption } from '../accounts/find-account.js'
 import type { UserOf } from '../accounts/request-user.js'
 import { func } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
@@ -112,7 +112,7 @@ export function readTokenRouterOptions<A extends Account>(options: TokenRouterOp
 
 /** Each refresh looks the account of its session up. */
 const storeForRefresh: Check<FindById> = (value) => {
-  if (typeof memberOf(Object(value), 'findById') === 'function') return storeWithIds(value)
+  if (typeof memberOf(Object(value), 'findById') === 'function') return findByIdOption(value)
   throw new InvalidOption('a store with "findById", because each refresh looks the account up by its id')
 }
 

@@ -41,7 +41,7 @@ export async function refresh<Token>(task: RefreshTask<Token>): Promise<Refreshe
 /** Ends the session of a refresh token. Does nothing for a session that has ended. */
 export async function signOut(task: Pick<RefreshTask<unknown>, 'refreshing' | 'presented' | 'address'>): Promise<void> {
   const { refreshing, presented, address } = task
-  const session = await refreshing.findExpired(presented)
+  const session = await refreshing.findEvenExpired(presented)
   if (session) await refreshing.end(session, 'signed_out', address)
 }
 

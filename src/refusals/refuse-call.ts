@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthError } from './auth-error.js'
 import type { Part } from './codes.js'
+import { customResponse, type Refuse } from './custom-response.js'
 import type { EventSubject } from './emitter.js'
 import type { AuthObserver } from './events.js'
-import { ownResponse, type Refuse } from './own-response.js'
 import { asCallRefusal } from './refusal.js'
 import { type refusalReporter, reportedCopy } from './report-refusal.js'
 import { allHeaders, NO_STORE } from './responses.js'
@@ -39,6 +39,6 @@ export function createCallRefuser(settings: RefusingSettings, part: Part) {
       next(hostError)
     } else if (forwardErrors === 'all') forward(allHeaders(part, error, closes))
     else if (forwardErrors && error.code === 'unavailable') forward(error.headers)
-    else sendResponse(res, ownResponse(refuse, part, error, req), closes)
+    else sendResponse(res, customResponse(refuse, part, error, req), closes)
   }
 }

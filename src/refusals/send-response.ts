@@ -3,7 +3,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { bare, own } from '../options/values.js'
 import { AuthError } from './auth-error.js'
 import type { Part } from './codes.js'
-import { ownResponse, type Refuse } from './own-response.js'
+import { customResponse, type Refuse } from './custom-response.js'
 import type { HttpResponse } from './responses.js'
 
 /** Sets headers unchanged. Express's `res.set` would add a charset to media types that have none. */
@@ -25,7 +25,7 @@ export function sendResponse(res: ServerResponse, { status, headers, body }: Htt
 /** Returns the handler for the methods that a path does not have. */
 export const methodNotAllowed = (part: Part, refuse?: Refuse) =>
   function methodNotAllowedHandler(req: IncomingMessage, res: ServerResponse): void {
-    sendResponse(res, ownResponse(refuse, part, new AuthError('method_not_allowed'), req), hasUnreadBody(req, 0))
+    sendResponse(res, customResponse(refuse, part, new AuthError('method_not_allowed'), req), hasUnreadBody(req, 0))
   }
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */

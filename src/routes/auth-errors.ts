@@ -4,9 +4,9 @@ import { text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { isAuthError } from '../refusals/auth-error.js'
+import { inCustomForm } from '../refusals/custom-response.js'
 import { emitter } from '../refusals/emitter.js'
 import type { AuthObserver } from '../refusals/events.js'
-import { inOwnForm } from '../refusals/own-response.js'
 import { rowOf } from '../refusals/refusal.js'
 import { refusalReporter } from '../refusals/report-refusal.js'
 import { type HeaderName, headerIn, refusalResponse } from '../refusals/responses.js'
@@ -63,7 +63,7 @@ export function authErrors(options?: AuthErrorsOptions, req?: unknown, _res?: un
     const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
     const ofError = Object.fromEntries(known.filter(([, value]) => value !== undefined))
     const closes = hasToClose(req) || headerIn(error, 'Connection') === 'close'
-    sendResponse(res, inOwnForm(refuse, error, req, { ...response, headers: { ...headers, ...ofError } }), closes)
+    sendResponse(res, inCustomForm(refuse, error, req, { ...response, headers: { ...headers, ...ofError } }), closes)
   }
   return sendAuthError
 }

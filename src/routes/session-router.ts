@@ -7,9 +7,9 @@ import { readOptions } from '../options/read-options.js'
 import { attempt } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { AuthError, asRefusal } from '../refusals/auth-error.js'
+import { customResponse } from '../refusals/custom-response.js'
 import { emitter } from '../refusals/emitter.js'
 import type { AuthObserver } from '../refusals/events.js'
-import { ownResponse } from '../refusals/own-response.js'
 import { refusalEvent } from '../refusals/report-refusal.js'
 import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse } from '../refusals/responses.js'
 import { hasUnreadBody, methodNotAllowed, sendResponse } from '../refusals/send-response.js'
@@ -90,7 +90,7 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   /** Returns the JSON object of the response, if it has one. */
   type Run = (auth: VerifiedToken, req: Request) => Promise<object | undefined>
 
-  const refusal = (part: Part, error: AuthError, req: Request) => ownResponse(refuse, part, error, req)
+  const refusal = (part: Part, error: AuthError, req: Request) => customResponse(refuse, part, error, req)
 
   function endpoint(part: Part, run: Run): RequestHandler {
     async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse> {

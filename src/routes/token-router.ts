@@ -15,7 +15,7 @@ import { createCallRefuser } from '../refusals/refuse-call.js'
 import { ENDPOINTS, type HttpResponse } from '../refusals/responses.js'
 import { hasUnreadBody, sendResponse } from '../refusals/send-response.js'
 import { addressOf, originOfRequest, type RequestOrigin } from '../requests/origin.js'
-import { noteIssuing } from '../sessions/session-parts.js'
+import { noteIssuing } from '../sessions/mistakes.js'
 
 type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: EventSubject) => Promise<HttpResponse>
 

@@ -10,10 +10,10 @@ import { addSession } from './add-session.js'
 import { appIssuers } from './app-issuers.js'
 import { checkedStore, storeObject } from './checked-store.js'
 import { createLastUsed } from './last-used.js'
+import { noteStart } from './mistakes.js'
 import { type RefreshOptions, type RefreshSettings, readRefreshOptions } from './refresh/refresh-options.js'
 import { createRefreshing } from './refresh/refreshing.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
-import { noteStart } from './session-parts.js'
 import { createTicketUses } from './ticket-uses.js'
 
 /** The options of `createSessions`. */

@@ -1,6 +1,6 @@
 import { brand, hasBrand, markOf } from '../options/brand.js'
 import { isScopeList, LAST_MOMENT } from '../options/checks.js'
-import { isPlainObject, isThenable, isValidDate, memberOf } from '../options/values.js'
+import { isPlainObject, isThenable, isValidDate, memberOf, own } from '../options/values.js'
 import { AuthError } from '../refusals/auth-error.js'
 
 /** Private claims, as JSON values. */
@@ -62,8 +62,20 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
 /** The kinds of tokens that this package has not issued: of an identity provider, or of a verifier with `accepts`. */
 type ForeignKind = 'provider' | 'unnamed'
 
-/** Returns whether the issuer of a token also issues tokens without a sign-in. */
+/** Returns whether a token may be newer than its sign-in, because another issuer has issued it. */
 export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== undefined
+
+/**
+ * Returns the time of the sign-in, in milliseconds. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN for an
+ * `auth_time` that is not a number, and for a provider's token without it.
+ */
+export function signInOf(auth: VerifiedToken): number {
+  const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
+  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, auth.issuedAt.getTime())
+}
+
+/** Returns the time of the sign-in for another token of the account. A time that is not known is the earliest one. */
+export const signedInAtOf = (auth: VerifiedToken) => new Date(signInOf(auth) || 0)
 
 /** Returns whether a token may have a session. Old tokens and API keys have none. */
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'

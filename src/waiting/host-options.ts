@@ -1,7 +1,7 @@
 import { type Duration, func } from '../options/checks.js'
 import { InvalidOption, optional } from '../options/read-options.js'
+import type { Refuse } from '../refusals/custom-response.js'
 import type { AuthObserver } from '../refusals/events.js'
-import type { Refuse } from '../refusals/own-response.js'
 import { timeoutOption } from './host-call.js'
 
 /** The options that the router and the guard have in common. */

@@ -66,17 +66,17 @@ function periodsOf(key: string): { current: string; neighbour: string } {
   return { current: `${key}:${period}`, neighbour: `${key}:${nearer}` }
 }
 
-/** A call that meets a broken connection is repeated once a second, as long as the attempt may count as under way. */
-const REPEATS = { most: 120, ms: 1000 }
+/** A call that meets a broken connection is retried once a second, as long as the attempt may count as under way. */
+const RETRIES = { most: 120, ms: 1000 }
 
-async function repeated<T>(call: () => Promise<T>, first = call()): Promise<T> {
+async function retried<T>(call: () => Promise<T>, first = call()): Promise<T> {
   let result = first
-  for (let i = 0; i < REPEATS.most; i++) {
+  for (let i = 0; i < RETRIES.most; i++) {
     try {
       return await result
     } catch {
       // A host's fake timers may have no `unref`.
-      await new Promise((resolve) => setTimeout(resolve, REPEATS.ms).unref?.())
+      await new Promise((resolve) => setTimeout(resolve, RETRIES.ms).unref?.())
       result = call()
     }
   }
@@ -193,7 +193,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
         underWay: Math.max(inOwn?.points ?? 0, 1) + Math.max(nearby?.points ?? 0, 0),
         leave() {
           // The count may arrive after the login has continued without it. An attempt that was not counted is not taken back.
-          entering.then(() => repeated(async () => limiter.reward(current))).catch(() => {})
+          entering.then(() => retried(async () => limiter.reward(current))).catch(() => {})
         },
       }
     },
@@ -202,7 +202,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
       if (counting.rests() && !entered) return undefined
       const failing = () => count(async () => limiter.consume(key))
       const first = failing()
-      if (entered) repeated(failing, first).then(entered.leave, () => {})
+      if (entered) retried(failing, first).then(entered.leave, () => {})
       return counting.resultOf(first, storeFailed)
     },
   }

@@ -1,4 +1,4 @@
-import { storeWithIds } from '../../accounts/find-account.js'
+import { findByIdOption } from '../../accounts/find-account.js'
 import { type Clock, clockOption, type Duration, duration, func } from '../../options/checks.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { optional, readOptions } from '../../options/read-options.js'
@@ -35,7 +35,7 @@ export interface CloseWhenEndedOptions {
 const schema = {
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   sessions: optional(sessionsOption),
-  accounts: optional(storeWithIds),
+  accounts: optional(findByIdOption),
   every: optional(duration(1000, 3_600_000), 30_000),
   keepFor: optional(duration(1000, 86_400_000), 300_000),
   timeout: timeoutOption,

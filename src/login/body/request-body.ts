@@ -46,7 +46,9 @@ export function createBodyReader({ bodyLimit, allowedOrigins }: BodyLimits) {
     const failed = (error: unknown) => {
       throw faultOf(req, error)
     }
-    const bytes = canBeRead(req) ? await readRaw(req, { limit: bodyLimit, length }).catch(failed) : memberOf(req, 'body')
+    const bytes = canBeRead(req)
+      ? await readRaw(req, { limit: bodyLimit, length }).catch(failed)
+      : memberOf(req, 'body')
     if (!isUint8Array(bytes)) return () => bytes
     if (bytes.length > bodyLimit) throw new AuthError('body_too_large')
     return function parseBody() {

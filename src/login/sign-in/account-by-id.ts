@@ -2,8 +2,9 @@ import { type FindById, findAccount, reasonAgainst } from '../../accounts/find-a
 import { isValidDate } from '../../options/values.js'
 import { AuthError } from '../../refusals/auth-error.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
-import { type LoginResult, subjectOf } from '../create-login.js'
+import type { LoginResult } from '../create-login.js'
 import { createConfirmation, withLookUp } from '../steps/confirmation.js'
+import { subjectOf } from '../steps/sign-in-terms.js'
 
 interface Finder {
   tokens: TokenIssuer

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { AccountStore } from '../../accounts/account.js'
-import { storeWithIds } from '../../accounts/find-account.js'
+import { findByIdOption } from '../../accounts/find-account.js'
 import type { Duration } from '../../options/checks.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { aliasesOf, optional, readOptions } from '../../options/read-options.js'
 import { isValidDate, memberOf } from '../../options/values.js'
 import { headerOf } from '../../requests/header-lines.js'
+import { noteIssuing } from '../../sessions/mistakes.js'
 import type { NewSession } from '../../sessions/session.js'
-import { noteIssuing } from '../../sessions/session-parts.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import { sessionsOption } from '../../sessions/sessions-option.js'
 import { tokenIssuer } from '../../tokens/issuer-option.js'
@@ -59,7 +59,7 @@ export type SignIn = (
 const schema = {
   tokens: tokenIssuer,
   sessions: sessionsOption,
-  accounts: optional(storeWithIds),
+  accounts: optional(findByIdOption),
   timeout: hostSchema.timeout,
 }
 

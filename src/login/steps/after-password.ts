@@ -4,10 +4,8 @@ import { AuthError, isAuthError } from '../../refusals/auth-error.js'
 import { copyOfRefusal, isSignInRefusal } from '../../refusals/sign-in-refusal.js'
 import type { Origin } from '../../requests/origin.js'
 import { callHost } from '../../waiting/host-call.js'
+import type { ExtraFields } from '../body/credentials.js'
 import { readTerms, type SignInTerms } from './sign-in-terms.js'
-
-/** The members of a request body that `extraFields` names, as the client sent them. */
-export type ExtraFields = Readonly<Record<string, unknown>>
 
 /** A sign-in whose password is right. */
 export interface CheckedPassword<A = object, R = IncomingMessage> {
@@ -46,7 +44,7 @@ export interface AfterPasswordTask extends Origin {
  */
 export async function askAfterPassword(
   { afterPassword, fields, req, signal, timeout }: AfterPasswordTask,
-  { account, own }: FoundAccount,
+  { account, hostAccount }: FoundAccount,
   asked: (step: Promise<unknown>) => void,
 ): Promise<SignInTerms | undefined> {
   if (!afterPassword) return undefined
@@ -57,7 +55,8 @@ export async function askAfterPassword(
   // The client may have disconnected while its password was checked.
   if (signal.aborted) abort()
   try {
-    const ask = async () => readTerms(await afterPassword({ account: own, fields, req, signal: ended.signal }), account)
+    const ask = async () =>
+      readTerms(await afterPassword({ account: hostAccount, fields, req, signal: ended.signal }), account)
     const about = { accountId: account.id }
     const step = ask()
     asked(step)

@@ -5,15 +5,8 @@ import type { PasswordsSlot } from '../../accounts/passwords/passwords.js'
 import type { Attempt } from '../../accounts/throttle/attempt.js'
 import type { ThrottlePort } from '../../accounts/throttle/host-throttle.js'
 import type { Dependency } from '../../refusals/codes.js'
-import type { AfterPasswordTask, ExtraFields } from './after-password.js'
-
-/** The name and the password of an account. */
-export interface Credentials {
-  /** The e-mail address, or another name of the account, as the client sent it. The store receives this text. */
-  email: string
-  /** The password, as the client sent it. */
-  password: string
-}
+import type { Credentials, ExtraFields } from '../body/credentials.js'
+import type { AfterPasswordTask } from './after-password.js'
 
 /** The option `limitKey`: returns the name of an account for the failed-login limits, for example with its tenant. */
 export type LimitKey<R = IncomingMessage | undefined> = (signIn: {

@@ -69,6 +69,11 @@ export interface AccountSubject extends TokenSubject {
   claims: Readonly<Record<string, unknown>>
 }
 
+/** Returns the whole subject of an account: a token without a part of it would last longer, or outlive a password change. */
+export function subjectOf({ id: accountId, scopes, claims, lifetime }: Account, issuedAt: Date): AccountSubject {
+  return { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt }
+}
+
 /** The difference between the token of a sign-in and its account, in the refresh token. */
 interface KeptTerms {
   scopes?: readonly string[]

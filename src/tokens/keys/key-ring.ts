@@ -164,10 +164,10 @@ export function holdKeys<T extends KeySource>(
   value: unknown,
 ) {
   // The source's own functions, because each request calls them.
-  const partsOf = (current: T) => ({ current, find: current.find, renew: current.renew })
+  const snapshotOf = (current: T) => ({ current, find: current.find, renew: current.renew })
   const keys = {
-    ...partsOf(read(caller, value)),
-    replace: (next: unknown) => void Object.assign(keys, partsOf(read('replaceKeys', next, keys.current))),
+    ...snapshotOf(read(caller, value)),
+    replace: (next: unknown) => void Object.assign(keys, snapshotOf(read('replaceKeys', next, keys.current))),
   }
   return keys
 }

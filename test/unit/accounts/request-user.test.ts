@@ -138,7 +138,7 @@ describe('the user of a row', () => {
 
   it('leaves the row of the store as it is', () => {
     const row = { ...ACCOUNTS.alice }
-    expect(found(row).own).toBe(row)
+    expect(found(row).hostAccount).toBe(row)
     expect(row).toEqual(ACCOUNTS.alice)
   })
 })
@@ -274,7 +274,7 @@ describe('the member "user" of an account', () => {
     const user = { email: 'alice@example.com' }
     expect(found(mapped(user))).toMatchObject({ account: { id: 'acc-1' } })
     expect(userOf(mapped(user))).toBe(user)
-    expect(found(mapped(user)).own).toBe(user)
+    expect(found(mapped(user)).hostAccount).toBe(user)
   })
 
   it.each([
@@ -295,7 +295,7 @@ describe('the member "user" of an account', () => {
     expect(inspect(user)).toContain('Alice')
     user.setName('Bob')
     expect(doc._doc).toEqual({ _id: 'acc-1', name: 'Bob', password: HASH })
-    expect(found(mapped(doc)).own).toBe(doc)
+    expect(found(mapped(doc)).hostAccount).toBe(doc)
   })
 
   it('shows what toJSON returns without the hash of any form, until the host replaces toJSON', () => {

@@ -37,7 +37,7 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
   expect(readRequireBearerOptions('requireBearer', { tokens })).toEqual({
     settings: defaults,
     forwardErrors: false,
-    ownForm: undefined,
+    customForm: undefined,
   })
   expect(readForPassport({})).toEqual(defaults)
   expect(read({ realm: 'reports' }).realm).toBe('reports')

@@ -1,4 +1,4 @@
-// Tests login/{login-options,login-origin}.ts login/body/field-names.ts
+// Tests login/{login-options,login-origin,host-login}.ts login/body/{credentials,field-names}.ts
 
 import { generateKeyPairSync } from 'node:crypto'
 import { getEventListeners, once } from 'node:events'

@@ -1,4 +1,4 @@
-// Tests refusals/warnings.ts accounts/mistakes.ts login/default-throttle.ts sessions/session-parts.ts tokens/jwt/issue-token.ts
+// Tests refusals/warnings.ts accounts/mistakes.ts login/default-throttle.ts sessions/mistakes.ts tokens/jwt/issue-token.ts
 
 import express, { type Request } from 'express'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

@@ -192,7 +192,7 @@ describe('a sign-in with a step after the password', () => {
     const afterPassword = () => void expect(getEventListeners(signal, 'abort')).toHaveLength(1)
     await askAfterPassword(
       { ...task, afterPassword },
-      { account: alice, original: alice, own: alice, user: alice },
+      { account: alice, original: alice, hostAccount: alice, user: alice },
       () => {},
     )
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)

@@ -159,7 +159,7 @@ describe('the confirmation of a sign-in', () => {
 
   it('keeps the password and the hashes out of everything that can be printed', async () => {
     const { found, row } = await logIn(`old:0:${PASSWORD}`)
-    const { account: _, original: __, own: ___, ...rest } = found
+    const { account: _, original: __, hostAccount: ___, ...rest } = found
     expect(inspect(rest, { showHidden: true, depth: 9 })).not.toContain(PASSWORD)
     row.account = { ...alice, passwordHash: 'plain:another' }
     const error = await refusalOf(found.confirm())

@@ -19,7 +19,7 @@ export interface RefusalBody {
 export type Refuse<R = IncomingMessage> = (error: AuthError | SignInRefusal, req: R) => RefusalBody
 
 /** Returns a response in the form of the host. Its headers stay. When the function of the host fails, the response stays as it is. */
-export function inOwnForm(
+export function inCustomForm(
   refuse: Refuse | undefined,
   error: CallRefusal,
   req: IncomingMessage,
@@ -27,8 +27,8 @@ export function inOwnForm(
 ): HttpResponse {
   if (!refuse) return response
   try {
-    const own: unknown = settled(refuse(error, req))
-    const [status, body] = ['status', 'body'].map((name) => memberOf(Object(own), name))
+    const returned: unknown = settled(refuse(error, req))
+    const [status, body] = ['status', 'body'].map((name) => memberOf(Object(returned), name))
     if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) throw new TypeError()
     const { 'Content-Type': _, ...headers } = response.headers
     return { status: Number(status), ...contentOf(body, headers) }
@@ -39,12 +39,12 @@ export function inOwnForm(
 }
 
 /** Returns the response to a refusal of a route, in the form of the host. */
-export const ownResponse = (
+export const customResponse = (
   refuse: Refuse | undefined,
   part: Part,
   error: CallRefusal,
   req: IncomingMessage,
-): HttpResponse => inOwnForm(refuse, error, req, refusalResponse(part, error))
+): HttpResponse => inCustomForm(refuse, error, req, refusalResponse(part, error))
 
 function contentOf(body: unknown, headers: HttpResponse['headers']): Pick<HttpResponse, 'headers' | 'body'> {
   if (body === undefined || body === null) return { headers, body: '' }

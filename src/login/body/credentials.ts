@@ -1,0 +1,56 @@
+import { bare, isPlainObject, memberOf, own } from '../../options/values.js'
+import { AuthError } from '../../refusals/auth-error.js'
+import { FIELDS } from './field-names.js'
+
+/** The name and the password of an account. */
+export interface Credentials {
+  /** The e-mail address, or another name of the account, as the client sent it. The store receives this text. */
+  email: string
+  /** The password, as the client sent it. */
+  password: string
+}
+
+/** The members of a request body that `extraFields` names, as the client sent them. */
+export type ExtraFields = Readonly<Record<string, unknown>>
+
+/** The credentials of a login, and the further members of its body. */
+export interface SentCredentials extends Credentials {
+  fields: ExtraFields
+}
+
+/** Returns the own members of a body that the host has named. */
+export function fieldsIn(body: unknown, names: readonly string[]): ExtraFields {
+  const given = names.filter((name) => Object.hasOwn(Object(body), name))
+  return Object.freeze(bare(Object.fromEntries(given.map((name) => [name, memberOf(Object(body), name)]))))
+}
+
+/** Returns the member `remember` of a body. A form has only texts. */
+export const rememberIn = (body: unknown): boolean => {
+  const value = isPlainObject(body) ? own(body, 'remember') : undefined
+  return value !== false && value !== 'false'
+}
+
+/** The most characters of credentials: as many as the longest request body has bytes. */
+export const LONGEST_CREDENTIALS = 1_048_576
+
+/**
+ * Reads the credentials from a parsed body. Other members are ignored.
+ * @param limit the longest body, in bytes; the host's own parser may have read a longer one
+ * @throws AuthError `invalid_body` or `body_too_large`
+ */
+export function credentialsIn(body: unknown, limit: number, fields = FIELDS): Credentials {
+  const email = textIn(body, fields.email)
+  const password = textIn(body, fields.password)
+  if (email === undefined || password === undefined) {
+    const message = `The request body must hold "${fields.email}" and "${fields.password}", each once and each a string.`
+    throw new AuthError('invalid_body', { message })
+  }
+  if (email.length + password.length > limit) throw new AuthError('body_too_large')
+  return { email, password }
+}
+
+/** Returns an own text of a body. Encoding turns every lone surrogate into U+FFFD, so different passwords would become one password. */
+function textIn(body: unknown, name: string): string | undefined {
+  const value = isPlainObject(body) ? own(body, name) : undefined
+  return typeof value === 'string' && value.isWellFormed() ? value : undefined
+}
