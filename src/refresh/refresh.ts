@@ -7,7 +7,7 @@ import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/ref
 import { callHost } from '../waiting/host-call.js'
 
 /** One refresh: its dependencies, what the refresh token names, and the client. */
-export interface RefreshTask<Token> {
+interface RefreshTask<Token> {
   refreshing: Refreshing
   findById: FindById
   /** The time limit for the look-up of the account, in milliseconds. */
