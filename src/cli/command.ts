@@ -5,7 +5,7 @@ import { UsageError } from './command-error.js'
 import type { Io } from './io.js'
 
 /** One option of a command, and its line in the help. */
-export interface OptionRow {
+interface OptionRow {
   /** The name of the value in the help. An option without one takes no value. */
   value?: string
   multiple?: boolean
@@ -14,7 +14,7 @@ export interface OptionRow {
   check?: Check<unknown>
 }
 
-export type OptionRows = Readonly<Record<string, OptionRow>>
+type OptionRows = Readonly<Record<string, OptionRow>>
 
 type ValueOf<Row extends OptionRow> = Row extends { check: Check<infer T> }
   ? T

@@ -22,7 +22,7 @@ const MARKS = {
   LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.5'),
 } as const
 
-export type Brand = keyof typeof MARKS
+type Brand = keyof typeof MARKS
 
 /** One for all, because each verified token gets a mark. */
 const WITHOUT_VALUE = bare({})

@@ -22,7 +22,7 @@ export interface PassportActions {
 export type Done = (error: unknown, user?: unknown, info?: object) => void
 
 /** The actions of one request. */
-export interface Outcome extends PassportActions {
+interface Outcome extends PassportActions {
   /** Reports an error that the host's code threw: as the action, or after an action directly to Express. */
   thrown(error: unknown): void
 }

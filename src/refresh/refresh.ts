@@ -6,7 +6,7 @@ import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
 import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/refresh/refreshing.js'
 
 /** One refresh: its dependencies, what the refresh token names, and the client. */
-export interface RefreshTask<Token> {
+interface RefreshTask<Token> {
   refreshing: Refreshing
   findById: FindById
   /** The time limit for the look-up of the account, in milliseconds. */

@@ -82,7 +82,7 @@ export function resourceResponse(body: string): HttpResponse {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/json' }, body }
 }
 
-export interface ChallengeFacts {
+interface ChallengeFacts {
   realm: string
   /** The authentication scheme. Default `Bearer`. */
   scheme?: { readonly name: string } | undefined

@@ -1,7 +1,5 @@
+import { expiringMap } from '../waiting/expiring-map.js'
 import type { Session, SessionStore } from './session.js'
-
-/** The sessions that each new session checks for expiration. More than one, so that the store does not grow for ever. */
-const SWEPT = 4
 
 /**
  * Creates a session store in the memory of this process, for one process, tests and demos. A restart ends all sessions. Expired
@@ -9,66 +7,37 @@ const SWEPT = 4
  * @throws never
  */
 export function memorySessions(): Required<SessionStore> {
-  const sessions = new Map<string, Session>()
-  const accounts = new Map<string, Map<string, Session>>()
-  let swept = sessions.values()
-
-  const ofAccount = (accountId: string) => accounts.get(accountId) ?? new Map<string, Session>()
-
-  function put(session: Session): void {
-    const { id, accountId } = session
-    sessions.set(id, session)
-    accounts.set(accountId, ofAccount(accountId).set(id, session))
-  }
-
-  function drop({ id, accountId }: Session): void {
-    sessions.delete(id)
-    const left = ofAccount(accountId)
-    left.delete(id)
-    if (left.size === 0) accounts.delete(accountId)
-  }
-
-  /** Continues where the last call ended, so that one call costs the same however many sessions there are. */
-  function sweep(now: Date): void {
-    for (let i = 0; i < SWEPT; i++) {
-      const { value: session, done } = swept.next()
-      if (done) {
-        swept = sessions.values()
-        return
-      }
-      if (session.expiresAt <= now) drop(session)
-    }
-  }
-
-  const list = (accountId: string) => [...ofAccount(accountId).values()]
-
+  const sessions = expiringMap<Session>(
+    ({ id }) => id,
+    ({ accountId }) => accountId,
+  )
   return {
     add(session) {
       // Not `createdAt`, which may be ahead.
-      sweep(session.lastUsedAt)
-      put({ ...session })
+      sessions.sweep(session.lastUsedAt)
+      sessions.set({ ...session })
     },
-    find: (id) => sessions.get(id),
-    list,
+    find: sessions.get,
+    list: sessions.list,
     remove(id, accountId) {
       const session = sessions.get(id)
       if (session?.accountId !== accountId) return false
-      drop(session)
+      sessions.remove(session)
       return true
     },
     removeAll(accountId, exceptId) {
-      const removed = list(accountId).filter(({ id }) => id !== exceptId)
-      removed.forEach(drop)
+      const removed = sessions.list(accountId).filter(({ id }) => id !== exceptId)
+      removed.forEach(sessions.remove)
       return removed.length > 0
     },
     touch(id, lastUsedAt) {
       const session = sessions.get(id)
-      if (session) put({ ...session, lastUsedAt })
+      if (session) sessions.set({ ...session, lastUsedAt })
     },
     replace(id, from, to) {
       const session = sessions.get(id)
       if (!session || session.refresh !== from) return false
-      put({ ...session, ...to })
+      sessions.set({ ...session, ...to })
       return true
     },
   }

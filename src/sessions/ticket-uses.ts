@@ -2,7 +2,7 @@ import { brandOf } from '../options/brand.js'
 import { newSession, type SessionStore } from './session.js'
 
 /** The unused tickets of an app. */
-export interface TicketUses {
+interface TicketUses {
   /** @throws AuthError `unavailable` when the store fails */
   add(id: string, accountId: string, expiresAt: Date): Promise<void>
   /** Returns true once. Of two calls at once, one gets true. */

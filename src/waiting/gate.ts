@@ -3,7 +3,7 @@ import { AuthError } from '../refusals/auth-error.js'
 import { createFairQueue, type QueueLimits, type Source } from './fair-queue.js'
 
 /** The most items that may be inside at the same time. */
-export interface GateLimits {
+interface GateLimits {
   readonly total: number
   /** The most items of one client network. It may have at most as many as are still free. Default: only `total`. */
   readonly perNetwork?: number

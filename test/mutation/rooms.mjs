@@ -42,6 +42,7 @@ export const ROOMS = {
       'test/unit/accounts/passwords/hash-queue.test.ts',
       'test/unit/login/steps/after-password.test.ts',
       'test/unit/refresh/refresh-endpoint.test.ts',
+      'test/unit/sessions/memory-sessions.test.ts',
       'test/unit/refusals/warnings.test.ts',
       'test/unit/guard/**/{admission,close-when-ended,http2,require-bearer,require-bearer-options}.test.ts',
       'test/unit/routes/token-router.test.ts',

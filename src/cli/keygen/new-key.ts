@@ -15,7 +15,7 @@ export interface KeyText {
   public: string | undefined
 }
 
-export type PairFormat = 'pem' | 'jwk'
+type PairFormat = 'pem' | 'jwk'
 
 /**
  * Creates a secret: base64url of as many random bytes as its hash has (RFC 7518 section 3.2). Adds no line end, because the line

@@ -23,7 +23,7 @@ export type TokenRoute = '' | '/refresh' | typeof SIGN_OUT
 export const SIGN_OUT = '/sign-out'
 
 /** The token of a response, and the refresh token in its body. None after a sign-out. */
-export type TokenResponse = readonly [grant?: Grant, refreshToken?: string]
+type TokenResponse = readonly [grant?: Grant, refreshToken?: string]
 
 /**
  * Calls a route of the token endpoint once.

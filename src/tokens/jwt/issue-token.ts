@@ -41,7 +41,7 @@ export interface IssuedToken {
   id: string
 }
 
-export interface Issuing {
+interface Issuing {
   issuer: string
   audience: string
   clientId: string

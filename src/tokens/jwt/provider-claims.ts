@@ -11,7 +11,7 @@ export type ScopesOf = (claims: PrivateClaims) => readonly string[] | undefined
 /** Returns the account of a token from its claims. */
 export type AccountIdOf = (claims: PrivateClaims) => string | undefined
 
-export interface ClaimReaders {
+interface ClaimReaders {
   scopes: ScopesOf | undefined
   accountId: AccountIdOf | undefined
 }

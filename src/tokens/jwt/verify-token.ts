@@ -16,7 +16,7 @@ export interface Verification<T = VerifiedToken> extends AcceptedClaims<T> {
 }
 
 /** The keys of a verifier, and the form and the known headers of its tokens. */
-export interface Verifying<T = VerifiedToken> {
+interface Verifying<T = VerifiedToken> {
   readonly keys: KeySource
   readonly form: TokenForm<T>
   readonly headers: KnownHeaders

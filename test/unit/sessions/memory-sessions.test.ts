@@ -1,3 +1,5 @@
+// Tests waiting/expiring-map.ts
+
 import { memorySessions, type Session } from 'express-token-endpoint'
 import { expect, it } from 'vitest'
 import { withMaps } from '../../support/concurrency.js'

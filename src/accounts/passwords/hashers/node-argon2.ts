@@ -9,7 +9,7 @@ const ARGON2ID =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{16,})$/
 
 /** The costs of Argon2id (RFC 9106 section 3.1): memory in KiB, passes and lanes. */
-export interface Argon2Costs {
+interface Argon2Costs {
   memoryCost: number
   timeCost: number
   parallelism: number
