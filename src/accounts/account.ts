@@ -54,8 +54,8 @@ export type AccountLookup<A extends Account = Account> = (
 /** The host's account store. */
 export interface AccountStore<A extends Account = Account> {
   /**
-   * Finds the account of an e-mail address. Called at most once for each login, and once more after its session has started. When the method throws, returns an invalid account or
-   * exceeds the router's `timeout`, the response is `503` and an event reports the failure.
+   * Finds the account of an e-mail address. Called at most once for each login, and once more after its session has started. When the
+   * method throws, returns an invalid account or exceeds the router's `timeout`, the response is `503` and an event reports the failure.
    */
   findByEmail(email: string, context?: LookUpContext): ReturnType<AccountLookup<A>>
   /** Finds an account by its `id`. Guards can call it on every request. Failures have the same result as with `findByEmail`. */

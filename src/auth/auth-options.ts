@@ -47,7 +47,8 @@ export interface AuthOptions<A extends Account = Account>
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
-   * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At most
+   * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At
+   * most
    * 31. Default: none.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
@@ -63,8 +64,8 @@ export interface AuthOptions<A extends Account = Account>
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
 export interface AuthGuardOptions<A extends Account = Account> extends RouteOptions<A> {
   /**
-   * Also admits a ticket of `auth.ticket` in the query member `ticket`. Its `req.auth.claims` are only `path`, `method`, `auth_time` and the `act`
-   * of an administrator. Default false.
+   * Also admits a ticket of `auth.ticket` in the query member `ticket`. Its `req.auth.claims` are only `path`, `method`, `auth_time` and
+   * the `act` of an administrator. Default false.
    */
   ticket?: boolean | undefined
 }

@@ -48,8 +48,8 @@ export interface SignedIn {
  * starts the session, sets the cookie with the refresh token, and keeps the response out of caches. A disabled account is refused.
  * @param whom the account, the object that stood for it in `req.user` or `logIn`, or its id. The account is looked up again by its id
  * @param res the response. Required where the refresh token is in a cookie
- * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors; `unavailable`, `overloaded`,
- * `client_closed_request`. Then no session remains. TypeError for an invalid argument
+ * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors;
+ * `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. TypeError for an invalid argument
  */
 export type AuthSignIn<U = never> = (
   whom: { readonly id: string } | U | string,

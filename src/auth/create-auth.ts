@@ -56,8 +56,8 @@ export interface Auth<A extends Account = Account> {
   /** Creates the guard of a route that may be optional. */
   guard(options: AuthGuardOptions<A>): BearerGuard<VerifiedToken | undefined>
   /**
-   * Returns the account of a guarded request, `req.user`: the object of your store without its password hash, with its type, or the member `user` of
-   * that object.
+   * Returns the account of a guarded request, `req.user`: the object of your store without its password hash, with its type, or the member
+   * `user` of that object.
    * @throws TypeError when no guard has admitted the request, and when the accounts have no `findById`
    */
   userOf(req: AuthenticatedRequest & { user?: unknown }): UserOf<A>
@@ -66,8 +66,8 @@ export interface Auth<A extends Account = Account> {
   /**
    * Creates a ticket for one path and one method, for links that send no header: `<img>`, a download, `EventSource`, a browser's WebSocket.
    * Add it to the URL as the query member `ticket`, and guard the route with `auth.guard({ ticket: true })`. With `sessions`, it works once.
-   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of `alsoAccept` or
-   * one that has expired, `unavailable`
+   * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of
+   * `alsoAccept` or one that has expired, `unavailable`
    */
   ticket(req: AuthenticatedRequest & IncomingMessage, options: TicketOptions): Promise<string>
   /** Sends the refusals of custom routes: `app.use(auth.errors)` after them. The result of `authErrors`. */

@@ -80,8 +80,8 @@ export interface RequireBearerOptions<A extends Account = Account> extends HostO
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<OwnUser<A>, any> | undefined
   /**
-   * The authentication scheme of the header and of the challenge, for clients that cannot be changed, such as `'Token'`. Or a list of 1 to 4, of which
-   * the challenge has the first. Default `'Bearer'`.
+   * The authentication scheme of the header and of the challenge, for clients that cannot be changed, such as `'Token'`. Or a list of 1 to
+   * 4, of which the challenge has the first. Default `'Bearer'`.
    */
   scheme?: string | readonly string[] | undefined
   /**

@@ -30,8 +30,8 @@ export interface GuardedRequest extends IncomingMessage {
 export interface BearerGuard<Auth = VerifiedToken> {
   (req: GuardedRequest, res: ServerResponse, next: Next): void
   /**
-   * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than Express.
-   * Sets `req.auth` and, where `accounts` is given, `req.user`.
+   * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than
+   * Express. Sets `req.auth` and, where `accounts` is given, `req.user`.
    * @returns the verified token, or undefined on an optional guard without a token
    * @throws AuthError with `status`, `headers` (also the challenge) and `toProblem()`; TypeError for a request that is not Node's
    */

@@ -39,8 +39,8 @@ export interface LoginResult<U = object> {
  * @param credentials the e-mail address and the password, as the client sent them, and the members that `extraFields` names. Other members
  * are ignored
  * @param origin the request, or the client's address. Default: a client without an address
- * @throws SignInRefusal of `afterPassword`. AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`, `too_many_attempts`, `overloaded`,
- * `client_closed_request`, or `unavailable` when a dependency fails
+ * @throws SignInRefusal of `afterPassword`. AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`,
+ * `too_many_attempts`, `overloaded`, `client_closed_request`, or `unavailable` when a dependency fails
  */
 export type Login<U = object> = (
   credentials: Credentials & ExtraFields,

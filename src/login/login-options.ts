@@ -25,9 +25,9 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
    */
   extraFields?: readonly string[] | undefined
   /**
-   * Returns the name of the account for the failed-login limits: `({ email, req, fields }) => text`. Return the tenant too where several tenants
-   * have accounts with one address, and pass the same text to `throttle.reset`. At most 320 characters count. A failure causes a `503`.
-   * Default: the e-mail address.
+   * Returns the name of the account for the failed-login limits: `({ email, req, fields }) => text`. Return the tenant too where several
+   * tenants have accounts with one address, and pass the same text to `throttle.reset`. At most 320 characters count. A failure causes a
+   * `503`. Default: the e-mail address.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   limitKey?: LimitKey<any> | undefined

@@ -19,8 +19,8 @@ export interface LoggedIn extends FoundAccount {
 
 /**
  * Logs in: credentials → account, with one look-up and one password check for every login.
- * @throws SignInRefusal of the host; AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable` when the store, the
- * password check or the throttle fails
+ * @throws SignInRefusal of the host; AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or
+ * `unavailable` when the store, the password check or the throttle fails
  */
 export async function logIn(task: LoginTask): Promise<LoggedIn> {
   assertConnected(task)

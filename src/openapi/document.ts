@@ -17,8 +17,8 @@ import type { OpenApiDocument, Operation, PathItem, Response } from './types.js'
 const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify them, and sessions.' }
 
 /**
- * Creates the OpenAPI 3.1 document of the token endpoint with its refresh, of `jwksRouter` and of `sessionRouter`. Its components have the bearer scheme and the guard's
- * responses. Each call returns a new document, so the host can add operations to it.
+ * Creates the OpenAPI 3.1 document of the token endpoint with its refresh, of `jwksRouter` and of `sessionRouter`. Its components have the
+ * bearer scheme and the guard's responses. Each call returns a new document, so the host can add operations to it.
  * @throws TypeError that names the invalid option
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {

@@ -3,7 +3,10 @@ import { guardAliases, guardSchema, guardSettings, type RequireBearerOptions } f
 import { misuse, PAGE } from '../options/misuse.js'
 import { readOptions } from '../options/read-options.js'
 
-/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors` and `refuse`, because Passport has its own error handling. */
+/**
+ * The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors` and `refuse`, because Passport has its own error
+ * handling.
+ */
 export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors' | 'refuse'>
 
 export function readBearerOptions(options: BearerStrategyOptions): GuardSettings {

@@ -38,10 +38,10 @@ const schema = {
 const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
 
 /**
- * Creates an Express error handler that sends an `AuthError` or a `SignInRefusal` as the routers and the guard do: its status, its headers and problem details
- * (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`, and with `forwardErrors`. An error of
- * Express's body parsers, which may hold a password, becomes `invalid_body`, `body_too_large`, `unsupported_media_type` or
- * `client_closed_request`. Passes every other error on.
+ * Creates an Express error handler that sends an `AuthError` or a `SignInRefusal` as the routers and the guard do: its status, its headers
+ * and problem details (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`, and with
+ * `forwardErrors`. An error of Express's body parsers, which may hold a password, becomes `invalid_body`, `body_too_large`,
+ * `unsupported_media_type` or `client_closed_request`. Passes every other error on.
  * @throws TypeError naming the option that is not valid
  */
 export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler

@@ -15,9 +15,9 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Memb
   /** The name of the app's own table. */
   table: Table
   /**
-   * The names of the columns. Default `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`. Other members are
-   * read if you name their columns: `disabled` (a boolean, or 0 and 1), `scopes` (an array, or JSON), `tokensValidAfter` (a time, or milliseconds
-   * since 1970) and `lifetime`.
+   * The names of the columns. Default `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`. Other members are read if you name
+   * their columns: `disabled` (a boolean, or 0 and 1), `scopes` (an array, or JSON), `tokensValidAfter` (a time, or milliseconds since
+   * 1970) and `lifetime`.
    */
   columns?: Partial<Record<AccountColumn, keyof DB[Table] & string>> | undefined
   /**

@@ -8,7 +8,10 @@ export interface RedisCodesOptions extends Pick<RedisSessionsOptions, 'sendComma
 }
 
 const SCRIPTS = {
-  /** Adds a code to the index of its account, unless the account has too many of its purpose. An entry is the digest, a space and the purpose. */
+  /**
+   * Adds a code to the index of its account, unless the account has too many of its purpose. An entry is the digest, a space and the
+   * purpose.
+   */
   index: `${INDEX}local count = 0
 local entries = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 for i = 1, #entries, 2 do

@@ -21,7 +21,10 @@ const HINTS: [error: RegExp, hint: string][] = [
   [/\bWRONGTYPE\b/, 'another app uses the same keys. Pass another "prefix"'],
 ]
 
-/** Returns the error of a command with a hint if it is known. Without the arguments, which clients and Redis add: they have hashes of refresh tokens and of codes. */
+/**
+ * Returns the error of a command with a hint if it is known. Without the arguments, which clients and Redis add: they have hashes of
+ * refresh tokens and of codes.
+ */
 export function explained(caller: RedisStore, error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const hint = HINTS.find(([known]) => known.test(error.message))?.[1]

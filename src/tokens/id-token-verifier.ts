@@ -20,8 +20,8 @@ export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'acce
   /** The id of your client at the provider. */
   audience: string | undefined
   /**
-   * The ids of your other clients that may get tokens for `audience` (`azp`; OpenID Connect Core 1.0 section 2), such as an Android app at Google. Default:
-   * only `audience` itself. A token of any other client is refused.
+   * The ids of your other clients that may get tokens for `audience` (`azp`; OpenID Connect Core 1.0 section 2), such as an Android app at
+   * Google. Default: only `audience` itself. A token of any other client is refused.
    */
   authorizedParties?: readonly string[] | undefined
 }
@@ -33,10 +33,10 @@ export interface IdTokenVerifier {
   /** The id of your client. */
   readonly audience: string
   /**
-   * Verifies an ID token (OpenID Connect Core 1.0 section 3.1.3.7): algorithm, key, signature, `iss`, `aud`, `azp`, `nonce` and times. An access token is
-   * refused.
-   * @param options `nonce`: the value that you sent to the provider for this sign-in. A token with another nonce is refused, and so is a token with one where you
-   * pass none
+   * Verifies an ID token (OpenID Connect Core 1.0 section 3.1.3.7): algorithm, key, signature, `iss`, `aud`, `azp`, `nonce` and times. An
+   * access token is refused.
+   * @param options `nonce`: the value that you sent to the provider for this sign-in. A token with another nonce is refused, and so is a
+   * token with one where you pass none
    * @throws AuthError `invalid_token`, with a `reason`; `unavailable` when the keys cannot be fetched. TypeError for invalid options
    */
   verify(token: string, options?: { nonce: string }): Promise<VerifiedIdToken>

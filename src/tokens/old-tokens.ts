@@ -16,8 +16,9 @@ export interface OldTokensOptions {
   /** The secret of the old code, of any length. Everyone who guesses a short secret can write old tokens until `until`. */
   secret: SecretMaterial | undefined
   /**
-   * Returns the account's id from the claims of an old token: a non-empty text or a whole number. With another value the token is refused, so return
-   * undefined for tokens of other purposes, such as refresh tokens and mailed links. An object, a promise or an error causes a `503`.
+   * Returns the account's id from the claims of an old token: a non-empty text or a whole number. With another value the token is refused,
+   * so return undefined for tokens of other purposes, such as refresh tokens and mailed links. An object, a promise or an error causes a
+   * `503`.
    */
   accountId: (claims: PrivateClaims) => unknown
   /** The time from which all old tokens are refused. Set it to the longest lifetime of an old token after the release. */
@@ -49,9 +50,9 @@ const SECRET = 'the secret of the old tokens, as text, bytes or a KeyObject'
 const NINETY_DAYS = 90 * 86_400_000
 
 /**
- * Creates a verifier for the tokens of the code that this package replaces, so that users stay signed in: JWTs with HS256, without `iss`, `aud`,
- * `kid` and `typ`. Put it into the list `tokens` of a guard, or into `alsoAccept` of `createAuth`. It gets the tokens that name no issuer of the
- * list. Old tokens have no session. It refuses tokens with the type of this package (`at+jwt`).
+ * Creates a verifier for the tokens of the code that this package replaces, so that users stay signed in: JWTs with HS256, without `iss`,
+ * `aud`, `kid` and `typ`. Put it into the list `tokens` of a guard, or into `alsoAccept` of `createAuth`. It gets the tokens that name no
+ * issuer of the list. Old tokens have no session. It refuses tokens with the type of this package (`at+jwt`).
  * @throws TypeError naming the option that is not valid
  */
 export function oldTokens(options: OldTokensOptions): TokenVerifier {

@@ -44,9 +44,10 @@ export interface CustomTokenVerifier {
   /** The issuer of its tokens. No other verifier of the guard has it. */
   readonly issuer: string
   /**
-   * Returns whether a text may be one of this verifier, for example by its prefix. The guard asks the verifiers of its list in order, and never about
-   * a JWT. Use it for API keys. Default: the verifier gets the JWTs whose claim `iss` is its issuer. Tokens of a
-   * verifier with this method have no session, so `sessions` of the guard does not look for one. An error, or another value than a boolean, causes a `503`.
+   * Returns whether a text may be one of this verifier, for example by its prefix. The guard asks the verifiers of its list in order, and
+   * never about a JWT. Use it for API keys. Default: the verifier gets the JWTs whose claim `iss` is its issuer. Tokens of a verifier with
+   * this method have no session, so `sessions` of the guard does not look for one. An error, or another value than a boolean, causes a
+   * `503`.
    */
   accepts?(text: string): boolean
   /**

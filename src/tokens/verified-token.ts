@@ -66,8 +66,8 @@ type ForeignKind = 'provider' | 'unnamed'
 export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== undefined
 
 /**
- * Returns the time of the sign-in, in milliseconds. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN for an
- * `auth_time` that is not a number, and for a provider's token without it.
+ * Returns the time of the sign-in, in milliseconds. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN
+ * for an `auth_time` that is not a number, and for a provider's token without it.
  */
 export function signInOf(auth: VerifiedToken): number {
   const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
@@ -81,9 +81,9 @@ export const signedInAtOf = (auth: VerifiedToken) => new Date(signInOf(auth) || 
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
 
 /**
- * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another
- * object, each member of a token is read once and copied, the claims as JSON. Defaults: the verifier's issuer, an empty audience and claims, and
- * as `expiresAt` the latest time that a `Date` can hold.
+ * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another object,
+ * each member of a token is read once and copied, the claims as JSON. Defaults: the verifier's issuer, an empty audience and claims, and as
+ * `expiresAt` the latest time that a `Date` can hold.
  * @returns undefined for a value that is not a token
  * @throws TypeError for claims that are not JSON, such as a cycle
  */

@@ -12,14 +12,15 @@ export interface PasswordsOptions {
   /** The accepted hashers. The first one makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * The hasher that does the work for unknown addresses, with the cost that most stored hashes have. Set it while old hashes are replaced, so that the
-   * time of a login does not tell who has an account. It needs `hash`. Default: the first of `hashers`.
+   * The hasher that does the work for unknown addresses, with the cost that most stored hashes have. Set it while old hashes are replaced,
+   * so that the time of a login does not tell who has an account. It needs `hash`. Default: the first of `hashers`.
    */
   unknown?: Hasher | undefined
   /**
-   * Returns whether a user may not have a password, for example because it was leaked. `hash` asks it, and a login that replaces an old hash does not.
-   * True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for your own code. Another error, another value
-   * than a boolean, and a result after 5 s reject with an `AuthError` `unavailable`. Default: every password is allowed.
+   * Returns whether a user may not have a password, for example because it was leaked. `hash` asks it, and a login that replaces an old
+   * hash does not. True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for your own code.
+   * Another error, another value than a boolean, and a result after 5 s reject with an `AuthError` `unavailable`. Default: every password
+   * is allowed.
    */
   isForbidden?: ForbiddenCheck | undefined
   /**

@@ -21,7 +21,8 @@ export interface CheckedPassword<A = object, R = IncomingMessage> {
 
 /**
  * Decides about a sign-in after its password was right, before a session or a token exists. Throws a `SignInRefusal` to refuse it, or an
- * `AuthError` with the code `invalid_credentials` for the response of a wrong password. An error with `expose: true` and a `status` of 400 to 499 goes to your error handler. Any other error, and a call that takes too long, causes a `503`.
+ * `AuthError` with the code `invalid_credentials` for the response of a wrong password. An error with `expose: true` and a `status` of 400
+ * to 499 goes to your error handler. Any other error, and a call that takes too long, causes a `503`.
  * @returns nothing, or the terms of the sign-in
  */
 export type AfterPassword<A = object, R = IncomingMessage> = (

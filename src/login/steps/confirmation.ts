@@ -45,7 +45,10 @@ export function createConfirmation({ id, asOf, lookUp, isKnown, replaced }: Conf
   }
 }
 
-/** Creates the confirmation of a login. It keeps the hashes and the password to itself, so that nothing that a host prints or sends has them. */
+/**
+ * Creates the confirmation of a login. It keeps the hashes and the password to itself, so that nothing that a host prints or sends has
+ * them.
+ */
 export function confirmationOf(
   task: LoginTask,
   { id, passwordHash }: Account,

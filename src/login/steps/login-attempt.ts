@@ -68,8 +68,8 @@ const isFailedLogin = (error: unknown) =>
 
 /**
  * Ends the attempt of a refused login.
- * @param step the promise of `afterPassword`. The attempt stays under way until it settles: a host that delays the refusal of a wrong code beyond the time
- * limit must not make guesses free
+ * @param step the promise of `afterPassword`. The attempt stays under way until it settles: a host that delays the refusal of a wrong code
+ * beyond the time limit must not make guesses free
  */
 export async function endRefusedAttempt(
   { timeout }: { timeout: number },

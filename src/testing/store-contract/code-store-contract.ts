@@ -7,7 +7,10 @@ import { contractOptions } from './contract-options.js'
 export interface CodeStoreContractOptions {
   /** The store, or a function that returns a store. Every check calls the function. */
   store: CodeStore | (() => CodeStore | Promise<CodeStore>)
-  /** Another store object on the same data, like the one of another process, or a function that returns it. It takes codes too. Default: none. */
+  /**
+   * Another store object on the same data, like the one of another process, or a function that returns it. It takes codes too. Default:
+   * none.
+   */
   otherStore?: CodeStore | (() => CodeStore | Promise<CodeStore>) | undefined
   /** An account of the codes that the checks add and remove. Needed where the store knows the accounts. Default: a random id. */
   accountId?: string | undefined

@@ -36,8 +36,8 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  * 3.10). The set is fetched for the first token, refreshed before `maxAge`, and fetched again when a token names an unknown key.
  * Concurrent requests share one fetch (single flight), without redirects. Each key verifies only by its own algorithm.
  *
- * While the source is down, the cached keys verify for `keepFor` (stale-if-error). A token with an unknown key then gets `unavailable` (`503`), not
- * `invalid_token`, because the key may be new. At most 1,000 requests wait for one fetch. Further requests get `unavailable`
+ * While the source is down, the cached keys verify for `keepFor` (stale-if-error). A token with an unknown key then gets `unavailable`
+ * (`503`), not `invalid_token`, because the key may be new. At most 1,000 requests wait for one fetch. Further requests get `unavailable`
  * immediately.
  *
  * @param url the URL of the set: `https:`, or `http:` on loopback (`localhost`, 127.0.0.0/8, `[::1]`)

@@ -17,8 +17,8 @@ export interface BcryptOptions {
    */
   costLimit?: number | undefined
   /**
-   * Checks a password of more than 72 bytes by its first 72 bytes, as older code did, so that its owner can sign in. Put `argon2id()` first, which
-   * then hashes the whole password. Text after a NUL still never matches. Default false.
+   * Checks a password of more than 72 bytes by its first 72 bytes, as older code did, so that its owner can sign in. Put `argon2id()`
+   * first, which then hashes the whole password. Text after a NUL still never matches. Default false.
    */
   truncate?: boolean | undefined
 }
