@@ -4,12 +4,12 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, checkThat, describeSecret, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isValidDate, own, settled } from '../options/values.js'
 import { warnOnce } from '../refusals/warnings.js'
+import { createVerifier } from './create-verifier.js'
 import { type Expectation, isText, privateClaims, readTimes, type TokenForm } from './jwt/claims.js'
 import { readScopes, type ScopesOf } from './jwt/provider-claims.js'
 import { type SecretMaterial, secretKey } from './keys/key-material.js'
 import type { TokenVerifier } from './token-verifier.js'
 import { deepFreeze, type PrivateClaims, Verified } from './verified-token.js'
-import { verifying } from './verifying.js'
 
 /** The options of `oldTokens`. */
 export interface OldTokensOptions {
@@ -72,7 +72,7 @@ export function oldTokens(options: OldTokensOptions): TokenVerifier {
   const key = { kid: ISSUER, alg: 'HS256', key: secret } as const
   const settings = { issuer: ISSUER, audience: '', keys: undefined, clock, clockTolerance: 0, cache: 10_000 }
   const form = oldForm({ accountId: read.accountId, scopes: read.scopes, until })
-  return Object.freeze(verifying(settings, { find: () => key }, form, {}, (_text, isJwt) => isJwt))
+  return Object.freeze(createVerifier(settings, { find: () => key }, form, {}, (_text, isJwt) => isJwt))
 }
 
 function oldForm({ accountId, scopes: scopesOf, until }: FormSettings): TokenForm {

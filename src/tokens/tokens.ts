@@ -2,6 +2,7 @@ import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { hrefOf } from '../options/web-url.js'
+import { createVerifier } from './create-verifier.js'
 import {
   createIdTokenVerifier,
   type IdTokenVerifier,
@@ -25,7 +26,6 @@ import {
 } from './token-options.js'
 import type { TypedVerifier } from './token-verifier.js'
 import { type IssueNow, withIssueNow } from './verifier.js'
-import { verifying } from './verifying.js'
 
 /** Issues the tokens of one environment, and verifies them. Returned by `createTokenIssuer`. */
 export interface TokenIssuer extends TypedVerifier {
@@ -136,7 +136,7 @@ function issuerWith(read: IssuerSettings, held: ReturnType<typeof holdKeyRing>):
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: keys.current.publicJwks() }),
   }
-  return Object.freeze(withIssueNow(verifying(read, keys, ISSUED_FORM, issuerMembers), issueNow))
+  return Object.freeze(withIssueNow(createVerifier(read, keys, ISSUED_FORM, issuerMembers), issueNow))
 }
 
 /** A verifier whose keys are in this process, or `remoteKeys`. Returned by `createTokenVerifier`. */
@@ -178,7 +178,7 @@ export function createTokenVerifier(
   }
   const { form, ...read } = readVerifierOptions(caller, options)
   const keys = holdKeys(caller, readSource, read.keys)
-  return Object.freeze(verifying(read, keys, form, { replaceKeys: keys.replace }))
+  return Object.freeze(createVerifier(read, keys, form, { replaceKeys: keys.replace }))
 }
 
 const isForIdTokens = (options: unknown): options is IdTokenVerifierOptions =>

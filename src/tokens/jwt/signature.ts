@@ -49,8 +49,8 @@ function hidden(options: object): object {
 /** The most signatures of one key that a host's `sign` may have under way. */
 const MOST_PENDING = 1024
 
-function createHostSigner(verifying: VerificationKey, header: JwsHeader, sign: HostSign, timeout: number): Signer {
-  const { normalize, verify } = ALGORITHMS[verifying.alg] as PairAlgorithmRow
+function createHostSigner(publicKey: VerificationKey, header: JwsHeader, sign: HostSign, timeout: number): Signer {
+  const { normalize, verify } = ALGORITHMS[publicKey.alg] as PairAlgorithmRow
   const pending = createGate({ total: MOST_PENDING })
   return async (payload) => {
     const signed = signingInput(header, payload)
@@ -59,7 +59,7 @@ function createHostSigner(verifying: VerificationKey, header: JwsHeader, sign: H
       if (!isUint8Array(made)) throw new TypeError('sign: must return the signature as a Uint8Array')
       const signature = normalize?.(Buffer.from(made)) ?? Buffer.from(made)
       // A signature of another key, or over other bytes, would issue tokens that no verifier accepts.
-      if (!verify(signed, signature, verifying.key))
+      if (!verify(signed, signature, publicKey.key))
         throw new TypeError('sign: the signature does not fit "publicKey". Pass the public key of the key that signs')
       return signature
     }

@@ -16,7 +16,7 @@ export interface Verification<T = VerifiedToken> extends AcceptedClaims<T> {
 }
 
 /** The keys of a verifier, and the form and the known headers of its tokens. */
-interface Verifying<T = VerifiedToken> {
+interface VerifierMaterial<T = VerifiedToken> {
   readonly keys: KeySource
   readonly form: TokenForm<T>
   readonly headers: KnownHeaders
@@ -39,7 +39,7 @@ export function assertTokenText(text: unknown): asserts text is string {
 /** @throws AuthError `invalid_token` */
 export function verifyToken<T>(
   text: string,
-  { keys, form, headers }: Verifying<T>,
+  { keys, form, headers }: VerifierMaterial<T>,
   expected: Expectation,
 ): Verification<T> {
   const compact = readCompact(text, headers)

@@ -213,11 +213,11 @@ function readKey(name: Message, entry: unknown): SigningKey {
   }
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)
-  const verifying = parsed.type === 'private' ? withoutOptions(createPublicKey(parsed)) : parsed
+  const verificationKey = parsed.type === 'private' ? withoutOptions(createPublicKey(parsed)) : parsed
   return {
     alg,
-    kid: options.kid ?? kidOfJwk(material) ?? thumbprint({ alg, key: verifying }),
-    key: verifying,
+    kid: options.kid ?? kidOfJwk(material) ?? thumbprint({ alg, key: verificationKey }),
+    key: verificationKey,
     signingKey: parsed.type === 'public' ? undefined : parsed,
     sign,
   }

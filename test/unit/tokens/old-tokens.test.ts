@@ -1,4 +1,4 @@
-// Tests tokens/{old-tokens,token-verifier,verifying}.ts
+// Tests tokens/{old-tokens,token-verifier,create-verifier}.ts
 
 import { createPublicKey } from 'node:crypto'
 import {

@@ -11,8 +11,8 @@ import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import { factsOf, type VerifiedToken } from './verified-token.js'
 import { type Verifier, withVerifier } from './verifier.js'
 
-/** Adds a verifier to an object: its public members, and the one that the guard uses. */
-export function verifying<T extends object>(
+/** Creates a verifier: its public members and further ones, and the verifier that the guard calls. */
+export function createVerifier<T extends object>(
   { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
   keys: KeySource,
   form: TokenForm,
