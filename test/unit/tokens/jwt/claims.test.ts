@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ISSUED_FORM, TYP } from '../../../../src/tokens/jwt/claims.js'
+import { ISSUED_FORM, type TokenForm, TYP } from '../../../../src/tokens/jwt/claims.js'
+import { idTokenForm } from '../../../../src/tokens/jwt/id-token-claims.js'
 import { providerForm } from '../../../../src/tokens/jwt/provider-claims.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { decodePayload, frozenClock, goodParts, ISSUER, issueNow, makeIssuer } from '../../../support/fixtures.js'
@@ -9,7 +10,7 @@ describe('readClaims', () => {
   const now = 1_772_366_400
   const { payload } = goodParts(now)
   const expected = { issuer: ISSUER, audience: ISSUER, now: now * 1000, tolerance: 0 }
-  const readClaims = (value: unknown, form = ISSUED_FORM) =>
+  const readClaims = (value: unknown, form: TokenForm<unknown> = ISSUED_FORM) =>
     form.readClaims(value, expected, { typ: TYP, signed: '' } as never)
 
   it.each([
@@ -21,7 +22,8 @@ describe('readClaims', () => {
     ['an array with all the claims on it', Object.assign([], payload)],
   ])('refuses a payload that is no object: %s', (_, value) => {
     const ofProviders = providerForm({ scopes: undefined, accountId: undefined })
-    for (const form of [ISSUED_FORM, ofProviders]) expect(readClaims(value, form)).toBe('claims')
+    const forms = [ISSUED_FORM, ofProviders, idTokenForm(new Set([ISSUER]))]
+    for (const form of forms) expect(readClaims(value, form)).toBe('claims')
   })
 
   it.each([
@@ -30,10 +32,18 @@ describe('readClaims', () => {
     ['the audience before the times', { aud: 'b', iat: 0, exp: 1 }, 'audience'],
     ['an issuer with a slash at its end', { iss: `${ISSUER}/` }, 'issuer'],
     ['the types before all', { iss: 'https://a.example', jti: 7 }, 'claims'],
+    ['the type of the session before all', { iss: 'https://a.example', sid: 7 }, 'claims'],
+    ['an empty session before all', { iss: 'https://a.example', sid: '' }, 'claims'],
     ['the types of times before all', { iss: 'https://a.example', iat: '0' }, 'claims'],
   ])('names %s', (_, changes, reason) => {
     expect(readClaims({ ...payload, ...changes })).toBe(reason)
   })
+})
+
+it('accepts a token with a session', async () => {
+  const issuer = makeIssuer()
+  const { token } = await issuer.issue({ accountId: 'acc-1', sessionId: 's1' })
+  expect(await issuer.verify(token)).toMatchObject({ sessionId: 's1' })
 })
 
 describe('expiry', () => {

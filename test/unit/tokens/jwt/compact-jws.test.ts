@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   type CompactToken,
   knownHeaders,
+  looksLikeJwt,
   readCompact,
   unverifiedIssuer,
 } from '../../../../src/tokens/jwt/compact-jws.js'
@@ -205,4 +206,19 @@ it.each([
 ])('verify refuses %s, also of a token that it has cached', async (_, value) => {
   await issuer.verify(forged())
   await expectInvalidToken(issuer.verify(value as never), 'malformed')
+})
+
+describe('a text that looks like a JWT', () => {
+  it.each([
+    ['a header and a dot', `${part('{}')}.`, true],
+    ['a header in plain base64', `${Buffer.from('{"a":"??>"}').toString('base64')}.e30.AA`, true],
+    ['a header that is too long to be parsed', `${'a'.repeat(2049)}.`, true],
+    ['not with the longest text that is parsed', `${'a'.repeat(2048)}.`, false],
+    ['not with a list as its header', `${part('[]')}.`, false],
+    ['not with a dot first', '.e30.AA', false],
+    ['not without a dot', `${part('{}')}x`, false],
+    ['not without a dot, as an API key', 'key_1', false],
+  ])('has %s', (_, text, looksLike) => {
+    expect(looksLikeJwt(text)).toBe(looksLike)
+  })
 })
