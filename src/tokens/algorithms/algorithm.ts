@@ -1,5 +1,4 @@
 import { type KeyObject, type SignKeyObjectInput, sign, verify } from 'node:crypto'
-import type { Algorithm as JsonwebtokenAlgorithm } from 'jsonwebtoken'
 import { bare } from '../../options/values.js'
 import type { KeyObjects } from './new-key-pair.js'
 
@@ -24,8 +23,8 @@ export type KeyPairAlgorithm =
 export type Algorithm = SecretAlgorithm | KeyPairAlgorithm
 
 interface SignatureScheme {
-  /** The name of the algorithm in jsonwebtoken, which then signs with keys in memory. Null when jsonwebtoken does not know the algorithm. */
-  readonly jsonwebtoken: JsonwebtokenAlgorithm | null
+  /** True when jsonwebtoken knows the algorithm, and signs with keys in memory. */
+  readonly isInJsonwebtoken: boolean
   sign(signed: string, key: KeyObject): Buffer
   verify(signed: string, signature: Uint8Array, key: KeyObject): boolean
 }

@@ -16,17 +16,12 @@ export const CURVES = {
   secp256k1: { namedCurve: 'secp256k1', bytes: 32 },
 } as const satisfies Readonly<Record<string, Curve>>
 
-interface EcdsaFacts extends Pick<PairAlgorithmRow, 'jsonwebtoken'> {
-  readonly curve: Curve
-  readonly digest: string
-}
-
-function ecdsa({ curve: { namedCurve, bytes }, digest, jsonwebtoken }: EcdsaFacts): PairAlgorithmRow {
+function ecdsa({ namedCurve, bytes }: Curve, digest: string, isInJsonwebtoken = true): PairAlgorithmRow {
   const inDer = keyPair(digest)
   const normalize = (signature: Buffer) => joinedOf(signature, bytes) ?? signature
   return {
     kind: 'pair',
-    jsonwebtoken,
+    isInJsonwebtoken,
     needs: `an EC key on curve ${namedCurve}`,
     fits: ({ asymmetricKeyType, asymmetricKeyDetails }) =>
       asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === namedCurve,
@@ -92,7 +87,7 @@ function derOf(joined: Uint8Array, bytes: number): Uint8Array {
 
 /** ECDSA (RFC 7518 section 3.4). */
 export const ECDSA = {
-  ES256: ecdsa({ curve: CURVES['P-256'], digest: 'sha256', jsonwebtoken: 'ES256' }),
-  ES384: ecdsa({ curve: CURVES['P-384'], digest: 'sha384', jsonwebtoken: 'ES384' }),
-  ES512: ecdsa({ curve: CURVES['P-521'], digest: 'sha512', jsonwebtoken: 'ES512' }),
+  ES256: ecdsa(CURVES['P-256'], 'sha256'),
+  ES384: ecdsa(CURVES['P-384'], 'sha384'),
+  ES512: ecdsa(CURVES['P-521'], 'sha512'),
 } satisfies PairRows

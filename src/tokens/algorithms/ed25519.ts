@@ -26,7 +26,7 @@ function isSmallOrder(key: KeyObject): boolean {
 /** EdDSA on Curve25519 under its own name (RFC 9864 section 2.2). The older name `EdDSA` does not determine a curve. */
 const Ed25519: PairAlgorithmRow = {
   kind: 'pair',
-  jsonwebtoken: null,
+  isInJsonwebtoken: false,
   needs: 'an Ed25519 key whose point is not of small order',
   fits: (key) => key.asymmetricKeyType === 'ed25519' && !isSmallOrder(key),
   jwkMembers: ['crv', 'kty', 'x'],

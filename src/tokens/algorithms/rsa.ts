@@ -12,14 +12,10 @@ function isStrong({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): 
   return asymmetricKeyType === 'rsa' && modulusLength >= MIN_BITS && modulusLength <= MAX_BITS && soundExponent
 }
 
-function rsa(
-  jsonwebtoken: PairAlgorithmRow['jsonwebtoken'],
-  digest: string,
-  scheme: (digest: string) => ReturnType<typeof keyPair>,
-): PairAlgorithmRow {
+function rsa(digest: string, scheme: (digest: string) => ReturnType<typeof keyPair>): PairAlgorithmRow {
   return {
     kind: 'pair',
-    jsonwebtoken,
+    isInJsonwebtoken: true,
     needs: `an RSA key of at least ${MIN_BITS} bits`,
     fits: isStrong,
     jwkMembers: ['e', 'kty', 'n'],
@@ -36,10 +32,10 @@ const pss = (digest: string) => keyPairWith(digest, PSS_OPTIONS)
 
 /** RSASSA-PKCS1-v1_5 and RSASSA-PSS (RFC 7518 sections 3.3 and 3.5). */
 export const RSA = {
-  RS256: rsa('RS256', 'sha256', keyPair),
-  RS384: rsa('RS384', 'sha384', keyPair),
-  RS512: rsa('RS512', 'sha512', keyPair),
-  PS256: rsa('PS256', 'sha256', pss),
-  PS384: rsa('PS384', 'sha384', pss),
-  PS512: rsa('PS512', 'sha512', pss),
+  RS256: rsa('sha256', keyPair),
+  RS384: rsa('sha384', keyPair),
+  RS512: rsa('sha512', keyPair),
+  PS256: rsa('sha256', pss),
+  PS384: rsa('sha384', pss),
+  PS512: rsa('sha512', pss),
 } satisfies PairRows

@@ -51,15 +51,15 @@ interface Issuing {
   sign: Signer
 }
 
-/** The members of a subject. */
-const MEMBERS: Readonly<Record<keyof TokenSubject, true>> = {
-  accountId: true,
-  scopes: true,
-  claims: true,
-  lifetime: true,
-  issuedAt: true,
-  sessionId: true,
-  signedInAt: true,
+/** The members of a subject, and what other packages call them. */
+const MEMBERS: Readonly<Record<keyof TokenSubject, string>> = {
+  accountId: 'id sub subject userId user',
+  scopes: 'scope permissions',
+  claims: 'payload data',
+  lifetime: 'expiresIn exp expiresAt ttl maxAge expiration',
+  issuedAt: 'iat',
+  sessionId: 'sid session',
+  signedInAt: 'auth_time authTime',
 }
 
 const WORDING = {
@@ -67,15 +67,7 @@ const WORDING = {
   option: (name: string) => name,
   unknown: (name: string) => `issue: unknown member "${name}"`,
   known: 'Put private claims into "claims". Known members',
-  aliases: aliasesOf({
-    accountId: 'id sub subject userId user',
-    scopes: 'scope permissions',
-    claims: 'payload data',
-    lifetime: 'expiresIn exp expiresAt ttl maxAge expiration',
-    issuedAt: 'iat',
-    sessionId: 'sid session',
-    signedInAt: 'auth_time authTime',
-  }),
+  aliases: aliasesOf(MEMBERS),
 }
 
 function assertMembers(subject: TokenSubject): void {

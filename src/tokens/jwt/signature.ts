@@ -28,8 +28,7 @@ export function createSigner({ alg, kid, key, signingKey, sign }: SigningKey, ty
   const header = { alg, typ, kid }
   if (sign) return createHostSigner({ alg, kid, key }, header, sign, timeout)
   const secret = signingKey as KeyObject
-  if (ALGORITHMS[alg].jsonwebtoken === null || !ASCII.test(kid))
-    return (payload) => signCompact(header, payload, secret)
+  if (!ALGORITHMS[alg].isInJsonwebtoken || !ASCII.test(kid)) return (payload) => signCompact(header, payload, secret)
   const { sign: signJwt } = jsonwebtoken()
   const options = hidden({ header, allowInvalidAsymmetricKeyTypes: true })
   // As text, because the package changes the members of an object.

@@ -57,6 +57,11 @@ it.each(['Bearer', 'bearer', 'Token'])(
   },
 )
 
+it('does not say so of another text with such a word', async () => {
+  const error = await refusalOf(makeIssuer().verify('a Bearer b'))
+  expect([error.reason, error.cause]).toEqual(['malformed', undefined])
+})
+
 describe('the base URL', () => {
   it.each([
     ['with a trailing slash', 'https://api.example.com/', 'https://api.example.com'],

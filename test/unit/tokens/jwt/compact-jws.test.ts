@@ -63,6 +63,10 @@ describe('readCompact', () => {
     }
   })
 
+  it('refuses a text without dots, also one that begins with a header', () => {
+    expect(readCompact(`${part('{"a":1}')}A`)).toBeUndefined()
+  })
+
   it('takes nothing from a prototype', () => {
     const header = part('{"__proto__":{"alg":"none","kid":"k1","typ":"at+jwt"}}')
     expect(readCompact(`${header}.${part('{}')}.AA`)).toMatchObject({ alg: undefined, kid: undefined, typ: undefined })

@@ -124,6 +124,11 @@ describe('issue refuses what cannot be put into a token', () => {
   it.each([
     ['a text', 'acc-1', 'issue: pass an object like { accountId, scopes }'],
     ['a member that it does not know', { accountId: 'a', sub: 'a' }, 'issue: unknown member "sub"'],
+    [
+      'a private claim',
+      { accountId: 'a', tenant: 'a' },
+      'issue: unknown member "tenant". Put private claims into "claims". Known members: accountId, scopes, claims, lifetime, issuedAt, sessionId, signedInAt',
+    ],
   ])('%s', (_, subject, message) => {
     expectMisuse(() => issueNow(issuer, subject as never), message)
   })

@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto'
+import { createHash, createSecretKey, type JsonWebKey } from 'node:crypto'
 import {
   createTokenIssuer,
   createTokenVerifier,
@@ -88,6 +88,17 @@ describe('kid', () => {
     }
     const { keys } = issuerOf([signingKey('RS256'), { alg: 'RS256', publicKey }]).jwks()
     expect(keys[1]?.kid).toBe('NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs')
+  })
+
+  it.each([
+    // RFC 8037 appendix A.3.
+    ['Ed25519', { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }],
+    ['ES256', pairOf('ES256').publicKey.export({ format: 'jwk' })],
+  ] as const)('is the RFC 7638 thumbprint of the members in their order: %s', (alg, publicKey) => {
+    const { crv, kty, x, y } = publicKey as JsonWebKey
+    const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
+    const { keys } = issuerOf([signingKey(alg, 'two'), { alg, publicKey }]).jwks()
+    expect(keys[1]?.kid).toBe(kid)
   })
 
   it('of a secret is the same in every process and version', () => {
