@@ -57,24 +57,18 @@ export function describeRow({ title, source, ownOnly }: Row, wire: Wire): Pick<R
   }
 }
 
-/** Judges a row. */
 export async function judge(row: Row, probe: Probe, skip: readonly string[]): Promise<Result> {
-  const found = await faultOf(row, probe, skip)
   const about = { id: row.id, ...describeRow(row, probe.wire) }
-  if (!found) return { ...about, verdict: 'holds' }
-  return { ...about, verdict: found instanceof Unjudged ? 'skipped' : 'fails', detail: printable(found.message) }
-}
-
-async function faultOf(row: Row, probe: Probe, skip: readonly string[]): Promise<Error | undefined> {
-  if (skip.includes(row.id)) return new Unjudged('by --skip')
-  if (row.ownOnly && !probe.wire.own) return new Unjudged(row.ownOnly)
   try {
+    if (skip.includes(row.id)) throw new Unjudged('by --skip')
+    if (row.ownOnly && !probe.wire.own) throw new Unjudged(row.ownOnly)
     await row.needs?.(probe)
     await row.run(probe)
-    return undefined
+    return { ...about, verdict: 'holds' }
   } catch (error) {
-    if (error instanceof Fault || error instanceof Unjudged || error instanceof OutOfTime) return error
+    const isFinding = error instanceof Fault || error instanceof Unjudged || error instanceof OutOfTime
     // An unexpected response fails only this row.
-    return new Fault(`the row cannot be judged: ${codeOf(error)}`)
+    const detail = isFinding ? error.message : `the row cannot be judged: ${codeOf(error)}`
+    return { ...about, verdict: error instanceof Unjudged ? 'skipped' : 'fails', detail: printable(detail) }
   }
 }

@@ -1,5 +1,5 @@
 import { duration, integer } from '../../options/checks.js'
-import type { Check } from '../../options/read-options.js'
+import { type Check, optional } from '../../options/read-options.js'
 import { suggestion } from '../../options/suggest.js'
 import { checked, number, oneOf, type Values } from '../command.js'
 import { UsageError } from '../command-error.js'
@@ -64,43 +64,39 @@ export const options = {
  * @throws UsageError with the likely mistake
  */
 export function readSettings(values: Values<typeof options>, url: string | undefined, env: Io['env']) {
-  const { email, skip, timeout, 'max-time': maxTime, guesses, format, json, 'plain-http': plainHttp = false } = values
+  const { email, other, skip, timeout, 'max-time': maxTime, format, json, 'plain-http': plainHttp = false } = values
   if (url === undefined)
     throw new UsageError('Pass the base URL of the app: check https://api.example.com --email EMAIL')
   if (email === undefined) throw new UsageError('Pass the e-mail address of an account: --email EMAIL')
   if (format && json) throw new UsageError('Pass either --json or --format')
+  if (values['other-email'] !== undefined && other === undefined)
+    throw new UsageError('--other-email is for an account at another environment. Pass --other URL too')
   const base = checked('The URL', baseUrl(plainHttp), url)
   const { wire, guarded, jwks } = mappingOf(values, env)
+  const paths = [...guarded, ...(values.guarded ?? [])]
+  if (new Set(paths).size < paths.length) throw new UsageError('--guarded names one path twice')
 
   /** Reads an environment. Returns it once there is a password. */
-  function environment(base: URL, email: string, paths: readonly string[]): (password: string) => Environment {
+  function environment(base: URL, user: string, paths: readonly string[]): (password: string) => Environment {
     const token = readPath('--path', base, values.path ?? wire.login.path)
-    if (new Set(paths).size < paths.length) throw new UsageError('--guarded names one path twice')
     const guarded = paths.map((name) => readGuarded('--guarded', base, name, plainHttp))
-    return (password) => ({ token, guarded, credentials: { email, password } })
+    return (password) => ({ token, guarded, credentials: { user, password } })
   }
-
-  if (values['other-email'] !== undefined && values.other === undefined) {
-    throw new UsageError('--other-email is for an account at another environment. Pass --other URL too')
-  }
-  const paths = [...guarded, ...(values.guarded ?? [])]
-  const jwksPath = values.jwks ?? jwks
   const here = environment(base, email, paths)
+  const otherBase = checked('--other', optional(baseUrl(plainHttp)), other)
+  // A path given as a whole URL belongs to this environment.
+  const pathsThere = paths.filter((name) => name.startsWith('/'))
+  const there = otherBase && environment(otherBase, values['other-email'] ?? email, pathsThere)
+  const jwksPath = values.jwks ?? jwks
   const about = {
     wire,
     jwks: jwksPath === undefined ? undefined : readPath('--jwks', base, jwksPath),
     recent: values.recent === undefined ? undefined : readGuarded('--recent', base, values.recent, plainHttp),
-    guesses,
+    guesses: values.guesses,
     foreignToken: env['CHECK_FOREIGN_TOKEN'] || undefined,
     expiredToken: env['CHECK_EXPIRED_TOKEN'] || undefined,
     oldToken: env['CHECK_OLD_TOKEN'] || undefined,
   }
-  // A path given as a whole URL belongs to this environment.
-  const pathsThere = paths.filter((name) => name.startsWith('/'))
-  const there =
-    values.other === undefined
-      ? undefined
-      : environment(checked('--other', baseUrl(plainHttp), values.other), values['other-email'] ?? email, pathsThere)
   return {
     base,
     skip,

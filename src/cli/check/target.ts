@@ -15,7 +15,7 @@ export interface Guarded {
 export interface Environment {
   token: URL
   guarded: readonly Guarded[]
-  credentials: { email: string; password: string }
+  credentials: { user: string; password: string }
 }
 
 /** The app to check. */
@@ -39,31 +39,34 @@ export interface Target extends Environment {
 
 const PATH = pathLike('/api/v2013/statements')
 
-/** Creates a check for a URL. `mistakeIn` returns the likely mistake, which is empty when the expected value says it all. */
-const webUrl =
-  (wanted: string, mistakeIn: (url: URL) => string | undefined) =>
-  (plainHttp: boolean): Check<URL> =>
-  (value) => {
-    const url = readWebUrl(value, wanted)
-    const mistake = mistakeIn(url)
-    if (mistake !== undefined) throw new InvalidOption(wanted, mistake)
-    if (plainHttp || !isExposed(url)) return url
-    throw new InvalidOption(
-      'an https: URL, or one of this machine',
-      'Others on the network can read the password and the token over http. To allow http, pass --plain-http',
-    )
-  }
+function mustBeSafe(url: URL, plainHttp: boolean): URL {
+  if (plainHttp || !isExposed(url)) return url
+  throw new InvalidOption(
+    'an https: URL, or one of this machine',
+    'Others on the network can read the password and the token over http. To allow http, pass --plain-http',
+  )
+}
 
 /** Creates a check for the base URL of an environment. */
-export const baseUrl = webUrl('an absolute URL without query, like https://api.example.com', (url) => {
-  if (url.username || url.password) return 'Remove the user name and the password'
-  return /[?#]/.test(url.href) ? 'Remove the "?" or "#" and the text after it' : undefined
-})
+export const baseUrl =
+  (plainHttp: boolean): Check<URL> =>
+  (value) => {
+    const wanted = 'an absolute URL without query, like https://api.example.com'
+    const url = readWebUrl(value, wanted)
+    if (url.username || url.password) throw new InvalidOption(wanted, 'Remove the user name and the password')
+    if (/[?#]/.test(url.href)) throw new InvalidOption(wanted, 'Remove the "?" or "#" and the text after it')
+    return mustBeSafe(url, plainHttp)
+  }
 
-// The URL is printed in the report, and Node would send a user name in an Authorization header.
-const guardedUrl = webUrl('a path, or an absolute URL without user name, password and fragment', (url) =>
-  url.username || url.password || url.hash ? '' : undefined,
-)
+const guardedUrl =
+  (plainHttp: boolean): Check<URL> =>
+  (value) => {
+    const wanted = 'a path, or an absolute URL without user name, password and fragment'
+    const url = readWebUrl(value, wanted)
+    // The URL is printed in the report, and Node would send a user name in an Authorization header.
+    if (url.username || url.password || url.hash) throw new InvalidOption(wanted)
+    return mustBeSafe(url, plainHttp)
+  }
 
 /** Reads a path below the base URL. */
 export const readPath = (what: string, base: URL, value: string): URL =>

@@ -18,6 +18,12 @@ export function must(holds: unknown, otherwise: string): asserts holds {
   if (!holds) throw new Fault(otherwise)
 }
 
+/** Returns a part of the target that a row needs. Without it, the row is skipped. */
+export function needed<T>(part: T | undefined, otherwise: string): T {
+  if (part === undefined) throw new Unjudged(otherwise)
+  return part
+}
+
 /** Checks several things. Reports all faults, each with the name of its thing. */
 export async function mustAll<T extends { name: string }>(
   things: readonly T[],

@@ -13,10 +13,13 @@ export function mustBe(statuses: number | Statuses, response: Received, what: st
 /** Requests, each with its name in the report. */
 export type Requests = Readonly<Record<string, () => Promise<Received>>>
 
-/** Sends requests until one gets another status. */
-export async function mustAllBe(statuses: number | Statuses, requests: Requests): Promise<void> {
-  for (const [what, ask] of Object.entries(requests)) mustBe(statuses, await ask(), what)
+/** Sends requests one after another, and judges each response. */
+export async function judgeEach(requests: Requests, judge: (response: Received, what: string) => void): Promise<void> {
+  for (const [what, ask] of Object.entries(requests)) judge(await ask(), what)
 }
+
+export const mustAllBe = (statuses: number | Statuses, requests: Requests): Promise<void> =>
+  judgeEach(requests, (response, what) => mustBe(statuses, response, what))
 
 /** The media types that a report names. */
 const TYPES = ['application/json', 'application/problem+json', 'text/html', 'text/plain']
@@ -83,6 +86,7 @@ export function dateOf({ headers }: Received): number | undefined {
 /** Returns the time of a response in seconds since the epoch. A response without `Date` has the time when it arrived. */
 export const timeOf = (response: Received): number => dateOf(response) ?? response.receivedAt / 1000
 
+/** A time in ISO 8601. `Date.parse` also reads other texts. */
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 
 /**

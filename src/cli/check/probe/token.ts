@@ -4,16 +4,14 @@ import { isPlainObject, parseJson } from '../../../options/values.js'
 import { type CompactToken, readCompact } from '../../../tokens/jwt/compact-jws.js'
 import type { Environment } from '../target.js'
 import { Fault, Unjudged } from '../verdict.js'
-import type { Wire } from '../wire/wire.js'
-import { loginRequest } from '../wire/wire.js'
+import { loginRequest, type Wire } from '../wire/wire.js'
 import { valueAt } from './response.js'
-import type { Received, Send } from './send.js'
+import type { Received, Send, Sent } from './send.js'
 
 /** The parts of a token, not verified. */
 export interface ReadToken extends CompactToken {
   /** The signature in base64url. */
   signatureText: string
-  text: string
   claims: Readonly<Record<string, unknown>>
 }
 
@@ -32,7 +30,7 @@ export function readJwt(text: string): ReadToken | undefined {
   const compact = readCompact(text)
   const claims = compact && parseJson(compact.payload.toString())
   if (!compact || !isPlainObject(claims)) return undefined
-  return { ...compact, signatureText: compact.signature.toString('base64url'), text, claims }
+  return { ...compact, signatureText: compact.signature.toString('base64url'), claims }
 }
 
 /**
@@ -43,7 +41,8 @@ export async function signIn({ token: url, credentials }: Environment, send: Sen
   let response: Promise<Received> | undefined
   const once = (...sent: Parameters<Send>) => (response ??= send(...sent))
   try {
-    return await (wire.own ? withOwnClient(url, credentials, once) : withMapping(url, credentials, once, wire))
+    if (wire.own) return await withOwnClient(credentials, (sent) => once(url, sent))
+    return tokenIn(await once(url, loginRequest(wire, credentials)), wire)
   } catch {
     // Rejects with the fault of a server that does not respond.
     await response
@@ -51,27 +50,21 @@ export async function signIn({ token: url, credentials }: Environment, send: Sen
   }
 }
 
-async function withMapping(
-  url: URL,
-  { email: user, password }: Environment['credentials'],
-  send: Send,
-  wire: Wire,
-): Promise<string> {
-  return tokenIn(await send(url, loginRequest(wire, { user, password })), wire)
-}
-
 /** Signs in with this package's own client. */
-function withOwnClient(url: URL, credentials: Environment['credentials'], send: Send): Promise<string> {
+function withOwnClient(
+  { user, password }: Environment['credentials'],
+  send: (sent: Sent) => Promise<Received>,
+): Promise<string> {
   return createTokenClient({
     // A placeholder, because the client refuses URLs that --plain-http allows.
     url: 'https://other.invalid',
-    credentials: () => credentials,
+    credentials: () => ({ email: user, password }),
     maxWait: 0,
     // Above the highest --timeout, so that `send` reports the time.
     timeout: 600,
     fetch: async (_url, { headers, body } = {}) => {
       const sent = { method: 'POST', headers: Object.fromEntries(new Headers(headers)), body: String(body) }
-      const received = await send(url, sent)
+      const received = await send(sent)
       return new Response(received.body || null, {
         status: received.status,
         headers: { Date: received.headers.date ?? '' },

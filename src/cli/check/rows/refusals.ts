@@ -1,7 +1,7 @@
 import { isPlainObject, parseJson } from '../../../options/values.js'
 import type { Received } from '../probe/send.js'
 import { gets, type Rows } from '../row.js'
-import { Fault, must, Unjudged } from '../verdict.js'
+import { Fault, must, needed } from '../verdict.js'
 import { loginRequest } from '../wire/wire.js'
 import { loginOf } from './token-response.js'
 
@@ -11,17 +11,16 @@ export const guessingRows: Rows = {
     title: 'wrong passwords for one address are limited with 429',
     source: 'OWASP ASVS 5, 6.3.1; RFC 6585 section 4',
     async run({ target: { guesses, token }, wire, mark, send }) {
-      if (!guesses) throw new Unjudged('pass --guesses N to send up to N wrong passwords')
-      for (let guess = 1; guess <= guesses; guess++) {
+      const most = needed(guesses, 'pass --guesses N to send up to N wrong passwords')
+      for (let guess = 1; guess <= most; guess++) {
         const members = { user: `${mark}@nobody.invalid`, password: `${mark}${guess}` }
         if ((await send(token, loginRequest(wire, members))).status === 429) return
       }
-      throw new Fault(`${guesses} wrong passwords are not limited`)
+      throw new Fault(`${most} wrong passwords are not limited`)
     },
   },
 }
 
-/** Rows about logins with invalid credentials. */
 export const refusalRows: Rows = {
   'wrong-password': {
     title: 'a wrong password gets {wrongPassword}',

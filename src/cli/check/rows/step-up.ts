@@ -1,7 +1,7 @@
 import type { Probe } from '../probe/probe.js'
 import { challengeIn, isSuccess, mustBe, mustBeProblem } from '../probe/response.js'
 import type { Rows } from '../row.js'
-import { must, Unjudged } from '../verdict.js'
+import { must, needed } from '../verdict.js'
 
 /** Rows about routes that need a recent sign-in. */
 export const stepUpRows: Rows = {
@@ -18,8 +18,7 @@ export const stepUpRows: Rows = {
     source: 'RFC 9470 section 3',
     async run(probe) {
       const recent = recentOf(probe)
-      const { oldToken } = probe.target
-      if (!oldToken) throw new Unjudged('set CHECK_OLD_TOKEN to a valid token of an old sign-in')
+      const oldToken = needed(probe.target.oldToken, 'set CHECK_OLD_TOKEN to a valid token of an old sign-in')
       const response = await probe.askWith(recent, oldToken)
       mustBe(401, response, 'a token of an old sign-in')
       const { error, maxAge = '' } = challengeIn(response)
@@ -31,7 +30,4 @@ export const stepUpRows: Rows = {
   },
 }
 
-function recentOf({ target }: Probe) {
-  if (!target.recent) throw new Unjudged('no --recent PATH was given')
-  return target.recent
-}
+const recentOf = ({ target }: Probe) => needed(target.recent, 'no --recent PATH was given')

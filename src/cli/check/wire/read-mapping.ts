@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { text } from '../../../options/checks.js'
+import { HTTP_TOKEN, text } from '../../../options/checks.js'
 import { type Check, InvalidOption, optional } from '../../../options/read-options.js'
 import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import { checked } from '../../command.js'
@@ -49,12 +49,11 @@ function contentOf(file: string): string {
 }
 
 const PATH = pathLike('"/api/login"')
-/** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/
-const HEADER = text('the name of a header', NAME)
+const HEADER = text('the name of a header', HTTP_TOKEN)
 /** The characters that Node sends in a header (RFC 9110 section 5.5). */
 const HEADER_VALUE = text('a text in one line, of characters up to U+00FF', /^[\t\x20-\x7e\x80-\xff]+$/)
-const COOKIE = text('the name of a cookie', NAME)
+/** RFC 6265 section 4.1.1. */
+const COOKIE = text('the name of a cookie', HTTP_TOKEN)
 const MEMBER = text(
   'a name of at most 200 characters, with dots between nested names',
   /^(?!.{201})[^\s.]+(\.[^\s.]+)*$/,
@@ -151,10 +150,10 @@ const statuses = objectOf(
 const paths: Check<readonly string[]> = (value, at) =>
   Array.isArray(value) ? value.map((one, index) => checked(`${at}[${index}]`, PATH, one)) : [PATH(value)]
 
-const scheme = optional(text('a scheme like "Bearer", or an empty text', /^[\w!#$%&'*+.^`|~-]*$/))
+const SCHEME = text('a scheme like "Bearer", or an empty text', new RegExp(`^$|${HTTP_TOKEN.source}`))
 
 const guarded = (value: unknown, at?: At) => {
-  const table = { path: optional(paths, []), header, scheme, cookie }
+  const table = { path: optional(paths, []), header, scheme: optional(SCHEME), cookie }
   const read = objectOf(table, '{ "path": "/api/me" }')(value, at)
   if (read.cookie !== undefined && (read.header !== undefined || read.scheme !== undefined)) {
     throw new UsageError(`${at} must have either header and scheme, or cookie`)

@@ -73,7 +73,7 @@ export function schemeOf({ credential }: Wire): string | undefined {
 /** Returns statuses as text: `400 or 422`. */
 export const orOf = (statuses: Statuses): string => statuses.join(' or ')
 
-export const JSON_TYPE = 'application/json'
+const JSON_TYPE = 'application/json'
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** The credentials of one login, and a member that the API does not know. An absent member is not sent. */
@@ -83,24 +83,26 @@ export interface LoginMembers {
   realm?: string
 }
 
-/** Returns the Content-Type and the body of a login. */
-export function loginBody({ login }: Wire, members: LoginMembers, type = login.type): { type: string; body: string } {
-  const names: Record<string, string> = { user: login.user, password: login.password, realm: 'realm' }
-  const given = Object.entries(members).map(([member, value]) => [names[member] as string, value] as const)
+/** Returns a login as a request. */
+export function loginRequest({ login }: Wire, members: LoginMembers, type = login.type) {
+  const names = { user: login.user, password: login.password, realm: 'realm' }
+  const given = Object.entries(members).map(([member, value]): [string, unknown] => [
+    names[member as keyof LoginMembers],
+    value,
+  ])
   const named = [...Object.entries(login.fields), ...given]
-  if (type === 'form') {
-    const fields = named.map(([name, value]): [string, string] => [name, String(value)])
-    return { type: FORM_TYPE, body: new URLSearchParams(fields).toString() }
-  }
-  const object: Record<string, unknown> = bare({})
-  for (const [name, value] of named) setAt(object, name.split('.'), value)
-  return { type: JSON_TYPE, body: JSON.stringify(object) }
+  const [contentType, body] = type === 'form' ? [FORM_TYPE, formOf(named)] : [JSON_TYPE, jsonOf(named)]
+  return { method: login.method, headers: { 'Content-Type': contentType, ...login.headers }, body }
 }
 
-/** Returns a login as a request. */
-export function loginRequest(wire: Wire, members: LoginMembers) {
-  const { type, body } = loginBody(wire, members)
-  return { method: wire.login.method, headers: { 'Content-Type': type, ...wire.login.headers }, body }
+function formOf(fields: readonly [string, unknown][]): string {
+  return new URLSearchParams(fields.map(([name, value]): [string, string] => [name, String(value)])).toString()
+}
+
+function jsonOf(members: readonly [string, unknown][]): string {
+  const object: Record<string, unknown> = bare({})
+  for (const [name, value] of members) setAt(object, name.split('.'), value)
+  return JSON.stringify(object)
 }
 
 /** Sets a member by its path. No object inherits anything, so `__proto__` is a name like any other. */

@@ -216,10 +216,10 @@ Source: RFC 9110 section 11</failure></testcase>
 })
 
 describe('a sign-in at another environment', () => {
-  const credentials = { email: 'alice@example.com', password: 'hers' }
+  const [email, password] = ['alice@example.com', 'hers']
   /** A URL that the client itself refuses, with a query, which its options cannot say. */
   const token = new URL('http://api.example.com/token?house=north')
-  const environment = { token, guarded: [], credentials }
+  const environment = { token, guarded: [], credentials: { user: email, password } }
 
   const result = { authenticationToken: 'a.b.c', expiration: '2100-01-01T00:00:00.000Z' }
   const issued: Received = { status: 200, headers: {}, body: JSON.stringify(result), receivedAt: 0 }
@@ -238,7 +238,7 @@ describe('a sign-in at another environment', () => {
     const { sent, found } = await signedIn(async () => issued)
     expect(found).toBe('a.b.c')
     const headers = { 'content-type': 'application/json' }
-    expect(sent).toEqual([[token.href, { method: 'POST', headers, body: JSON.stringify(credentials) }]])
+    expect(sent).toEqual([[token.href, { method: 'POST', headers, body: JSON.stringify({ email, password }) }]])
   })
 
   test.each<[string, Partial<Received>]>([
