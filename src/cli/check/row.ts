@@ -1,8 +1,8 @@
 import { printable } from '../io.js'
+import type { Guarded } from './paths.js'
 import type { Probe } from './probe/probe.js'
 import { mustAllBe, type Requests } from './probe/response.js'
-import type { Guarded } from './target.js'
-import { codeOf, Fault, mustAll, OutOfTime, Unjudged } from './verdict.js'
+import { codeOf, Fault, mustAll, OutOfTime, type Result, Unjudged } from './verdict.js'
 import { orOf, type StatusName, type Wire } from './wire/wire.js'
 
 /** One requirement for an app. */
@@ -34,18 +34,6 @@ export const gets =
   (expected: number | StatusName, requestsOf: (probe: Probe) => Requests): Row['run'] =>
   (probe) =>
     mustAllBe(typeof expected === 'number' ? expected : probe.wire.statuses[expected], requestsOf(probe))
-
-export type Verdict = 'holds' | 'fails' | 'skipped'
-
-/** The result of one row. */
-export interface Result {
-  id: string
-  title: string
-  source: string
-  verdict: Verdict
-  /** The fault, or the reason for skipping the row. */
-  detail?: string
-}
 
 /** Returns the title and the source of a row for a wire format. Another API has no page of this package as its source. */
 export function describeRow({ title, source, ownOnly }: Row, wire: Wire): Pick<Result, 'title' | 'source'> {

@@ -1,12 +1,11 @@
 import type { Row, Rows } from './row.js'
 import { bypassRows } from './rows/bypass.js'
 import { forgedRows } from './rows/forged.js'
-import { guardRows } from './rows/guard.js'
+import { guardRows, stepUpRows } from './rows/guard.js'
 import { jwksRows } from './rows/jwks.js'
 import { refreshRows } from './rows/refresh.js'
 import { guessingRows, refusalRows } from './rows/refusals.js'
 import { requestRows } from './rows/requests.js'
-import { stepUpRows } from './rows/step-up.js'
 import { tokenRows } from './rows/token.js'
 import { tokenResponseRows } from './rows/token-response.js'
 

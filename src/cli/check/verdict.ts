@@ -1,3 +1,15 @@
+export type Verdict = 'holds' | 'fails' | 'skipped'
+
+/** The result of one row. */
+export interface Result {
+  id: string
+  title: string
+  source: string
+  verdict: Verdict
+  /** The fault, or the reason for skipping the row. */
+  detail?: string
+}
+
 /** A row does not hold. */
 export class Fault extends Error {}
 

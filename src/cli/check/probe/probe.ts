@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Guarded, Target } from '../target.js'
+import type { Guarded } from '../paths.js'
+import type { Target } from '../settings.js'
 import { Fault, needed, Unjudged } from '../verdict.js'
 import { headerWith, type LoginMembers, loginRequest, type Wire } from '../wire/wire.js'
 import { isSuccess } from './response.js'
@@ -10,7 +11,7 @@ type Headers = NonNullable<Sent['headers']>
 type Query = Readonly<Record<string, string>>
 
 /** Changes of a login. */
-interface Changes {
+export interface Changes {
   as?: Wire['login']['type']
   headers?: Headers
   query?: Query

@@ -1,11 +1,13 @@
 import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import { must } from '../verdict.js'
-import { type ExpirationForm, type Location, orOf, type Statuses } from '../wire/wire.js'
+import type { Location } from '../wire/read-mapping.js'
+import { orOf, type Wire } from '../wire/wire.js'
+
 import type { Received } from './send.js'
 
 export const isSuccess = ({ status }: Pick<Received, 'status'>) => status >= 200 && status < 300
 
-export function mustBe(statuses: number | Statuses, response: Received, what: string, hint = ''): void {
+export function mustBe(statuses: number | readonly number[], response: Received, what: string, hint = ''): void {
   const list = [statuses].flat()
   must(list.includes(response.status), `${what} gets ${response.status}, not ${orOf(list)}${hint && `. ${hint}`}`)
 }
@@ -18,7 +20,7 @@ export async function judgeEach(requests: Requests, judge: (response: Received, 
   for (const [what, ask] of Object.entries(requests)) judge(await ask(), what)
 }
 
-export const mustAllBe = (statuses: number | Statuses, requests: Requests): Promise<void> =>
+export const mustAllBe = (statuses: number | readonly number[], requests: Requests): Promise<void> =>
   judgeEach(requests, (response, what) => mustBe(statuses, response, what))
 
 /** The media types that a report names. */
@@ -88,6 +90,8 @@ export const timeOf = (response: Received): number => dateOf(response) ?? respon
 
 /** A time in ISO 8601. `Date.parse` also reads other texts. */
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
+
+type ExpirationForm = NonNullable<Wire['expiration']>['form']
 
 /**
  * Reads an expiration as seconds since the epoch.

@@ -2,7 +2,7 @@ import { isToken } from '../../../client/grant.js'
 import { createTokenClient } from '../../../client/token-client.js'
 import { isPlainObject, parseJson } from '../../../options/values.js'
 import { type CompactToken, readCompact } from '../../../tokens/jwt/compact-jws.js'
-import type { Environment } from '../target.js'
+import type { Target } from '../settings.js'
 import { Fault, Unjudged } from '../verdict.js'
 import { loginRequest, type Wire } from '../wire/wire.js'
 import { valueAt } from './response.js'
@@ -37,7 +37,11 @@ export function readJwt(text: string): ReadToken | undefined {
  * Signs in at another environment.
  * @throws Fault without a token
  */
-export async function signIn({ token: url, credentials }: Environment, send: Send, wire: Wire): Promise<string> {
+export async function signIn(
+  { token: url, credentials }: Pick<Target, 'token' | 'credentials'>,
+  send: Send,
+  wire: Wire,
+): Promise<string> {
   let response: Promise<Received> | undefined
   const once = (...sent: Parameters<Send>) => (response ??= send(...sent))
   try {
@@ -52,7 +56,7 @@ export async function signIn({ token: url, credentials }: Environment, send: Sen
 
 /** Signs in with this package's own client. */
 function withOwnClient(
-  { user, password }: Environment['credentials'],
+  { user, password }: Target['credentials'],
   send: (sent: Sent) => Promise<Received>,
 ): Promise<string> {
   return createTokenClient({

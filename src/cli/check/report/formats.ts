@@ -1,5 +1,5 @@
 import { version } from '../../version.js'
-import type { Result, Verdict } from '../row.js'
+import type { Result, Verdict } from '../verdict.js'
 
 /** Colours a text for the place of the report. */
 export type Paint = (colour: 'green' | 'red' | 'yellow' | 'dim', text: string) => string

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
 import { CommandError } from '../../command-error.js'
 import { type Io, paint } from '../../io.js'
-import type { Result } from '../row.js'
+import type { Result } from '../verdict.js'
 import { FORMATS, type Format, type Paint, summaryOf, type Writer } from './formats.js'
 
 /**

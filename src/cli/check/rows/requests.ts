@@ -1,4 +1,4 @@
-import { type Probe, withQuery } from '../probe/probe.js'
+import { type Changes, type Probe, withQuery } from '../probe/probe.js'
 import {
   isSuccess,
   judgeEach,
@@ -23,26 +23,20 @@ export const requestRows: Rows = {
     title: 'credentials in the query are ignored',
     source: 'docs/reference/http.md section 1; OWASP ASVS 5, 14.2.1',
     needs: loginOf,
-    async run({ logIn, credentials, responses, send, target, wire: { login, statuses } }) {
-      const query = { [login.user]: STRANGER.user, [login.password]: STRANGER.password }
-      const beside = await logIn(credentials, { query })
-      mustBe(statuses.success, beside, "a login with somebody else's e-mail in the query")
-      const [empty, get] = [await responses.empty(), await responses.get()]
-      mustBe(empty.status, await logIn({}, { query }), 'a request with credentials only in the query')
-      mustBe(get.status, await send(withQuery(target.token, query)), 'GET with credentials in the query')
+    async run(probe) {
+      const { responses, send, target, wire } = probe
+      const query = { [wire.login.user]: STRANGER.user, [wire.login.password]: STRANGER.password }
+      await mustIgnore(probe, { query }, "somebody else's e-mail in the query", 'query')
+      const { status } = await responses.get()
+      mustBe(status, await send(withQuery(target.token, query)), 'GET with credentials in the query')
     },
   },
   'header-ignored': {
     title: 'the Authorization header is ignored',
     source: 'docs/reference/http.md section 1',
     needs: loginOf,
-    async run({ logIn, credentials, responses, wire }) {
-      const headers = { Authorization: BASIC }
-      const beside = await logIn(credentials, { headers })
-      mustBe(wire.statuses.success, beside, "a login with somebody else's credentials in the header")
-      const { status } = await responses.empty()
-      mustBe(status, await logIn({}, { headers }), 'a request with credentials only in the header')
-    },
+    run: (probe) =>
+      mustIgnore(probe, { headers: { Authorization: BASIC } }, "somebody else's credentials in the header", 'header'),
   },
   'malformed-json': {
     title: 'malformed JSON gets {malformed}',
@@ -194,6 +188,14 @@ export const requestRows: Rows = {
       return judgeEach(refusals, (response, what) => mustTellNothing(response, mark, what))
     },
   },
+}
+
+/** @throws Fault when credentials outside of the body change a login, or a request without a login */
+async function mustIgnore(probe: Probe, outside: Changes, what: string, place: string): Promise<void> {
+  const { logIn, credentials, responses, wire } = probe
+  mustBe(wire.statuses.success, await logIn(credentials, outside), `a login with ${what}`)
+  const { status } = await responses.empty()
+  mustBe(status, await logIn({}, outside), `a request with credentials only in the ${place}`)
 }
 
 /** Another API may also say that the credentials are wrong. */

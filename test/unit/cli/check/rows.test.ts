@@ -6,12 +6,12 @@ import type { Received, Send, Sent } from '../../../../src/cli/check/probe/send.
 import { signIn } from '../../../../src/cli/check/probe/token.js'
 import type { Format } from '../../../../src/cli/check/report/formats.js'
 import { createReport } from '../../../../src/cli/check/report/report.js'
-import { judge, type Result, type Row } from '../../../../src/cli/check/row.js'
+import { judge, type Row } from '../../../../src/cli/check/row.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
 import { expirationOf } from '../../../../src/cli/check/rows/token-response.js'
 import { ROWS } from '../../../../src/cli/check/rows.js'
-import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
-import { OWN_WIRE, type Wire } from '../../../../src/cli/check/wire/wire.js'
+import { Fault, type Result, Unjudged } from '../../../../src/cli/check/verdict.js'
+import { OWN, type Wire } from '../../../../src/cli/check/wire/wire.js'
 
 type Probe = Parameters<typeof expirationOf>[0]
 
@@ -22,7 +22,7 @@ const answerWith = (headers: Received['headers'], body = '', status = 200): Rece
 /** A probe that has only what these rows read. */
 const probeOf = (wire: Partial<Wire>, answer: Received, url = 'https://api.example.com/login') =>
   ({
-    wire: { ...OWN_WIRE, ...wire },
+    wire: { ...OWN.wire, ...wire },
     target: { token: new URL(url) },
     responses: { signedIn: async () => answer },
     token: async () => 'a.b.c',
@@ -231,7 +231,7 @@ describe('a sign-in at another environment', () => {
       sent.push([url.href, request])
       return respond()
     }
-    return { sent, found: await signIn(environment, send, OWN_WIRE).catch((error) => error) }
+    return { sent, found: await signIn(environment, send, OWN.wire).catch((error) => error) }
   }
 
   test('sends the credentials once to the token URL, and over plain http too', async () => {

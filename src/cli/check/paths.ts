@@ -3,38 +3,11 @@ import { isExposed, withoutEndSlashes } from '../../options/urls.js'
 import { readWebUrl } from '../../options/web-url.js'
 import { checked } from '../command.js'
 import { pathLike } from './wire/mapping-checks.js'
-import type { Wire } from './wire/wire.js'
 
 /** A guarded route, with its name from the command line. */
 export interface Guarded {
   name: string
   url: URL
-}
-
-/** One environment of the service: its token endpoint, the routes that accept its tokens, and an account. */
-export interface Environment {
-  token: URL
-  guarded: readonly Guarded[]
-  credentials: { user: string; password: string }
-}
-
-/** The app to check. */
-export interface Target extends Environment {
-  wire: Wire
-  /** Undefined: the mapping names no path. */
-  jwks: URL | undefined
-  /** Another environment. Neither environment may accept the other's tokens. */
-  other: Environment | undefined
-  /** A token of another environment, instead of `other`. */
-  foreignToken: string | undefined
-  /** A route that needs a recent sign-in. */
-  recent: Guarded | undefined
-  /** A valid token of this environment, from a sign-in that is too old for `recent`. */
-  oldToken: string | undefined
-  /** A token of this environment that has expired. */
-  expiredToken: string | undefined
-  /** The number of wrong passwords after which a limit must hold. */
-  guesses: number | undefined
 }
 
 const PATH = pathLike('/api/v2013/statements')
