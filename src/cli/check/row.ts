@@ -2,7 +2,7 @@ import { printable } from '../io.js'
 import type { Guarded } from './paths.js'
 import type { Probe } from './probe/probe.js'
 import { mustAllBe, type Requests } from './probe/response.js'
-import { codeOf, Fault, mustAll, OutOfTime, type Result, Unjudged } from './verdict.js'
+import { codeOf, Fault, Finding, mustAll, type Result, Unjudged } from './verdict.js'
 import { orOf, type StatusName, type Wire } from './wire/wire.js'
 
 /** One requirement for an app. */
@@ -54,9 +54,8 @@ export async function judge(row: Row, probe: Probe, skip: readonly string[]): Pr
     await row.run(probe)
     return { ...about, verdict: 'holds' }
   } catch (error) {
-    const isFinding = error instanceof Fault || error instanceof Unjudged || error instanceof OutOfTime
     // An unexpected response fails only this row.
-    const detail = isFinding ? error.message : `the row cannot be judged: ${codeOf(error)}`
-    return { ...about, verdict: error instanceof Unjudged ? 'skipped' : 'fails', detail: printable(detail) }
+    const finding = error instanceof Finding ? error : new Fault(`the row cannot be judged: ${codeOf(error)}`)
+    return { ...about, verdict: finding.verdict, detail: printable(finding.message) }
   }
 }

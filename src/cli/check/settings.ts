@@ -18,18 +18,11 @@ function time(usual: string, most: number): Check<number> {
 
 export const options = {
   email: { value: 'EMAIL', help: 'address of an account that may use the guarded paths' },
-  guarded: {
-    value: 'PATH',
-    multiple: true,
-    help: 'a path or a URL that needs a token, for GET requests; repeatable',
-  },
+  guarded: { value: 'PATH', multiple: true, help: 'a path or a URL that needs a token, for GET requests; repeatable' },
   recent: { value: 'PATH', help: 'a guarded path that needs a recent sign-in (RFC 9470)' },
   path: { value: 'PATH', help: `path of the token endpoint; default ${OWN.wire.login.path}` },
   jwks: { value: 'PATH', help: `path of the public keys; default ${OWN.jwks}` },
-  other: {
-    value: 'URL',
-    help: 'another environment with the same paths, whose tokens must not be valid here',
-  },
+  other: { value: 'URL', help: 'another environment with the same paths, whose tokens must not be valid here' },
   'other-email': { value: 'EMAIL', help: 'address of an account there; default: the same' },
   skip: { value: 'ROW', multiple: true, help: 'name of a row to skip; repeatable' },
   guesses: {

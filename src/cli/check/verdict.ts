@@ -10,14 +10,20 @@ export interface Result {
   detail?: string
 }
 
-/** A row does not hold. */
-export class Fault extends Error {}
+/** A verdict other than `holds`. The message is the reason, and may be printed. */
+export class Finding extends Error {
+  readonly verdict: Verdict = 'fails'
+}
+
+export class Fault extends Finding {}
 
 /** A row cannot be judged, or was skipped. */
-export class Unjudged extends Error {}
+export class Unjudged extends Finding {
+  override readonly verdict = 'skipped'
+}
 
 /** The time limit of the whole check ended a row, or ended before it began. */
-export class OutOfTime extends Error {
+export class OutOfTime extends Finding {
   override readonly message = 'not checked: the time of --max-time is over'
 }
 

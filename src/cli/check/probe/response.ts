@@ -2,7 +2,6 @@ import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import { must } from '../verdict.js'
 import type { Location } from '../wire/read-mapping.js'
 import { orOf, type Wire } from '../wire/wire.js'
-
 import type { Received } from './send.js'
 
 export const isSuccess = ({ status }: Pick<Received, 'status'>) => status >= 200 && status < 300

@@ -106,10 +106,10 @@ export const requestRows: Rows = {
     title: ({ own }) =>
       own ? 'another method gets 405 with Allow' : 'another method is refused, and 405 comes with Allow',
     source: 'docs/reference/http.md section 4; RFC 9110 section 15.5.6',
-    async run({ responses, send, target, wire: { own, login } }) {
+    async run({ send, target, wire: { own, login } }) {
       const others = own ? ['GET', 'PUT', 'DELETE', 'HEAD'] : ['PUT', 'DELETE']
       for (const method of others.filter((one) => one !== login.method)) {
-        const response = method === 'GET' ? await responses.get() : await send(target.token, { method })
+        const response = await send(target.token, { method })
         if (own) mustBe(405, response, method)
         else must(response.status >= 400 && response.status < 500, `${method} gets ${response.status}`)
         const allowed = (response.headers.allow ?? '').split(/[\s,]+/)

@@ -32,11 +32,11 @@ export function readMapping(file: string, env: Env): Mapping {
   const value = parseJson(content)
   if (value === undefined)
     throw new UsageError(`${file} is not valid JSON. JSON has no comments and no trailing commas`)
-  return mappingIn(value, file, env)
+  return mappingIn(value, env, file)
 }
 
-/** @param file the name of the mapping in errors. Undefined for the wire format of this package, whose rows all apply */
-export function mappingIn(value: unknown, file: string | undefined, env: Env) {
+/** @param file the name of the mapping in errors. Absent for the wire format of this package: no row is skipped */
+export function mappingIn(value: unknown, env: Env, file?: string) {
   const table = {
     login: loginOf(env),
     token: location,

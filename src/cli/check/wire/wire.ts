@@ -10,7 +10,6 @@ export const OWN = mappingIn(
     statuses: { wrongPassword: 403 },
     jwks: '/.well-known/jwks.json',
   },
-  undefined,
   {},
 )
 
