@@ -132,6 +132,18 @@ describe('the rows on the key set', () => {
   })
 })
 
+it.each([
+  [['no', 'no', 'no'], undefined],
+  [['no', 'no', 'no such user'], 'the bodies differ'],
+  // An id in each refusal reveals nothing about the account.
+  [['no 1', 'no 2', 'no 3'], undefined],
+])('the row on unknown e-mail addresses judges the bodies %j of three refusals: %s', async (bodies, fault) => {
+  const probe = probeOf({}, answerWith({}))
+  const [wrong, spaced, unknown] = bodies.map((body) => async () => answerWith({}, body, 403))
+  Object.assign(probe.responses, { wrong, spaced, unknown })
+  await expectJudgement(run('same-refusal', probe), fault)
+})
+
 it('a token that is not signed with HMAC has no guessable secret', () => {
   const token = { alg: 'ES256K', signed: 'a.b', signatureText: 'c' } as Parameters<typeof guessedSecret>[0]
   expect(guessedSecret(token)).toBe(false)
