@@ -1,14 +1,15 @@
+import { suggestion } from '../../options/suggest.js'
 import { command, PASSWORD_AS_ARGUMENT } from '../command.js'
-import { CommandError, EXIT } from '../command-error.js'
+import { CommandError, EXIT, UsageError } from '../command-error.js'
 import { readPassword } from '../hash/password-input.js'
 import { checkGivenTokens } from './probe/given-tokens.js'
 import { createProbe, type Probe } from './probe/probe.js'
 import { sender } from './probe/send.js'
 import { createReport } from './report/report.js'
-import { describeRow, judge, type Result } from './row.js'
+import { describeRow, judge } from './row.js'
 import { ROWS } from './rows.js'
 import { options, readSettings } from './settings.js'
-import { codeOf, Fault, OutOfTime } from './verdict.js'
+import { codeOf, Fault, OutOfTime, type Result } from './verdict.js'
 
 /** The longest response that is read, in bytes. Responses of this package are much shorter. */
 const SIZE_LIMIT = 1_048_576
@@ -48,7 +49,8 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     insecure: 'For a private certificate authority, set NODE_EXTRA_CA_CERTS. For http, pass --plain-http',
   },
   async run(values, url, io) {
-    const { base, skip, timeout, maxTime, format, targetWith } = readSettings(values, url, io.env)
+    const { base, timeout, maxTime, format, targetWith } = readSettings(values, url, io.env)
+    const skip = knownRows(values.skip)
     const target = targetWith(io.env['CHECK_PASSWORD'] || (await readPassword(io.stdin, io.stderr)))
     const report = createReport(format, values.output, io)
     const probe = createProbe(target, sender({ timeout, sizeLimit: SIZE_LIMIT, endsAt: performance.now() + maxTime }))
@@ -71,6 +73,13 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     return results.some(({ verdict }) => verdict === 'fails') ? EXIT.fails : EXIT.holds
   },
 })
+
+function knownRows(given: readonly string[] = []): readonly string[] {
+  const ids = ROWS.map(({ id }) => id)
+  const strange = given.find((id) => !ids.includes(id))
+  if (strange !== undefined) throw new UsageError(`There is no row ${strange} to skip. ${suggestion(strange, ids)}`)
+  return given
+}
 
 /** Fails early when the token endpoint does not respond, because every row would report the same error. */
 async function mustRespond({ responses }: Probe): Promise<void> {

@@ -1,8 +1,8 @@
 import { printable } from '../io.js'
+import type { Guarded } from './paths.js'
 import type { Probe } from './probe/probe.js'
 import { mustAllBe, type Requests } from './probe/response.js'
-import type { Guarded } from './target.js'
-import { codeOf, Fault, mustAll, OutOfTime, Unjudged } from './verdict.js'
+import { codeOf, Fault, Finding, mustAll, type Result, Unjudged } from './verdict.js'
 import { orOf, type StatusName, type Wire } from './wire/wire.js'
 
 /** One requirement for an app. */
@@ -35,18 +35,6 @@ export const gets =
   (probe) =>
     mustAllBe(typeof expected === 'number' ? expected : probe.wire.statuses[expected], requestsOf(probe))
 
-export type Verdict = 'holds' | 'fails' | 'skipped'
-
-/** The result of one row. */
-export interface Result {
-  id: string
-  title: string
-  source: string
-  verdict: Verdict
-  /** The fault, or the reason for skipping the row. */
-  detail?: string
-}
-
 /** Returns the title and the source of a row for a wire format. Another API has no page of this package as its source. */
 export function describeRow({ title, source, ownOnly }: Row, wire: Wire): Pick<Result, 'title' | 'source'> {
   const page = /docs\/reference\/http\.md section \d+/
@@ -57,24 +45,17 @@ export function describeRow({ title, source, ownOnly }: Row, wire: Wire): Pick<R
   }
 }
 
-/** Judges a row. */
 export async function judge(row: Row, probe: Probe, skip: readonly string[]): Promise<Result> {
-  const found = await faultOf(row, probe, skip)
   const about = { id: row.id, ...describeRow(row, probe.wire) }
-  if (!found) return { ...about, verdict: 'holds' }
-  return { ...about, verdict: found instanceof Unjudged ? 'skipped' : 'fails', detail: printable(found.message) }
-}
-
-async function faultOf(row: Row, probe: Probe, skip: readonly string[]): Promise<Error | undefined> {
-  if (skip.includes(row.id)) return new Unjudged('by --skip')
-  if (row.ownOnly && !probe.wire.own) return new Unjudged(row.ownOnly)
   try {
+    if (skip.includes(row.id)) throw new Unjudged('by --skip')
+    if (row.ownOnly && !probe.wire.own) throw new Unjudged(row.ownOnly)
     await row.needs?.(probe)
     await row.run(probe)
-    return undefined
+    return { ...about, verdict: 'holds' }
   } catch (error) {
-    if (error instanceof Fault || error instanceof Unjudged || error instanceof OutOfTime) return error
     // An unexpected response fails only this row.
-    return new Fault(`the row cannot be judged: ${codeOf(error)}`)
+    const finding = error instanceof Finding ? error : new Fault(`the row cannot be judged: ${codeOf(error)}`)
+    return { ...about, verdict: finding.verdict, detail: printable(finding.message) }
   }
 }

@@ -1,28 +1,25 @@
-import type { Row, Rows } from './row.js'
+import type { Row } from './row.js'
 import { bypassRows } from './rows/bypass.js'
 import { forgedRows } from './rows/forged.js'
-import { guardRows } from './rows/guard.js'
+import { guardRows, stepUpRows } from './rows/guard.js'
 import { jwksRows } from './rows/jwks.js'
 import { refreshRows } from './rows/refresh.js'
 import { guessingRows, refusalRows } from './rows/refusals.js'
 import { requestRows } from './rows/requests.js'
-import { stepUpRows } from './rows/step-up.js'
 import { tokenRows } from './rows/token.js'
 import { tokenResponseRows } from './rows/token-response.js'
 
-const rows: Rows = {
-  ...tokenResponseRows,
-  ...tokenRows,
-  ...refusalRows,
-  ...requestRows,
-  ...guardRows,
-  ...bypassRows,
-  ...stepUpRows,
-  ...forgedRows,
-  ...jwksRows,
-  ...refreshRows,
-  ...guessingRows,
-}
-
 /** All rows, in the order of the check. */
-export const ROWS: readonly Row[] = Object.entries(rows).map(([id, row]) => ({ id, ...row }))
+export const ROWS: readonly Row[] = [
+  tokenResponseRows,
+  tokenRows,
+  refusalRows,
+  requestRows,
+  guardRows,
+  bypassRows,
+  stepUpRows,
+  forgedRows,
+  jwksRows,
+  refreshRows,
+  guessingRows,
+].flatMap((rows) => Object.entries(rows).map(([id, row]) => ({ id, ...row })))

@@ -1,11 +1,29 @@
-/** A row does not hold. */
-export class Fault extends Error {}
+export type Verdict = 'holds' | 'fails' | 'skipped'
+
+/** The result of one row. */
+export interface Result {
+  id: string
+  title: string
+  source: string
+  verdict: Verdict
+  /** The fault, or the reason for skipping the row. */
+  detail?: string
+}
+
+/** A verdict other than `holds`. The message is the reason, and may be printed. */
+export class Finding extends Error {
+  readonly verdict: Verdict = 'fails'
+}
+
+export class Fault extends Finding {}
 
 /** A row cannot be judged, or was skipped. */
-export class Unjudged extends Error {}
+export class Unjudged extends Finding {
+  override readonly verdict = 'skipped'
+}
 
 /** The time limit of the whole check ended a row, or ended before it began. */
-export class OutOfTime extends Error {
+export class OutOfTime extends Finding {
   override readonly message = 'not checked: the time of --max-time is over'
 }
 
@@ -16,6 +34,12 @@ export function codeOf(error: unknown): string {
 
 export function must(holds: unknown, otherwise: string): asserts holds {
   if (!holds) throw new Fault(otherwise)
+}
+
+/** Returns a part of the target that a row needs. Without it, the row is skipped. */
+export function needed<T>(part: T | undefined, otherwise: string): T {
+  if (part === undefined) throw new Unjudged(otherwise)
+  return part
 }
 
 /** Checks several things. Reports all faults, each with the name of its thing. */

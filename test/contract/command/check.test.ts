@@ -1,8 +1,8 @@
-// Tests cli/check/{check,row,rows,settings,target,verdict}.ts
+// Tests cli/check/{check,paths,row,rows,settings,verdict}.ts
 // Tests cli/check/probe/{given-tokens,probe,response,send,token}.ts
 // Tests cli/check/report/report.ts
 // Tests cli/check/rows/{bypass,forge,forged,guard}.ts
-// Tests cli/check/rows/{jwks,refresh,refusals,requests,step-up,token,token-response}.ts
+// Tests cli/check/rows/{jwks,refresh,refusals,requests,token,token-response}.ts
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { sender } from '../../../src/cli/check/probe/send.js'
 import { describeRow } from '../../../src/cli/check/row.js'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { OutOfTime } from '../../../src/cli/check/verdict.js'
-import { OWN_WIRE } from '../../../src/cli/check/wire/wire.js'
+import { OWN } from '../../../src/cli/check/wire/wire.js'
 import {
   alteringResult,
   appOf,
@@ -74,7 +74,7 @@ test('--json is one object with every row', async () => {
     url: `${url}/`,
     holds: true,
     counts: { holds: ROWS.length - 9, fails: 0, skipped: 9 },
-    rows: ROWS.map((row) => expect.objectContaining({ id: row.id, ...describeRow(row, OWN_WIRE) })),
+    rows: ROWS.map((row) => expect.objectContaining({ id: row.id, ...describeRow(row, OWN.wire) })),
   })
 })
 

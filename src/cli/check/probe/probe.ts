@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { Guarded, Target } from '../target.js'
-import { Fault, Unjudged } from '../verdict.js'
-import { headerWith, JSON_TYPE, type LoginMembers, loginBody } from '../wire/wire.js'
+import type { Guarded } from '../paths.js'
+import type { Target } from '../settings.js'
+import { Fault, needed, Unjudged } from '../verdict.js'
+import { headerWith, type LoginMembers, loginRequest, type Wire } from '../wire/wire.js'
 import { isSuccess } from './response.js'
 import type { Received, Send, Sent } from './send.js'
 import { readJwt, signIn, tokenIn } from './token.js'
@@ -9,10 +10,13 @@ import { readJwt, signIn, tokenIn } from './token.js'
 type Headers = NonNullable<Sent['headers']>
 type Query = Readonly<Record<string, string>>
 
-interface Posted {
-  type?: string
-  query?: Query
+/** Changes of a login. */
+export interface Changes {
+  as?: Wire['login']['type']
   headers?: Headers
+  query?: Query
+  /** Replaces the body. */
+  body?: string
 }
 
 /** The app as the rows see it. Rows share responses, so each request is sent once. */
@@ -21,21 +25,15 @@ export type Probe = ReturnType<typeof createProbe>
 export function createProbe(target: Target, send: Send) {
   /** A random text. A response that contains it echoes the request. */
   const mark = `x${randomBytes(4).toString('hex')}`
-  const { wire } = target
-  const { email: user, password } = target.credentials
-  const credentials = { user, password }
-
-  async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Received> {
-    const all = { 'Content-Type': type, ...wire.login.headers, ...headers }
-    const response = await send(withQuery(target.token, query), { method: wire.login.method, headers: all, body })
-    if (response.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
-    return response
-  }
+  const { wire, credentials } = target
 
   /** Sends a login with these members, as the wire format wants it. */
-  function logIn(members: LoginMembers, more: Posted & { as?: 'json' | 'form' } = {}): Promise<Received> {
-    const { type, body } = loginBody(wire, members, more.as)
-    return post(body, { type, ...more })
+  async function logIn(members: LoginMembers, { as, headers, query = {}, body }: Changes = {}): Promise<Received> {
+    const login = loginRequest(wire, members, as)
+    const sent = { ...login, headers: { ...login.headers, ...headers }, body: body ?? login.body }
+    const response = await send(withQuery(target.token, query), sent)
+    if (response.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
+    return response
   }
 
   const ask = ({ url }: Guarded, headers: Headers = {}, query: Query = {}) => send(withQuery(url, query), { headers })
@@ -44,34 +42,27 @@ export function createProbe(target: Target, send: Send) {
 
   /** An address that no account has. Reserved by RFC 2606. */
   const nobody = `${mark}@nobody.invalid`
-  const wrongPassword = otherCase(password)
+  const wrong = { ...credentials, password: otherCase(credentials.password) }
   const [userName, passwordName] = [wire.login.user, wire.login.password].map((name) => JSON.stringify(name))
 
   /** Requests that are sent once. The three wrong passwords are the only failed logins of a check. */
   const responses = {
     signedIn: once(() => logIn(credentials)),
     signedInAgain: once(() => logIn(credentials)),
-    wrong: once(() => logIn({ user, password: wrongPassword })),
-    spaced: once(() => logIn({ user, password: `${password} ` })),
-    unknown: once(() => logIn({ user: nobody, password: wrongPassword })),
-    malformed: once(() => post(`{${userName}:"a@nobody.invalid",${passwordName}:${mark}}`)),
+    wrong: once(() => logIn(wrong)),
+    spaced: once(() => logIn({ ...credentials, password: `${credentials.password} ` })),
+    unknown: once(() => logIn({ ...wrong, user: nobody })),
+    malformed: once(() => logIn({}, { as: 'json', body: `{${userName}:"a@nobody.invalid",${passwordName}:${mark}}` })),
     unfinished: once(() => logIn({ user: mark })),
     empty: once(() => logIn({})),
-    plainText: once(() => logIn({ user: nobody, password: mark }, { type: 'text/plain' })),
+    plainText: once(() => logIn({ user: nobody, password: mark }, { headers: { 'Content-Type': 'text/plain' } })),
     tooLarge: once(() => logIn({ user: nobody, password: mark.repeat(120_000) })),
     get: once(() => send(target.token)),
-    keys: once(() => {
-      if (!target.jwks) throw new Unjudged('the mapping has no member "jwks"')
-      return send(target.jwks)
-    }),
+    keys: once(async () => send(needed(target.jwks, 'the mapping has no member "jwks"'))),
   }
 
   const token = once(async () => tokenIn(await responses.signedIn(), wire))
-  const jwt = once(async () => {
-    const read = readJwt(await token())
-    if (!read) throw new Unjudged('the token is not a JWT in compact form')
-    return read
-  })
+  const jwt = once(async () => needed(readJwt(await token()), 'the token is not a JWT in compact form'))
 
   const given = once(async () => {
     if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
@@ -99,12 +90,14 @@ export function createProbe(target: Target, send: Send) {
   const paths = { given, closed, opened, telling }
 
   const other = once(async () => {
-    if (!target.other) throw new Unjudged('no --other URL was given')
-    return { ...target.other, token: await signIn(target.other, send, wire) }
+    const there = otherOf(target)
+    return { ...there, token: await signIn(there, send, wire) }
   })
 
-  return { target, wire, credentials, mark, send, ask, askWith, post, logIn, responses, token, jwt, paths, other }
+  return { target, wire, credentials, mark, send, ask, askWith, logIn, responses, token, jwt, paths, other }
 }
+
+export const otherOf = ({ other }: Target) => needed(other, 'no --other URL was given')
 
 /** Returns the password in the other case, because a server may compare passwords without case. */
 function otherCase(password: string): string {
@@ -118,10 +111,7 @@ export const swapCase = (text: string): string =>
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let response: Promise<T> | undefined
-  return () => {
-    response ??= ask()
-    return response
-  }
+  return () => (response ??= ask())
 }
 
 /** @throws Unjudged when no path fits */

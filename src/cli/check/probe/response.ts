@@ -1,11 +1,12 @@
 import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import { must } from '../verdict.js'
-import { type ExpirationForm, type Location, orOf, type Statuses } from '../wire/wire.js'
+import type { Location } from '../wire/read-mapping.js'
+import { orOf, type Wire } from '../wire/wire.js'
 import type { Received } from './send.js'
 
 export const isSuccess = ({ status }: Pick<Received, 'status'>) => status >= 200 && status < 300
 
-export function mustBe(statuses: number | Statuses, response: Received, what: string, hint = ''): void {
+export function mustBe(statuses: number | readonly number[], response: Received, what: string, hint = ''): void {
   const list = [statuses].flat()
   must(list.includes(response.status), `${what} gets ${response.status}, not ${orOf(list)}${hint && `. ${hint}`}`)
 }
@@ -13,10 +14,13 @@ export function mustBe(statuses: number | Statuses, response: Received, what: st
 /** Requests, each with its name in the report. */
 export type Requests = Readonly<Record<string, () => Promise<Received>>>
 
-/** Sends requests until one gets another status. */
-export async function mustAllBe(statuses: number | Statuses, requests: Requests): Promise<void> {
-  for (const [what, ask] of Object.entries(requests)) mustBe(statuses, await ask(), what)
+/** Sends requests one after another, and judges each response. */
+export async function judgeEach(requests: Requests, judge: (response: Received, what: string) => void): Promise<void> {
+  for (const [what, ask] of Object.entries(requests)) judge(await ask(), what)
 }
+
+export const mustAllBe = (statuses: number | readonly number[], requests: Requests): Promise<void> =>
+  judgeEach(requests, (response, what) => mustBe(statuses, response, what))
 
 /** The media types that a report names. */
 const TYPES = ['application/json', 'application/problem+json', 'text/html', 'text/plain']
@@ -83,7 +87,10 @@ export function dateOf({ headers }: Received): number | undefined {
 /** Returns the time of a response in seconds since the epoch. A response without `Date` has the time when it arrived. */
 export const timeOf = (response: Received): number => dateOf(response) ?? response.receivedAt / 1000
 
+/** A time in ISO 8601. `Date.parse` also reads other texts. */
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
+
+type ExpirationForm = NonNullable<Wire['expiration']>['form']
 
 /**
  * Reads an expiration as seconds since the epoch.

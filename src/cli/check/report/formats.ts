@@ -1,10 +1,12 @@
-import { type Output, paint } from '../../io.js'
 import { version } from '../../version.js'
-import type { Result, Verdict } from '../row.js'
+import type { Result, Verdict } from '../verdict.js'
+
+/** Colours a text for the place of the report. */
+export type Paint = (colour: 'green' | 'red' | 'yellow' | 'dim', text: string) => string
 
 /** The text of a report at its end, and the text of each row as soon as it is judged. */
 export interface Writer {
-  row?: (result: Result, stream: Output) => string
+  row?: (result: Result, paint: Paint) => string
   end: (url: string, results: readonly Result[]) => string
 }
 
@@ -45,9 +47,9 @@ const VERDICTS = {
 const ID_WIDTH = 20
 
 /** Returns a line for a row, and a second line for a fault or the reason for skipping the row. */
-function textOf({ id, title, source, verdict, detail }: Result, stream: Output): string {
-  const word = paint(stream, VERDICTS[verdict].colour, verdict.padEnd(8))
-  const line = `${word}${id.padEnd(ID_WIDTH)}${title} ${paint(stream, 'dim', `(${source})`)}`
+function textOf({ id, title, source, verdict, detail }: Result, paint: Paint): string {
+  const word = paint(VERDICTS[verdict].colour, verdict.padEnd(8))
+  const line = `${word}${id.padEnd(ID_WIDTH)}${title} ${paint('dim', `(${source})`)}`
   return detail ? `${line}\n${' '.repeat(8 + ID_WIDTH)}${verdict === 'fails' ? 'found: ' : ''}${detail}` : line
 }
 

@@ -1,21 +1,11 @@
 import { closeSync, lstatSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
-import { Writable } from 'node:stream'
 import { CommandError } from '../../command-error.js'
-import type { Io } from '../../io.js'
-import type { Result } from '../row.js'
-import { FORMATS, type Format, summaryOf, type Writer } from './formats.js'
-
-/** Prints the results of a check, or writes them into a file. */
-export interface Report {
-  began(title: string, index: number, count: number): void
-  ended(result: Result): void
-  done(url: string, results: readonly Result[]): void
-  /** Removes the file, because an empty report would look like a broken one. Keeps a device such as `/dev/stdout`. */
-  discard(): void
-}
+import { type Io, paint } from '../../io.js'
+import type { Result } from '../verdict.js'
+import { FORMATS, type Format, type Paint, summaryOf, type Writer } from './formats.js'
 
 /**
- * Creates a report. Opens its file at once, and replaces an existing one.
+ * Creates a report, which prints the results of a check, or writes them into a file. Opens the file at once, and replaces an existing one.
  * @param output the file of `--output`
  * @throws CommandError when the file cannot be written
  */
@@ -23,35 +13,30 @@ export function createReport(
   format: Format,
   output: string | undefined,
   { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>,
-): Report {
+) {
   const { row, end }: Writer = FORMATS[format]
   const file = output === undefined ? undefined : writing(() => openSync(output, 'w'))
-  const chunks: Buffer[] = []
-  const collecting = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      chunks.push(chunk)
-      done()
-    },
-  })
-  const stream = file === undefined ? stdout : collecting
+  const write = (text: string) =>
+    file === undefined ? stdout.write(`${text}\n`) : writing(() => writeFileSync(file, `${text}\n`))
+  const painted: Paint = (colour, text) => (file === undefined ? paint(stdout, colour, text) : text)
   // Shows the current row on one line of a terminal.
   const clear = () => stderr.isTTY && stderr.write('\r\u001b[K')
   return {
-    began(title, index, count) {
+    began(title: string, index: number, count: number) {
       clear()
       if (stderr.isTTY) stderr.write(`${index + 1}/${count} ${title}`.slice(0, 72))
     },
-    ended(result) {
+    ended(result: Result) {
       clear()
-      if (row) stream.write(`${row(result, stream)}\n`)
+      if (row) write(row(result, painted))
     },
-    done(url, results) {
-      stream.write(`${end(url, results)}\n`)
+    done(url: string, results: readonly Result[]) {
+      write(end(url, results))
       if (file === undefined) return
-      writing(() => writeFileSync(file, Buffer.concat(chunks)))
       closeSync(file)
       stdout.write(`${summaryOf(url, results)}\n`)
     },
+    /** Removes the file, because an empty report would look like a broken one. Keeps a device such as `/dev/stdout`. */
     discard() {
       if (file === undefined || output === undefined) return
       closeSync(file)

@@ -1,10 +1,9 @@
 import { looksOf, type Probe } from '../probe/probe.js'
 import { challengeIn, isSuccess, mustAllBe, mustBe, mustBeProblem, mustTellNothing } from '../probe/response.js'
 import { onEach, type Rows } from '../row.js'
-import { must, Unjudged } from '../verdict.js'
+import { must, needed, Unjudged } from '../verdict.js'
 import { schemeOf } from '../wire/wire.js'
 
-/** Rows about guarded paths. */
 export const guardRows: Rows = {
   guarded: {
     title: 'every guarded path refuses a request without a token, with {missingToken}',
@@ -114,8 +113,10 @@ export const guardRows: Rows = {
     needs: ({ token }) => token(),
     run: onEach('closed', async ({ ask, token, mark }, path) => {
       const [good, bad] = [`Bearer ${await token()}`, `Bearer ${mark}`]
-      mustBe(400, await ask(path, { Authorization: [good, bad] }), 'a valid token before an invalid token')
-      mustBe(400, await ask(path, { Authorization: [bad, good] }), 'an invalid token before a valid token')
+      await mustAllBe(400, {
+        'a valid token before an invalid token': () => ask(path, { Authorization: [good, bad] }),
+        'an invalid token before a valid token': () => ask(path, { Authorization: [bad, good] }),
+      })
     }),
   },
   // Sends an invalid token, because logs would store a valid token in a URL.
@@ -144,7 +145,34 @@ export const guardRows: Rows = {
 }
 
 function schemeFor({ wire }: Probe): string {
-  const scheme = schemeOf(wire)
-  if (scheme === undefined) throw new Unjudged('the token is not in the Authorization header after a scheme')
-  return scheme
+  return needed(schemeOf(wire), 'the token is not in the Authorization header after a scheme')
 }
+
+/** Rows about paths that need a recent sign-in. */
+export const stepUpRows: Rows = {
+  'recent-accepted': {
+    title: 'a path that needs a recent sign-in accepts a new token',
+    source: 'RFC 9470 section 4',
+    async run(probe) {
+      const response = await probe.askWith(recentOf(probe), await probe.token())
+      must(isSuccess(response), `a request with a new token gets ${response.status}`)
+    },
+  },
+  'recent-refused': {
+    title: 'a path that needs a recent sign-in refuses an old one with 401 and names the time',
+    source: 'RFC 9470 section 3',
+    async run(probe) {
+      const recent = recentOf(probe)
+      const oldToken = needed(probe.target.oldToken, 'set CHECK_OLD_TOKEN to a valid token of an old sign-in')
+      const response = await probe.askWith(recent, oldToken)
+      mustBe(401, response, 'a token of an old sign-in')
+      const { error, maxAge = '' } = challengeIn(response)
+      const code = 'insufficient_user_authentication'
+      must(error === code, `the error code of the challenge is not ${code}`)
+      must(/^\d+$/.test(maxAge), 'the challenge has no max_age in seconds')
+      if (probe.wire.own) mustBeProblem(response, 'a token of an old sign-in')
+    },
+  },
+}
+
+const recentOf = ({ target }: Probe) => needed(target.recent, 'no --recent PATH was given')

@@ -5,13 +5,12 @@ import type { VerificationKey } from '../../../tokens/keys/key-ring.js'
 import type { Probe } from '../probe/probe.js'
 import type { ReadToken } from '../probe/token.js'
 import type { Rows } from '../row.js'
-import { must, Unjudged } from '../verdict.js'
+import { must, needed, Unjudged } from '../verdict.js'
 
 /** The private members of a JWK (RFC 7518 sections 6.2.2, 6.3.2 and 6.4). */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const DAY = 86_400
 
-/** Rows about the published keys. */
 export const jwksRows: Rows = {
   'jwks-public': {
     title: 'the key set holds only public keys',
@@ -58,7 +57,7 @@ async function shownKeys({ responses, target }: Probe): Promise<unknown[] | unde
 }
 
 async function needsKeys(probe: Probe): Promise<void> {
-  if (!(await shownKeys(probe))) throw new Unjudged('there is no key set')
+  needed(await shownKeys(probe), 'there is no key set')
 }
 
 /** Returns the key that the token names, if the set has this key. */

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { REFRESH_COOKIE } from '../../../refusals/responses.js'
-import type { Probe } from '../probe/probe.js'
+import { otherOf, type Probe } from '../probe/probe.js'
 import { cookieLine, isSuccess, mustBe, valueAt } from '../probe/response.js'
-import type { Received, Sent } from '../probe/send.js'
+import type { Received } from '../probe/send.js'
 import type { Rows } from '../row.js'
-import { Fault, must, Unjudged } from '../verdict.js'
-import { JSON_TYPE, loginRequest } from '../wire/wire.js'
+import { must, needed, Unjudged } from '../verdict.js'
+import { loginRequest } from '../wire/wire.js'
 import { loginOf } from './token-response.js'
 
 /** The longest time in which a replaced refresh token may return its successor again (`grace`), and a reserve. Milliseconds. */
@@ -20,15 +20,15 @@ interface Held {
   text: string
 }
 
-const ownOnly = 'only this package promises these paths'
+/** The rows are skipped for an app whose logins give no refresh token. */
+const REFRESH = { ownOnly: 'only this package promises these paths', needs: givenIn }
+const COOKIE = { ...REFRESH, needs: cookieIn }
 
-/** Rows about refresh tokens. They are skipped for an app whose logins give none. */
 export const refreshRows: Rows = {
   refresh: {
     title: 'a refresh token gets a new token and another refresh token',
     source: 'RFC 6749 section 6; RFC 9700 section 4.14.2',
-    ownOnly,
-    needs: givenIn,
+    ...REFRESH,
     async run(probe) {
       const held = await start(probe)
       must((await refreshed(probe, held)).text !== held.text, 'the refresh token is the same')
@@ -37,8 +37,7 @@ export const refreshRows: Rows = {
   'refresh-tampered': {
     title: 'a refresh token with another session, generation or signature is refused',
     source: 'RFC 6749 section 10.4',
-    ownOnly,
-    needs: givenIn,
+    ...REFRESH,
     async run(probe) {
       const held = await start(probe)
       const [id = '', generation = '', signature = ''] = held.text.split('.')
@@ -56,8 +55,7 @@ export const refreshRows: Rows = {
   'refresh-reuse': {
     title: 'the reuse of a refresh token that was replaced long ago ends its session',
     source: 'RFC 9700 section 4.14.2',
-    ownOnly,
-    needs: givenIn,
+    ...REFRESH,
     async run(probe) {
       const first = await start(probe)
       const last = await refreshed(probe, await refreshed(probe, first))
@@ -72,28 +70,22 @@ export const refreshRows: Rows = {
   'refresh-foreign': {
     title: 'a refresh token of another environment is refused',
     source: 'RFC 6749 section 10.4',
-    ownOnly,
-    needs: givenIn,
+    ...REFRESH,
     async run(probe) {
-      const { target, wire, send } = probe
-      if (!target.other) throw new Unjudged('no --other URL was given')
-      const { token, credentials } = target.other
-      const { email: user, password } = credentials
-      const held = heldIn(await send(token, loginRequest(wire, { user, password })))
-      if (!held) throw new Unjudged('the login at --other gives no refresh token')
+      const { token, credentials } = otherOf(probe.target)
+      const response = await probe.send(token, loginRequest(probe.wire, credentials))
+      const held = needed(heldIn(response), 'the login at --other gives no refresh token')
       mustRefuse(await call(probe, 'refresh', held), 'a refresh token of the other environment')
     },
   },
   'refresh-cookie': {
     title: 'the cookie of the refresh token is HttpOnly, Secure and SameSite=Strict, for the path of the endpoint only',
     source: 'OWASP ASVS 5, 3.3.1',
-    ownOnly,
-    needs: cookieIn,
+    ...COOKIE,
     async run(probe) {
       const line = cookieLine(await loginOf(probe), REFRESH_COOKIE) ?? ''
       const attributes = line.split(';').map((part) => part.trim().toLowerCase())
-      const wanted = ['httponly', 'secure', 'samesite=strict']
-      const missing = wanted.filter((name) => !attributes.includes(name))
+      const missing = ['httponly', 'secure', 'samesite=strict'].filter((name) => !attributes.includes(name))
       must(missing.length === 0, `the cookie lacks ${missing.join(', ')}`)
       must(!attributes.some((name) => name.startsWith('domain=')), 'the cookie has a Domain')
       const path = `path=${probe.target.token.pathname.toLowerCase()}`
@@ -103,8 +95,7 @@ export const refreshRows: Rows = {
   'refresh-origin': {
     title: 'a page of another origin can use the cookie neither for a refresh nor for a sign-out',
     source: 'OWASP ASVS 5, 3.5.1',
-    ownOnly,
-    needs: cookieIn,
+    ...COOKIE,
     async run(probe) {
       const held = await start(probe)
       for (const path of ['refresh', 'sign-out'] as const) {
@@ -119,8 +110,7 @@ export const refreshRows: Rows = {
   'refresh-sign-out': {
     title: 'a sign-out with a refresh token ends the session',
     source: 'OWASP ASVS 5, 7.4.1',
-    ownOnly,
-    needs: givenIn,
+    ...REFRESH,
     async run(probe) {
       const held = await start(probe)
       mustBe(204, await call(probe, 'sign-out', held), 'the sign-out')
@@ -131,12 +121,11 @@ export const refreshRows: Rows = {
 
 /** Returns the refresh token in a response, or undefined. */
 function heldIn(response: Received): Held | undefined {
-  const modes = [
-    ['cookie', { in: 'cookie', name: REFRESH_COOKIE }],
-    ['body', { in: 'body', name: 'refreshToken' }],
-  ] as const
-  for (const [mode, place] of modes) {
-    const text = valueAt(response, place)
+  for (const [mode, name] of [
+    ['cookie', REFRESH_COOKIE],
+    ['body', 'refreshToken'],
+  ] as const) {
+    const text = valueAt(response, { in: mode, name })
     if (typeof text === 'string' && text !== '') return { mode, text }
   }
   return undefined
@@ -144,9 +133,7 @@ function heldIn(response: Received): Held | undefined {
 
 /** @throws Unjudged when the login gives no refresh token */
 async function givenIn(probe: Probe): Promise<Held> {
-  const held = heldIn(await loginOf(probe))
-  if (!held) throw new Unjudged('the login gives no refresh token')
-  return held
+  return needed(heldIn(await loginOf(probe)), 'the login gives no refresh token')
 }
 
 /** @throws Unjudged when the refresh token is not in a cookie */
@@ -157,7 +144,7 @@ async function cookieIn(probe: Probe): Promise<void> {
 /** Starts another session. */
 async function start(probe: Probe): Promise<Held> {
   const held = heldIn(await probe.logIn(probe.credentials))
-  if (!held) throw new Fault('another login gives no refresh token')
+  must(held, 'another login gives no refresh token')
   return held
 }
 
@@ -166,14 +153,15 @@ function call(
   { target, send }: Probe,
   path: 'refresh' | 'sign-out',
   { mode, text }: Held,
-  headers: Sent['headers'] = {},
+  headers: Record<string, string> = {},
 ) {
   const url = new URL(target.token)
   url.pathname += `/${path}`
-  if (mode === 'cookie')
-    return send(url, { method: 'POST', headers: { Cookie: `${REFRESH_COOKIE}=${text}`, ...headers } })
-  const body = JSON.stringify({ refreshToken: text })
-  return send(url, { method: 'POST', headers: { 'Content-Type': JSON_TYPE, ...headers }, body })
+  const sent =
+    mode === 'cookie'
+      ? { headers: { Cookie: `${REFRESH_COOKIE}=${text}`, ...headers } }
+      : { headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify({ refreshToken: text }) }
+  return send(url, { method: 'POST', ...sent })
 }
 
 /** Refreshes a session, and returns its next refresh token. */
@@ -181,7 +169,7 @@ async function refreshed(probe: Probe, held: Held): Promise<Held> {
   const response = await call(probe, 'refresh', held)
   mustBe(200, response, 'a refresh')
   const next = heldIn(response)
-  if (!next) throw new Fault('the response to a refresh has no refresh token')
+  must(next, 'the response to a refresh has no refresh token')
   return next
 }
 

@@ -1,6 +1,7 @@
-import { type Probe, withQuery } from '../probe/probe.js'
+import { type Changes, type Probe, withQuery } from '../probe/probe.js'
 import {
   isSuccess,
+  judgeEach,
   mustAllBe,
   mustBe,
   mustBeProblem,
@@ -10,40 +11,32 @@ import {
 } from '../probe/response.js'
 import { gets, type Rows } from '../row.js'
 import { must, Unjudged } from '../verdict.js'
-import { FORM_TYPE, orOf, type Wire } from '../wire/wire.js'
+import { orOf, type Wire } from '../wire/wire.js'
 import { loginOf } from './token-response.js'
 
-/** Credentials of an unknown user. */
+/** Credentials of an unknown user, as members and as a header (RFC 7617). */
 const STRANGER = { user: 'nobody@nobody.invalid', password: 'wrong' }
-/** The same (RFC 7617). */
 const BASIC = `Basic ${Buffer.from(`${STRANGER.user}:${STRANGER.password}`).toString('base64')}`
 
-/** Rows about unusual requests to the token endpoint. */
 export const requestRows: Rows = {
   'query-ignored': {
     title: 'credentials in the query are ignored',
     source: 'docs/reference/http.md section 1; OWASP ASVS 5, 14.2.1',
     needs: loginOf,
-    async run({ logIn, credentials, responses, send, target, wire: { login, statuses } }) {
-      const query = { [login.user]: STRANGER.user, [login.password]: STRANGER.password }
-      const beside = await logIn(credentials, { query })
-      mustBe(statuses.success, beside, "a login with somebody else's e-mail in the query")
-      const [empty, get] = [await responses.empty(), await responses.get()]
-      mustBe(empty.status, await logIn({}, { query }), 'a request with credentials only in the query')
-      mustBe(get.status, await send(withQuery(target.token, query)), 'GET with credentials in the query')
+    async run(probe) {
+      const { responses, send, target, wire } = probe
+      const query = { [wire.login.user]: STRANGER.user, [wire.login.password]: STRANGER.password }
+      await mustIgnore(probe, { query }, "somebody else's e-mail in the query", 'query')
+      const { status } = await responses.get()
+      mustBe(status, await send(withQuery(target.token, query)), 'GET with credentials in the query')
     },
   },
   'header-ignored': {
     title: 'the Authorization header is ignored',
     source: 'docs/reference/http.md section 1',
     needs: loginOf,
-    async run({ logIn, credentials, responses, wire }) {
-      const headers = { Authorization: BASIC }
-      const beside = await logIn(credentials, { headers })
-      mustBe(wire.statuses.success, beside, "a login with somebody else's credentials in the header")
-      const { status } = await responses.empty()
-      mustBe(status, await logIn({}, { headers }), 'a request with credentials only in the header')
-    },
+    run: (probe) =>
+      mustIgnore(probe, { headers: { Authorization: BASIC } }, "somebody else's credentials in the header", 'header'),
   },
   'malformed-json': {
     title: 'malformed JSON gets {malformed}',
@@ -60,36 +53,35 @@ export const requestRows: Rows = {
     title: 'an object or an array signs nobody in, and gets no server error',
     source: 'OWASP ASVS 5, 2.2.1',
     needs: jsonLogins,
-    async run({ logIn, credentials, wire, mark }) {
+    run({ logIn, credentials, wire, mark }) {
       const logins = {
-        'an object as the password': { ...credentials, password: { $ne: null } },
-        'an array as the password': { ...credentials, password: [mark] },
-        'an object as the e-mail': { ...credentials, user: { $ne: null } },
+        'an object as the password': () => logIn({ ...credentials, password: { $ne: null } }),
+        'an array as the password': () => logIn({ ...credentials, password: [mark] }),
+        'an object as the e-mail': () => logIn({ ...credentials, user: { $ne: null } }),
       }
-      for (const [what, members] of Object.entries(logins)) {
-        const { status } = await logIn(members)
+      return judgeEach(logins, ({ status }, what) => {
         must(!wire.statuses.success.includes(status), `${what} signs in`)
         must(status < 500, `${what} gets ${status}`)
-      }
+      })
     },
   },
   'repeated-field': {
     title: 'a form that names a field twice gets 400',
     source: 'docs/reference/http.md section 3',
     ownOnly: 'only this package promises a status for a repeated field',
-    async run({ post, mark }) {
-      const body = `email=${mark}&email=${mark}&password=${mark}`
-      mustBe(400, await post(body, { type: FORM_TYPE }), 'a field that occurs twice')
-    },
+    run: gets(400, ({ logIn, mark }) => ({
+      'a field that occurs twice': () =>
+        logIn({}, { as: 'form', body: `email=${mark}&email=${mark}&password=${mark}` }),
+    })),
   },
   'cross-site-form': {
     title: 'a form that a page of another site sends gets 415',
     source: 'docs/reference/http.md section 3; OWASP ASVS 5, 3.5.1',
     ownOnly: 'only this package promises a status for such a form',
-    async run({ post, mark }) {
+    run: gets(415, ({ logIn, mark }) => {
       const headers = { Origin: `https://${mark}.invalid`, 'Sec-Fetch-Site': 'cross-site' }
-      mustBe(415, await post(`email=${mark}`, { type: FORM_TYPE, headers }), 'a form of another site')
-    },
+      return { 'a form of another site': () => logIn({ user: mark }, { as: 'form', headers }) }
+    }),
   },
   'media-type': {
     title: ({ own }) => `another media type gets ${own ? '415' : '415 or {malformed}'}`,
@@ -114,10 +106,10 @@ export const requestRows: Rows = {
     title: ({ own }) =>
       own ? 'another method gets 405 with Allow' : 'another method is refused, and 405 comes with Allow',
     source: 'docs/reference/http.md section 4; RFC 9110 section 15.5.6',
-    async run({ responses, send, target, wire: { own, login } }) {
+    async run({ send, target, wire: { own, login } }) {
       const others = own ? ['GET', 'PUT', 'DELETE', 'HEAD'] : ['PUT', 'DELETE']
       for (const method of others.filter((one) => one !== login.method)) {
-        const response = method === 'GET' ? await responses.get() : await send(target.token, { method })
+        const response = await send(target.token, { method })
         if (own) mustBe(405, response, method)
         else must(response.status >= 400 && response.status < 500, `${method} gets ${response.status}`)
         const allowed = (response.headers.allow ?? '').split(/[\s,]+/)
@@ -165,7 +157,7 @@ export const requestRows: Rows = {
     title: 'refusals of the token endpoint are problem details',
     source: 'RFC 9457',
     ownOnly: 'no standard demands problem details',
-    async run(probe) {
+    run(probe) {
       const { responses, send, target } = probe
       const refusals = {
         'malformed JSON': responses.malformed,
@@ -175,17 +167,16 @@ export const requestRows: Rows = {
         GET: responses.get,
         PUT: () => send(target.token, { method: 'PUT' }),
       }
-      for (const [what, ask] of Object.entries(refusals)) {
-        const response = await ask()
+      return judgeEach(refusals, (response, what) => {
         // A status that is wrong fails another row.
         if ([400, 405, 413, 415].includes(response.status)) mustBeProblem(response, what)
-      }
+      })
     },
   },
   'no-echo': {
     title: 'no refusal shows a stack trace or repeats the request',
     source: 'OWASP ASVS 5, 16.5.1',
-    async run({ responses, mark }) {
+    run({ responses, mark }) {
       const refusals = {
         'malformed JSON': responses.malformed,
         'a missing member': responses.unfinished,
@@ -194,9 +185,17 @@ export const requestRows: Rows = {
         'another method': responses.get,
         'an unknown e-mail': responses.unknown,
       }
-      for (const [what, ask] of Object.entries(refusals)) mustTellNothing(await ask(), mark, what)
+      return judgeEach(refusals, (response, what) => mustTellNothing(response, mark, what))
     },
   },
+}
+
+/** @throws Fault when credentials outside of the body change a login, or a request without a login */
+async function mustIgnore(probe: Probe, outside: Changes, what: string, place: string): Promise<void> {
+  const { logIn, credentials, responses, wire } = probe
+  mustBe(wire.statuses.success, await logIn(credentials, outside), `a login with ${what}`)
+  const { status } = await responses.empty()
+  mustBe(status, await logIn({}, outside), `a request with credentials only in the ${place}`)
 }
 
 /** Another API may also say that the credentials are wrong. */
@@ -204,10 +203,10 @@ const oddStatuses = ({ own, statuses }: Wire) =>
   own ? statuses.malformed : [...new Set([...statuses.malformed, ...statuses.wrongPassword])]
 
 /** Logins that lack a member, or have one of another type. A form has only text. */
-function oddMembers({ responses, logIn, mark, wire, post }: Probe): Requests {
+function oddMembers({ responses, logIn, mark, wire }: Probe): Requests {
   const json = {
     'a number as password': () => logIn({ user: mark, password: 7 }),
-    'an array': () => post('[]'),
+    'an array': () => logIn({}, { body: '[]' }),
   }
   return {
     'a body without password': responses.unfinished,

@@ -3,13 +3,11 @@ import type { Probe } from '../probe/probe.js'
 import { mustBe, secondsOf, timeOf, typeOf, valueAt } from '../probe/response.js'
 import type { Received } from '../probe/send.js'
 import { gets, type Rows } from '../row.js'
-import { must, Unjudged } from '../verdict.js'
+import { must, needed, Unjudged } from '../verdict.js'
 import { FORM_TYPE, type Wire } from '../wire/wire.js'
 
-/** The members of the response. */
 const MEMBERS = ['authenticationToken', 'expiration']
 
-/** Rows about the response to a login. */
 export const tokenResponseRows: Rows = {
   login: {
     title: 'the right e-mail and password get {success}',
@@ -144,9 +142,8 @@ export async function resultOf(probe: Probe): Promise<Readonly<Record<string, un
 
 /** Returns the expiration that a mapping names, in seconds since the epoch. */
 export async function expirationOf({ responses, wire, token }: Probe): Promise<number> {
-  if (!wire.expiration) throw new Unjudged('the mapping names no expiration')
+  const { at, form } = needed(wire.expiration, 'the mapping names no expiration')
   await token()
-  const { at, form } = wire.expiration
   const response = await responses.signedIn()
   const value = valueAt(response, at)
   const seconds = secondsOf(value, form, timeOf(response))

@@ -1,4 +1,11 @@
-import { aliasesOf, type Check, type Checked, InvalidOption, readTable } from '../../../options/read-options.js'
+import {
+  aliasesOf,
+  type Check,
+  type Checked,
+  checkThat,
+  InvalidOption,
+  readTable,
+} from '../../../options/read-options.js'
 import { isPlainObject } from '../../../options/values.js'
 import { checked } from '../../command.js'
 import { UsageError } from '../../command-error.js'
@@ -45,19 +52,13 @@ export function recordOf<T>(name: Check<string>, check: Check<T>): Check<Record<
 }
 
 /** Creates a check for one of several words. */
-export function word<T extends string>(...known: readonly T[]): Check<T> {
-  return (value) => {
-    const found = known.find((name) => name === value)
-    if (found === undefined) throw new InvalidOption(`one of ${known.map((name) => `"${name}"`).join(', ')}`)
-    return found
-  }
-}
+export const word = <T extends string>(...known: readonly T[]): Check<T> =>
+  checkThat(`one of ${known.map((name) => `"${name}"`).join(', ')}`, (value) => known.includes(value as T))
 
 /** Creates a check for a path below the base URL. Errors show the example. */
-export const pathLike =
-  (example: string): Check<string> =>
-  (value) => {
-    if (typeof value === 'string' && /^\/[^\s#\\]*$/.test(value)) return value
-    const hint = typeof value === 'string' && !value.startsWith('/') ? 'A path begins with a slash' : ''
-    throw new InvalidOption(`a path below the base URL, like ${example}`, hint)
-  }
+export const pathLike = (example: string): Check<string> =>
+  checkThat(
+    `a path below the base URL, like ${example}`,
+    (value) => typeof value === 'string' && /^\/[^\s#\\]*$/.test(value),
+    (value) => (typeof value === 'string' && !value.startsWith('/') ? 'A path begins with a slash' : ''),
+  )

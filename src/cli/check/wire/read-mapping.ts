@@ -1,18 +1,22 @@
 import { readFileSync } from 'node:fs'
-import { text } from '../../../options/checks.js'
+import { HTTP_TOKEN, text } from '../../../options/checks.js'
 import { type Check, InvalidOption, optional } from '../../../options/read-options.js'
 import { isPlainObject, own, parseJson } from '../../../options/values.js'
 import { checked } from '../../command.js'
 import { UsageError } from '../../command-error.js'
 import { objectOf, pathLike, recordOf, word } from './mapping-checks.js'
-import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
 
-/** A mapping file: another wire format, and further paths of the API. */
-export interface Mapping {
-  wire: Wire
-  guarded: readonly string[]
-  jwks: string | undefined
+/** A wire format, and further paths of the API. */
+export type Mapping = ReturnType<typeof mappingIn>
+
+/** A part of a login response. `name` is a dotted path in the body, a header or a cookie. */
+export interface Location {
+  in: 'body' | 'header' | 'cookie'
+  name: string
 }
+
+/** Forms of an expiration. `seconds` and `milliseconds` count from the response, the epochs from 1970. */
+const EXPIRATION_FORMS = ['iso', 'seconds', 'milliseconds', 'epoch', 'epoch-milliseconds'] as const
 
 type Env = Readonly<Record<string, string | undefined>>
 /** The name of a member in errors. */
@@ -28,6 +32,11 @@ export function readMapping(file: string, env: Env): Mapping {
   const value = parseJson(content)
   if (value === undefined)
     throw new UsageError(`${file} is not valid JSON. JSON has no comments and no trailing commas`)
+  return mappingIn(value, env, file)
+}
+
+/** @param file the name of the mapping in errors. Absent for the wire format of this package: no row is skipped */
+export function mappingIn(value: unknown, env: Env, file?: string) {
   const table = {
     login: loginOf(env),
     token: location,
@@ -36,8 +45,9 @@ export function readMapping(file: string, env: Env): Mapping {
     guarded: optional(guarded, guarded({})),
     jwks: optional(PATH),
   }
-  const { guarded: guard, jwks, ...wire } = checked(file, objectOf(table, undefined, ': '), value)
-  return { wire: { own: false, ...wire, credential: guard.credential }, guarded: guard.paths, jwks }
+  const { guarded: guard, jwks, ...wire } = checked(String(file), objectOf(table, undefined, ': '), value)
+  const { credential, paths } = guard
+  return { wire: { own: file === undefined, ...wire, credential }, guarded: paths, jwks }
 }
 
 function contentOf(file: string): string {
@@ -49,12 +59,11 @@ function contentOf(file: string): string {
 }
 
 const PATH = pathLike('"/api/login"')
-/** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/
-const HEADER = text('the name of a header', NAME)
+const HEADER = text('the name of a header', HTTP_TOKEN)
 /** The characters that Node sends in a header (RFC 9110 section 5.5). */
 const HEADER_VALUE = text('a text in one line, of characters up to U+00FF', /^[\t\x20-\x7e\x80-\xff]+$/)
-const COOKIE = text('the name of a cookie', NAME)
+/** RFC 6265 section 4.1.1. */
+const COOKIE = text('the name of a cookie', HTTP_TOKEN)
 const MEMBER = text(
   'a name of at most 200 characters, with dots between nested names',
   /^(?!.{201})[^\s.]+(\.[^\s.]+)*$/,
@@ -69,8 +78,10 @@ function loginOf(env: Env) {
       path: PATH,
       method: optional(word('POST', 'PUT', 'PATCH'), 'POST'),
       type: optional(word('json', 'form'), 'json' as const),
+      // In JSON, a dot separates the names of nested members.
       user: optional(FIELD, 'email'),
       password: optional(FIELD, 'password'),
+      // Further members and headers of each login.
       fields: optional(recordOf(FIELD, constant), {}),
       headers: optional(recordOf(HEADER, line), {}),
     },
@@ -115,7 +126,7 @@ const cookie = optional(COOKIE)
 const location: Check<Location> = (value, at) =>
   onlyOf(at, objectOf({ body, header, cookie }, '{ "body": "access_token" }')(value, at))
 
-const expiration: Check<NonNullable<Wire['expiration']>> = (value, at) => {
+const expiration = (value: unknown, at?: At) => {
   const example = '{ "body": "expires_in", "form": "seconds" }'
   const { form, ...places } = objectOf({ body, header, form: word(...EXPIRATION_FORMS) }, example)(value, at)
   return { at: onlyOf(at, places), form }
@@ -128,7 +139,7 @@ function onlyOf(at: At, places: { [Place in Location['in']]?: string | undefined
   throw new UsageError(`${at} must have exactly one of ${Object.keys(places).join(', ')}`)
 }
 
-const statusList: Check<Statuses> = (value) => {
+const statusList: Check<readonly number[]> = (value) => {
   const list = [value].flat()
   const isStatus = (one: unknown) => Number.isInteger(one) && Number(one) >= 200 && Number(one) <= 599
   if (list.length > 0 && list.every(isStatus)) return list as number[]
@@ -151,17 +162,17 @@ const statuses = objectOf(
 const paths: Check<readonly string[]> = (value, at) =>
   Array.isArray(value) ? value.map((one, index) => checked(`${at}[${index}]`, PATH, one)) : [PATH(value)]
 
-const scheme = optional(text('a scheme like "Bearer", or an empty text', /^[\w!#$%&'*+.^`|~-]*$/))
+const SCHEME = text('a scheme like "Bearer", or an empty text', new RegExp(`^$|${HTTP_TOKEN.source}`))
 
 const guarded = (value: unknown, at?: At) => {
-  const table = { path: optional(paths, []), header, scheme, cookie }
+  const table = { path: optional(paths, []), header, scheme: optional(SCHEME), cookie }
   const read = objectOf(table, '{ "path": "/api/me" }')(value, at)
   if (read.cookie !== undefined && (read.header !== undefined || read.scheme !== undefined)) {
     throw new UsageError(`${at} must have either header and scheme, or cookie`)
   }
   const name = read.header ?? 'Authorization'
   const usual = name.toLowerCase() === 'authorization' ? 'Bearer' : ''
-  const credential: Wire['credential'] =
-    read.cookie === undefined ? { header: name, scheme: read.scheme ?? usual } : { cookie: read.cookie }
-  return { paths: read.path, credential }
+  // The request header that carries the token, and the scheme before the token. No scheme: the token is the whole value.
+  const asHeader = { header: name, scheme: read.scheme ?? usual }
+  return { paths: read.path, credential: read.cookie === undefined ? asHeader : { cookie: read.cookie } }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { secondsOf, valueAt } from '../../../../src/cli/check/probe/response.js'
 import { readMapping } from '../../../../src/cli/check/wire/read-mapping.js'
-import { headerWith, loginBody, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
+import { headerWith, loginRequest, OWN, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
 import { UsageError } from '../../../../src/cli/command-error.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mapping-'))
@@ -119,14 +119,16 @@ describe('a mistake is named', () => {
 })
 
 test('a login is sent as the mapping says', () => {
-  const login = { ...OWN_WIRE.login, user: 'user.email', password: 'user.password', fields: { app: 1 } }
+  const login = { ...OWN.wire.login, user: 'user.email', password: 'user.password', fields: { app: 1 } }
   const members = { user: 'a', password: 'b' }
-  expect(loginBody({ ...OWN_WIRE, login }, members)).toEqual({
-    type: 'application/json',
+  expect(loginRequest({ ...OWN.wire, login }, members)).toEqual({
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
     body: '{"app":1,"user":{"email":"a","password":"b"}}',
   })
-  expect(loginBody({ ...OWN_WIRE, login: { ...login, type: 'form', user: 'u', password: 'p' } }, members)).toEqual({
-    type: 'application/x-www-form-urlencoded',
+  expect(loginRequest({ ...OWN.wire, login: { ...login, type: 'form', user: 'u', password: 'p' } }, members)).toEqual({
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: 'app=1&u=a&p=b',
   })
 })
@@ -134,11 +136,11 @@ test('a login is sent as the mapping says', () => {
 test('a login sets members named __proto__ or constructor, and changes no prototype', () => {
   const login = { path: '/', user: '__proto__.polluted', password: 'constructor.prototype.pw' }
   const { wire } = read({ ...SHORT, login })
-  const { body } = loginBody(wire, { user: 'a', password: 'b' })
+  const { body } = loginRequest(wire, { user: 'a', password: 'b' })
   expect(body).toBe('{"__proto__":{"polluted":"a"},"constructor":{"prototype":{"pw":"b"}}}')
   expect(Object.keys(Object.prototype)).toEqual([])
   const deep = { ...wire, login: { ...wire.login, user: '__proto__' } }
-  expect(loginBody(deep, { user: 'a' }).body).toBe('{"__proto__":"a"}')
+  expect(loginRequest(deep, { user: 'a' }).body).toBe('{"__proto__":"a"}')
 })
 
 test.each([
@@ -171,7 +173,7 @@ test.each<[Wire['credential'], object, string | undefined]>([
   [{ header: 'Authorization', scheme: '' }, { Authorization: 'abc' }, undefined],
   [{ cookie: 'sid' }, { Cookie: 'sid=abc' }, undefined],
 ])('a token goes into %j as %j, with the scheme %j', (credential, header, scheme) => {
-  const wire = { ...OWN_WIRE, credential }
+  const wire = { ...OWN.wire, credential }
   expect(headerWith(wire, 'abc')).toEqual(header)
   expect(schemeOf(wire)).toBe(scheme)
 })

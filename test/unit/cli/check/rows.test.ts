@@ -6,12 +6,12 @@ import type { Received, Send, Sent } from '../../../../src/cli/check/probe/send.
 import { signIn } from '../../../../src/cli/check/probe/token.js'
 import type { Format } from '../../../../src/cli/check/report/formats.js'
 import { createReport } from '../../../../src/cli/check/report/report.js'
-import { judge, type Result, type Row } from '../../../../src/cli/check/row.js'
+import { judge, type Row } from '../../../../src/cli/check/row.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
 import { expirationOf } from '../../../../src/cli/check/rows/token-response.js'
 import { ROWS } from '../../../../src/cli/check/rows.js'
-import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
-import { OWN_WIRE, type Wire } from '../../../../src/cli/check/wire/wire.js'
+import { Fault, type Result, Unjudged } from '../../../../src/cli/check/verdict.js'
+import { OWN, type Wire } from '../../../../src/cli/check/wire/wire.js'
 
 type Probe = Parameters<typeof expirationOf>[0]
 
@@ -22,7 +22,7 @@ const answerWith = (headers: Received['headers'], body = '', status = 200): Rece
 /** A probe that has only what these rows read. */
 const probeOf = (wire: Partial<Wire>, answer: Received, url = 'https://api.example.com/login') =>
   ({
-    wire: { ...OWN_WIRE, ...wire },
+    wire: { ...OWN.wire, ...wire },
     target: { token: new URL(url) },
     responses: { signedIn: async () => answer },
     token: async () => 'a.b.c',
@@ -132,6 +132,18 @@ describe('the rows on the key set', () => {
   })
 })
 
+it.each([
+  [['no', 'no', 'no'], undefined],
+  [['no', 'no', 'no such user'], 'the bodies differ'],
+  // An id in each refusal reveals nothing about the account.
+  [['no 1', 'no 2', 'no 3'], undefined],
+])('the row on unknown e-mail addresses judges the bodies %j of three refusals: %s', async (bodies, fault) => {
+  const probe = probeOf({}, answerWith({}))
+  const [wrong, spaced, unknown] = bodies.map((body) => async () => answerWith({}, body, 403))
+  Object.assign(probe.responses, { wrong, spaced, unknown })
+  await expectJudgement(run('same-refusal', probe), fault)
+})
+
 it('a token that is not signed with HMAC has no guessable secret', () => {
   const token = { alg: 'ES256K', signed: 'a.b', signatureText: 'c' } as Parameters<typeof guessedSecret>[0]
   expect(guessedSecret(token)).toBe(false)
@@ -216,10 +228,10 @@ Source: RFC 9110 section 11</failure></testcase>
 })
 
 describe('a sign-in at another environment', () => {
-  const credentials = { email: 'alice@example.com', password: 'hers' }
+  const [email, password] = ['alice@example.com', 'hers']
   /** A URL that the client itself refuses, with a query, which its options cannot say. */
   const token = new URL('http://api.example.com/token?house=north')
-  const environment = { token, guarded: [], credentials }
+  const environment = { token, guarded: [], credentials: { user: email, password } }
 
   const result = { authenticationToken: 'a.b.c', expiration: '2100-01-01T00:00:00.000Z' }
   const issued: Received = { status: 200, headers: {}, body: JSON.stringify(result), receivedAt: 0 }
@@ -231,14 +243,14 @@ describe('a sign-in at another environment', () => {
       sent.push([url.href, request])
       return respond()
     }
-    return { sent, found: await signIn(environment, send, OWN_WIRE).catch((error) => error) }
+    return { sent, found: await signIn(environment, send, OWN.wire).catch((error) => error) }
   }
 
   test('sends the credentials once to the token URL, and over plain http too', async () => {
     const { sent, found } = await signedIn(async () => issued)
     expect(found).toBe('a.b.c')
     const headers = { 'content-type': 'application/json' }
-    expect(sent).toEqual([[token.href, { method: 'POST', headers, body: JSON.stringify(credentials) }]])
+    expect(sent).toEqual([[token.href, { method: 'POST', headers, body: JSON.stringify({ email, password }) }]])
   })
 
   test.each<[string, Partial<Received>]>([
