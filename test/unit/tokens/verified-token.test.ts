@@ -7,6 +7,8 @@ import {
   mayBeRefreshed,
   type PrivateClaims,
   toVerifiedToken as readToken,
+  signedInAtOf,
+  signInOf,
 } from '../../../src/tokens/verified-token.js'
 import { thrownBy } from '../../support/failures.js'
 import { forge, goodParts, ISSUER, issueNow } from '../../support/fixtures.js'
@@ -79,6 +81,19 @@ describe('a verified token', () => {
     const token = forged()
     const shown = inspect(await issuer.verify(token), { depth: 9, showHidden: true, getters: true })
     for (const part of Object.values(partsOf(token))) expect(shown).not.toContain(part)
+  })
+})
+
+describe('the time of a sign-in', () => {
+  it.each([
+    ['is that of the issue, where the token tells none', undefined, now],
+    ['is that of the token', now - 60, now - 60],
+    ['is never after the issue', now + 60, now],
+    ['is not known when the token has a text', String(now), Number.NaN],
+  ])('%s', async (_, time, seconds) => {
+    const auth = await issuer.verify(forged({ payload: { auth_time: time } }))
+    expect(signInOf(auth)).toBe(seconds * 1000)
+    expect(signedInAtOf(auth)).toEqual(new Date(Number.isNaN(seconds) ? 0 : seconds * 1000))
   })
 })
 
