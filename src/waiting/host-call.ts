@@ -41,7 +41,7 @@ export async function callHost<T>(
   }
 }
 
-/** After so many time limits, a call of the host counts as one that never ends. */
+/** The number of time limits after which a call of the host counts as one that never ends. */
 export const MOST_TIMEOUTS = 12
 
 /**
