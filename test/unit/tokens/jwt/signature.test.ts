@@ -2,7 +2,7 @@ import { type KeyObject, sign } from 'node:crypto'
 import { createTokenIssuer, createTokenVerifier, type HostSign } from 'express-token-endpoint'
 import jsonwebtoken from 'jsonwebtoken'
 import { describe, expect, it, vi } from 'vitest'
-import { PAIRS, ALGORITHMS as ROWS } from '../../../../src/tokens/algorithms/algorithms.js'
+import { PAIRS } from '../../../../src/tokens/algorithms/algorithms.js'
 import { deferred } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { ALGORITHMS, ISSUER, issueNow, makeIssuer, SECRET, signingKey } from '../../../support/fixtures.js'
@@ -11,7 +11,7 @@ import { headerOf } from '../../../support/tokens.js'
 const subject = { accountId: 'acc-1', claims: { name: 'Zoë' } }
 
 describe('a key in memory', () => {
-  it.each(ALGORITHMS.filter((alg) => ROWS[alg].isInJsonwebtoken))('signs with jsonwebtoken: %s', (alg) => {
+  it.each(ALGORITHMS.filter((alg) => alg !== 'Ed25519'))('signs with jsonwebtoken: %s', (alg) => {
     const signed = vi.spyOn(jsonwebtoken, 'sign')
     const { token } = issueNow(createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg) }), subject)
     expect(signed.mock.results.map(({ value }) => value)).toEqual([token])
