@@ -4,7 +4,7 @@ import type { Check } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
 import { isPlainObject } from '../options/values.js'
 import { callHost } from '../waiting/host-call.js'
-import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
+import { type AccountStore, type FoundAccount, readAccount } from './account.js'
 import { noteFirst } from './mistakes.js'
 
 export type FindById = NonNullable<AccountStore['findById']>
@@ -39,14 +39,14 @@ export function findAccount(findById: FindById, accountId: string, timeout: numb
   return callHost('accounts', lookUp, { timeout })
 }
 
-/** Returns why an account may no longer use what it received at a time: a sign-in, a session or a token. */
-export function reasonAgainst(
-  account: Account | undefined,
+/** Returns the account, or why it may no longer use what it received at a time: a sign-in, a session or a token. */
+export function currentAccount(
+  found: FoundAccount | undefined,
   received: Date,
-): 'unknown_account' | 'account_disabled' | 'superseded' | undefined {
-  if (!account) return 'unknown_account'
-  const { disabled, tokensValidAfter } = account
+): FoundAccount | 'unknown_account' | 'account_disabled' | 'superseded' {
+  if (!found) return 'unknown_account'
+  const { disabled, tokensValidAfter } = found.account
   if (disabled) return 'account_disabled'
   // Not `<`: a time that is not a number must not pass.
-  return tokensValidAfter && !(received >= tokensValidAfter) ? 'superseded' : undefined
+  return tokensValidAfter && !(received >= tokensValidAfter) ? 'superseded' : found
 }

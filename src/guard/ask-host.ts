@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FoundAccount } from '../accounts/account.js'
-import { type FindById, findAccount, reasonAgainst } from '../accounts/find-account.js'
+import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { AuthError } from '../refusals/auth-error.js'
@@ -83,10 +83,9 @@ async function requireSession(
 
 /** Refuses a token whose account is gone, is disabled, or has ended its earlier tokens. */
 async function requireAccount(findById: FindById, auth: VerifiedToken, timeout: number): Promise<FoundAccount> {
-  const found = await findAccount(findById, auth.accountId, timeout)
-  const reason = reasonAgainst(found?.account, auth.issuedAt)
-  if (!found || reason) throw invalidToken(reason, auth)
-  return found
+  const account = currentAccount(await findAccount(findById, auth.accountId, timeout), auth.issuedAt)
+  if (typeof account === 'string') throw invalidToken(account, auth)
+  return account
 }
 
 /** Requires a boolean, because `undefined` from a forgotten `return` would let every revoked token through. */
@@ -97,6 +96,6 @@ function readBoolean(name: string, value: unknown): boolean {
 }
 
 /** Returns the refusal of a token whose signature is valid. */
-export function invalidToken(reason: TokenRefusal | undefined, auth: VerifiedToken): AuthError {
-  return new AuthError('invalid_token', { ...(reason && { reason }), ...factsOf(auth) })
+export function invalidToken(reason: TokenRefusal, auth: VerifiedToken): AuthError {
+  return new AuthError('invalid_token', { reason, ...factsOf(auth) })
 }

@@ -1,5 +1,5 @@
 import type { Account, FoundAccount } from '../accounts/account.js'
-import { type FindById, findAccount, reasonAgainst } from '../accounts/find-account.js'
+import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
 import { AuthError } from '../refusals/auth-error.js'
 import type { RefreshRefusal } from '../refusals/codes.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
@@ -57,12 +57,12 @@ async function requireAccount(
   session: RefreshableSession,
   found: FoundAccount | undefined,
 ): Promise<FoundAccount> {
-  const reason = reasonAgainst(found?.account, session.createdAt)
-  if (!found || reason) return end(task, session, 'account', reason ?? 'unknown_account')
-  if (task.refreshing.hasOtherPassword(session, found.account.passwordHash)) {
+  const account = currentAccount(found, session.createdAt)
+  if (typeof account === 'string') return end(task, session, 'account', account)
+  if (task.refreshing.hasOtherPassword(session, account.account.passwordHash)) {
     return end(task, session, 'account', 'superseded')
   }
-  return found
+  return account
 }
 
 /** Moves the session to its next generation. Ends a session whose refresh token was used before. */

@@ -1,4 +1,4 @@
-import { type FindById, findAccount, reasonAgainst } from '../../accounts/find-account.js'
+import { currentAccount, type FindById, findAccount } from '../../accounts/find-account.js'
 import { isValidDate } from '../../options/values.js'
 import { AuthError } from '../../refusals/auth-error.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
@@ -22,9 +22,8 @@ export async function loginById({ tokens, findById, timeout }: Finder, id: strin
   const now = Number(tokens.now())
   const asOf = new Date(now)
   const lookUp = () => findAccount(findById, id, timeout)
-  const found = await lookUp()
-  const reason = reasonAgainst(found?.account, isValidDate(since) ? since : asOf)
-  if (!found || reason) throw new AuthError('invalid_credentials', { ...(reason && { reason }), accountId: id })
+  const found = currentAccount(await lookUp(), isValidDate(since) ? since : asOf)
+  if (typeof found === 'string') throw new AuthError('invalid_credentials', { reason: found, accountId: id })
   const { passwordHash } = found.account
   const confirm = createConfirmation({ id, asOf, lookUp, isKnown: (hash) => hash === passwordHash })
   const subject = { ...subjectOf(found.account, asOf), ...(isValidDate(since) && { signedInAt: since }) }

@@ -1,5 +1,5 @@
 import type { Account, FoundAccount } from '../../accounts/account.js'
-import { reasonAgainst } from '../../accounts/find-account.js'
+import { currentAccount } from '../../accounts/find-account.js'
 import { brandOf, brandWith } from '../../options/brand.js'
 import { memberOf } from '../../options/values.js'
 import { AuthError } from '../../refusals/auth-error.js'
@@ -36,12 +36,12 @@ interface Confirmed {
  */
 export function createConfirmation({ id, asOf, lookUp, isKnown, replaced }: Confirmed): Confirm {
   return async function confirm() {
-    const found = (await lookUp())?.account
-    const account = found?.id === id ? found : undefined
-    const { passwordHash: current = null } = account ?? {}
-    const reason = reasonAgainst(account, asOf) ?? ((await isKnown(current)) === true ? undefined : 'superseded')
-    if (reason) throw new AuthError('invalid_credentials', { reason, accountId: id })
-    return { current, replaced }
+    const found = await lookUp()
+    const account = currentAccount(found?.account.id === id ? found : undefined, asOf)
+    if (typeof account === 'string') throw new AuthError('invalid_credentials', { reason: account, accountId: id })
+    const current = account.account.passwordHash
+    if ((await isKnown(current)) === true) return { current, replaced }
+    throw new AuthError('invalid_credentials', { reason: 'superseded', accountId: id })
   }
 }
 
