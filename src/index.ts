@@ -8,23 +8,7 @@ export {
   type MemoryAccount,
   memoryAccounts,
 } from './accounts/account.js'
-export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
-export { type Argon2idOptions, argon2id } from './accounts/passwords/hashers/argon2id.js'
-export { type BcryptOptions, bcrypt } from './accounts/passwords/hashers/bcrypt.js'
-export { type FirebaseScryptOptions, firebaseScrypt } from './accounts/passwords/hashers/firebase-scrypt.js'
-export type { Hasher } from './accounts/passwords/hashers/hasher.js'
-export { pbkdf2 } from './accounts/passwords/hashers/pbkdf2.js'
-export { scrypt } from './accounts/passwords/hashers/scrypt.js'
-export type { CustomPasswords } from './accounts/passwords/host-passwords.js'
-export { createPasswords, type Passwords, type PasswordsSlot } from './accounts/passwords/passwords.js'
-export type { ForbiddenCheck, PasswordsOptions } from './accounts/passwords/passwords-options.js'
 export type { OwnUser, UserOf } from './accounts/request-user.js'
-export type { Attempt, AttemptOutcome } from './accounts/throttle/attempt.js'
-export type { ConsumedAttempt, CustomThrottle } from './accounts/throttle/host-throttle.js'
-export type { LoginLimit } from './accounts/throttle/limit.js'
-export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
-export type { Spraying } from './accounts/throttle/spraying.js'
-export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
 export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-options.js'
 export type { AuthSignIn, AuthSignInDetails, SignedIn } from './auth/auth-sign-in.js'
 export { type Auth, type AuthDescription, createAuth } from './auth/create-auth.js'
@@ -39,33 +23,7 @@ export {
   type TakenCode,
 } from './codes/codes.js'
 export { memoryCodes } from './codes/memory-codes.js'
-export type { Allow, RevocationCheck } from './guard/ask-host.js'
-export { authInfoOf, type McpAuthInfo } from './guard/auth-info.js'
-export {
-  type AuthenticatedRequest,
-  authOf,
-  type BearerGuard,
-  type GuardedRequest,
-  requireBearer,
-} from './guard/require-bearer.js'
-export type { RequireBearerOptions } from './guard/require-bearer-options.js'
-export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
-export type { TokenFrom } from './guard/token-source.js'
-export type { Credentials, ExtraFields } from './login/body/credentials.js'
-export type { FieldNames } from './login/body/field-names.js'
-export { createLogin, type Login, type LoginResult } from './login/create-login.js'
-export type { CredentialsOptions } from './login/credentials-options.js'
-export type { LoginChoice } from './login/login-choice.js'
-export type { LoginOptions } from './login/login-options.js'
-export type { LoginOrigin } from './login/login-origin.js'
-export type { RefreshChoice } from './login/refresh-mode.js'
-export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/sign-in/create-sign-in.js'
-export type { AfterPassword, CheckedPassword } from './login/steps/after-password.js'
-export type { LimitKey } from './login/steps/login-task.js'
-export type { SignInTerms } from './login/steps/sign-in-terms.js'
-export type { IssuedResponse, TokenRouterOptions } from './login/token-router-options.js'
-export type { Clock, Duration } from './options/checks.js'
-export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './refusals/auth-error.js'
+export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './errors/auth-error.js'
 export type {
   AuthErrorCode,
   Dependency,
@@ -73,8 +31,8 @@ export type {
   LoginRefusal,
   RefreshRefusal,
   TokenRefusal,
-} from './refusals/codes.js'
-export type { RefusalBody, Refuse } from './refusals/custom-response.js'
+} from './errors/codes.js'
+export { SignInRefusal, type SignInRefusalOptions } from './errors/sign-in-refusal.js'
 export type {
   AuthEvent,
   AuthObserver,
@@ -88,9 +46,52 @@ export type {
   TokenOverloadedEvent,
   TokenRefusedEvent,
   TokenThrottledEvent,
-} from './refusals/events.js'
-export type { RefreshMode } from './refusals/responses.js'
-export { SignInRefusal, type SignInRefusalOptions } from './refusals/sign-in-refusal.js'
+} from './events/events.js'
+export type { Allow, RevocationCheck } from './guard/ask-host.js'
+export { authInfoOf, type McpAuthInfo } from './guard/auth-info.js'
+export {
+  type AuthenticatedRequest,
+  authOf,
+  type BearerGuard,
+  type GuardedRequest,
+  requireBearer,
+} from './guard/require-bearer.js'
+export type { RequireBearerOptions } from './guard/require-bearer-options.js'
+export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
+export type { TokenFrom } from './guard/token-source.js'
+export type { RefusalBody, Refuse } from './http/custom-response.js'
+export type { HostOptions } from './http/host-options.js'
+export type { RefreshMode } from './http/responses.js'
+export type { Attempt, AttemptOutcome } from './limits/attempt.js'
+export type { ConsumedAttempt, CustomThrottle } from './limits/host-throttle.js'
+export type { LoginLimit } from './limits/limit.js'
+export type { Limiter, LimiterOptions } from './limits/shared-limit.js'
+export type { Spraying } from './limits/spraying.js'
+export { createThrottle, type Throttle, type ThrottleOptions } from './limits/throttle.js'
+export type { Credentials, ExtraFields } from './login/body/credentials.js'
+export type { FieldNames } from './login/body/field-names.js'
+export { createLogin, type Login, type LoginResult } from './login/create-login.js'
+export type { CredentialsOptions } from './login/credentials-options.js'
+export type { LoginChoice } from './login/login-choice.js'
+export type { LoginOptions } from './login/login-options.js'
+export type { LoginOrigin } from './login/login-origin.js'
+export type { RefreshChoice } from './login/refresh-mode.js'
+export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/sign-in/create-sign-in.js'
+export type { BeforeSignIn, CheckedPassword } from './login/steps/before-sign-in.js'
+export type { LimitKey } from './login/steps/login-task.js'
+export type { SignInTerms } from './login/steps/sign-in-terms.js'
+export type { IssuedResponse, TokenRouterOptions } from './login/token-router-options.js'
+export type { Clock, Duration } from './options/checks.js'
+export type { HashQueueLoad } from './passwords/hash-queue.js'
+export { type Argon2idOptions, argon2id } from './passwords/hashers/argon2id.js'
+export { type BcryptOptions, bcrypt } from './passwords/hashers/bcrypt.js'
+export { type FirebaseScryptOptions, firebaseScrypt } from './passwords/hashers/firebase-scrypt.js'
+export type { Hasher } from './passwords/hashers/hasher.js'
+export { pbkdf2 } from './passwords/hashers/pbkdf2.js'
+export { scrypt } from './passwords/hashers/scrypt.js'
+export type { CustomPasswords } from './passwords/host-passwords.js'
+export { createPasswords, type Passwords, type PasswordsSlot } from './passwords/passwords.js'
+export type { ForbiddenCheck, PasswordsOptions } from './passwords/passwords-options.js'
 export { type AuthErrorsOptions, authErrors } from './routes/auth-errors.js'
 export { type JwksRouterOptions, jwksRouter } from './routes/jwks-router.js'
 export {
@@ -133,4 +134,3 @@ export {
   type TokenIssuer,
 } from './tokens/tokens.js'
 export { type ClaimsCheck, claimsOf, type PrivateClaims, type VerifiedToken } from './tokens/verified-token.js'
-export type { HostOptions } from './waiting/host-options.js'

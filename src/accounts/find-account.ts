@@ -1,9 +1,9 @@
+import { callHost } from '../concurrency/host-call.js'
 import { withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import type { Check } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
 import { isPlainObject } from '../options/values.js'
-import { callHost } from '../waiting/host-call.js'
 import { type AccountStore, type FoundAccount, readAccount } from './account.js'
 import { noteFirst } from './mistakes.js'
 

@@ -1,5 +1,5 @@
+import { warnOnce } from '../events/warnings.js'
 import { membersOf } from '../options/values.js'
-import { warnOnce } from '../refusals/warnings.js'
 
 /** The members that this package reads, and what hosts call theirs: in lower case, without "is" and other characters. */
 const MEANT = [

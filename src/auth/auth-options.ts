@@ -1,12 +1,12 @@
 import type { Account, AccountLookup, AccountStoreOption } from '../accounts/account.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
+import { ENDPOINTS } from '../http/responses.js'
 import { loginAliases } from '../login/login-options.js'
 import type { TokenRouterOptions } from '../login/token-router-options.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
 import { bare, isPlainObject } from '../options/values.js'
-import { ENDPOINTS } from '../refusals/responses.js'
 import type { TokenIssuerOptions } from '../tokens/token-options.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 
@@ -30,7 +30,7 @@ type FromRouter =
   | 'fields'
   | 'extraFields'
   | 'credentials'
-  | 'afterPassword'
+  | 'beforeSignIn'
   | 'limitKey'
   | 'passwords'
   | 'throttle'
@@ -104,15 +104,7 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 const asGiven: Check<unknown> = (value) => value
 
 /** The options of each part. */
-const LOGIN = [
-  'accounts',
-  'passwords',
-  'throttle',
-  'extraFields',
-  'limitKey',
-  'afterPassword',
-  'emailInEvents',
-] as const
+const LOGIN = ['accounts', 'passwords', 'throttle', 'extraFields', 'limitKey', 'beforeSignIn', 'emailInEvents'] as const
 const ROUTER = [
   'respond',
   'sessions',

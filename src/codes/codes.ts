@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto'
+import { callHost, timeoutOption } from '../concurrency/host-call.js'
+import { AuthError } from '../errors/auth-error.js'
 import { type Clock, clockOption, type Duration, duration, integer, text, withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, describe, named, optional, readOptions } from '../options/read-options.js'
 import { isValidDate, memberOf } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
-import { callHost, timeoutOption } from '../waiting/host-call.js'
 
 /** A code as a store holds it. The code itself is not in it. */
 export interface StoredCode {

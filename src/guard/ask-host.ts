@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { FoundAccount } from '../accounts/account.js'
 import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
+import { callHost } from '../concurrency/host-call.js'
+import { AuthError } from '../errors/auth-error.js'
+import type { TokenRefusal } from '../errors/codes.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
-import { AuthError } from '../refusals/auth-error.js'
-import type { TokenRefusal } from '../refusals/codes.js'
 import { noteMissing } from '../sessions/mistakes.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { factsOf, mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
-import { callHost } from '../waiting/host-call.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>

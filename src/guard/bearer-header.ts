@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { AuthError } from '../refusals/auth-error.js'
-import { headerOf, isCut, isRepeated } from '../requests/header-lines.js'
+import { AuthError } from '../errors/auth-error.js'
+import { headerOf, isCut, isRepeated } from '../http/header-lines.js'
 
 /*
  * RFC 6750 section 2.1, RFC 9110 section 11.4:

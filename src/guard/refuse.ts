@@ -1,10 +1,10 @@
-import { type AuthError, asRefusal } from '../refusals/auth-error.js'
-import type { Emit } from '../refusals/emitter.js'
-import type { AuthObserver } from '../refusals/events.js'
-import { refusalEvent, reportedCopy } from '../refusals/report-refusal.js'
-import { allHeaders, type HttpResponse, refusalResponse } from '../refusals/responses.js'
-import { hasToClose } from '../refusals/send-response.js'
-import { addressIn, type LazyOrigin } from '../requests/origin.js'
+import { type AuthError, asRefusal } from '../errors/auth-error.js'
+import type { Emit } from '../events/emitter.js'
+import type { AuthObserver } from '../events/events.js'
+import { refusalEvent, reportedCopy } from '../events/report-refusal.js'
+import { addressIn, type LazyOrigin } from '../http/origin.js'
+import { allHeaders, type HttpResponse, refusalResponse } from '../http/responses.js'
+import { hasToClose } from '../http/send-response.js'
 import type { BearerScheme } from './bearer-header.js'
 
 /** The options that these steps read. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { AuthError, isAuthError } from '../errors/auth-error.js'
 import { describe } from '../options/read-options.js'
 import { settled } from '../options/values.js'
-import { AuthError, isAuthError } from '../refusals/auth-error.js'
 import { B64TOKEN, type BearerScheme, readBearer } from './bearer-header.js'
 
 /**

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Account } from '../accounts/account.js'
 import type { UserOf } from '../accounts/request-user.js'
+import { asCallRefusal, type CallRefusal } from '../errors/refusal.js'
+import { hostErrorOf } from '../errors/sign-in-refusal.js'
+import { type Emit, type EventSubject, emitter } from '../events/emitter.js'
+import type { AuthObserver } from '../events/events.js'
+import { refusalEvent, reportedCopy } from '../events/report-refusal.js'
+import { LOGIN, tracePromise } from '../events/tracing.js'
+import type { Origin, RequestOrigin } from '../http/origin.js'
 import { brandWith } from '../options/brand.js'
-import { type Emit, type EventSubject, emitter } from '../refusals/emitter.js'
-import type { AuthObserver } from '../refusals/events.js'
-import { asCallRefusal, type CallRefusal } from '../refusals/refusal.js'
-import { refusalEvent, reportedCopy } from '../refusals/report-refusal.js'
-import { hostErrorOf } from '../refusals/sign-in-refusal.js'
-import { LOGIN, tracePromise } from '../refusals/tracing.js'
-import type { Origin, RequestOrigin } from '../requests/origin.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import {
   type Credentials,
@@ -39,7 +39,7 @@ export interface LoginResult<U = object> {
  * @param credentials the e-mail address and the password, as the client sent them, and the members that `extraFields` names. Other members
  * are ignored
  * @param origin the request, or the client's address. Default: a client without an address
- * @throws SignInRefusal of `afterPassword`. AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`,
+ * @throws SignInRefusal of `beforeSignIn`. AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`,
  * `too_many_attempts`, `overloaded`, `client_closed_request`, or `unavailable` when a dependency fails
  */
 export type Login<U = object> = (

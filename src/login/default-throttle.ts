@@ -1,6 +1,6 @@
-import { createThrottle, type Throttle } from '../accounts/throttle/throttle.js'
+import { warnOnce } from '../events/warnings.js'
+import { createThrottle, type Throttle } from '../limits/throttle.js'
 import { isPlainObject } from '../options/values.js'
-import { warnOnce } from '../refusals/warnings.js'
 
 /** The stores, functions and issuers of logins with default limits. */
 const limited = new WeakSet<object>()

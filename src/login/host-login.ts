@@ -1,11 +1,11 @@
+import { createGate } from '../concurrency/gate.js'
+import { callHost } from '../concurrency/host-call.js'
+import { type AuthErrorCode, REFUSALS } from '../errors/codes.js'
+import { TOKEN_CALLS } from '../http/request-limits.js'
 import { brandOf } from '../options/brand.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
-import { type AuthErrorCode, REFUSALS } from '../refusals/codes.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import { createGate } from '../waiting/gate.js'
-import { callHost } from '../waiting/host-call.js'
-import { TOKEN_CALLS } from '../waiting/request-limits.js'
 import type { Login, LoginPort, LoginResult } from './create-login.js'
 
 /** Limits the token calls that wait for a function of the host around a login, which may ask a store before the queue of the login. */

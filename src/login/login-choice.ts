@@ -1,11 +1,11 @@
 import type { Request } from 'express'
 import type { Account } from '../accounts/account.js'
+import { emitter } from '../events/emitter.js'
+import { refusalReporter } from '../events/report-refusal.js'
+import { hostSchema } from '../http/host-options.js'
 import { func } from '../options/checks.js'
 import { misuse, type Subject } from '../options/misuse.js'
 import { type Checked, named, optional } from '../options/read-options.js'
-import { emitter } from '../refusals/emitter.js'
-import { refusalReporter } from '../refusals/report-refusal.js'
-import { hostSchema } from '../waiting/host-options.js'
 import { FIELDS } from './body/field-names.js'
 import { type Login, loginWith } from './create-login.js'
 import { credentialsSchema } from './credentials-options.js'
@@ -33,7 +33,7 @@ export const choiceSchema = {
   throttle: loginSchema.throttle,
   extraFields: loginSchema.extraFields,
   limitKey: loginSchema.limitKey,
-  afterPassword: loginSchema.afterPassword,
+  beforeSignIn: loginSchema.beforeSignIn,
   emailInEvents: loginSchema.emailInEvents,
   logIn: optional(func<Login>('a function, as createLogin() returns')),
 }
@@ -56,7 +56,7 @@ export function loginIn(
   const { logIn } = read
   if (read.credentials && read.fields !== FIELDS)
     throw misuse(`${caller}: option "fields" has no effect next to "credentials"`)
-  const names = ['accounts', 'passwords', 'throttle', 'limitKey', 'afterPassword'] as const
+  const names = ['accounts', 'passwords', 'throttle', 'limitKey', 'beforeSignIn'] as const
   const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)

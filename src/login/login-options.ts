@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '../accounts/account.js'
-import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../accounts/passwords/host-passwords.js'
-import { createPasswords } from '../accounts/passwords/passwords.js'
 import type { OwnUser } from '../accounts/request-user.js'
-import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '../accounts/throttle/host-throttle.js'
-import type { Throttle } from '../accounts/throttle/throttle.js'
+import { type HostOptions, hostSchema } from '../http/host-options.js'
+import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '../limits/host-throttle.js'
+import type { Throttle } from '../limits/throttle.js'
 import { bool, type Clock, clockOption, func, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
 import { isPlainObject, own } from '../options/values.js'
-import { type HostOptions, hostSchema } from '../waiting/host-options.js'
+import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../passwords/host-passwords.js'
+import { createPasswords } from '../passwords/passwords.js'
 import { defaultThrottle } from './default-throttle.js'
-import type { AfterPassword, AfterPasswordTask } from './steps/after-password.js'
+import type { BeforeSignIn, BeforeSignInTask } from './steps/before-sign-in.js'
 import type { LimitKey } from './steps/login-task.js'
 
 /** The options of `createLogin`. */
@@ -20,7 +20,7 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
   /** Finds an account by its e-mail address: a function, or a store. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
-   * The names of further members of the request body, for `afterPassword` and `findByEmail`: a code, a tenant. Both receive them as the client
+   * The names of further members of the request body, for `beforeSignIn` and `findByEmail`: a code, a tenant. Both receive them as the client
    * sent them. No other member of the body is passed on. Default none.
    */
   extraFields?: readonly string[] | undefined
@@ -32,7 +32,7 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   limitKey?: LimitKey<any> | undefined
   /** Decides about a sign-in after its password was right: a second factor, an address that must be verified. Default: none. */
-  afterPassword?: AfterPassword<OwnUser<A>, R> | undefined
+  beforeSignIn?: BeforeSignIn<OwnUser<A>, R> | undefined
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: CustomPasswords | undefined
   /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
@@ -76,7 +76,7 @@ const extraFieldsOption: Check<readonly string[]> = (value) => {
 }
 
 /** The step after the password, whose request may be Express's. */
-type AskedStep = AfterPasswordTask['afterPassword']
+type AskedStep = BeforeSignInTask['beforeSignIn']
 
 export const loginSchema = {
   accounts: accountsOption,
@@ -84,7 +84,7 @@ export const loginSchema = {
   throttle: optional(throttleOption),
   extraFields: optional(extraFieldsOption, [] as readonly string[]),
   limitKey: optional(func<LimitKey>('a function ({ email, req, fields }) => text')),
-  afterPassword: optional(
+  beforeSignIn: optional(
     func<NonNullable<AskedStep>>('a function ({ account, fields, req, signal }) => …'),
   ) as Check<AskedStep>,
   timeout: hostSchema.timeout,
@@ -99,7 +99,7 @@ export const loginAliases = {
   throttle: 'limiter rateLimit',
   limitKey: 'keyGenerator throttleKey',
   extraFields: 'additionalFields extra moreFields',
-  afterPassword: 'onLogin onSignIn validate verify authorize',
+  beforeSignIn: 'afterPassword onLogin onSignIn validate verify authorize',
 }
 
 export function readLoginOptions<A extends Account>(options: LoginOptions<A>): LoginSettings {

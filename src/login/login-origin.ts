@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import { clientNetwork } from '../http/client-network.js'
+import { followerOf, NEVER, type Origin, originOfRequest } from '../http/origin.js'
 import { text } from '../options/checks.js'
 import { checkThat, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
-import { clientNetwork } from '../requests/client-network.js'
-import { followerOf, NEVER, type Origin, originOfRequest } from '../requests/origin.js'
 
 /** The client that signs in, where there is no request. */
 export interface LoginOrigin {

@@ -1,8 +1,8 @@
 import type { FoundAccount } from '../accounts/account.js'
-import type { PasswordsSlot } from '../accounts/passwords/passwords.js'
-import { AuthError } from '../refusals/auth-error.js'
-import type { Origin } from '../requests/origin.js'
-import { askAfterPassword } from './steps/after-password.js'
+import { AuthError } from '../errors/auth-error.js'
+import type { Origin } from '../http/origin.js'
+import type { PasswordsSlot } from '../passwords/passwords.js'
+import { askBeforeSignIn } from './steps/before-sign-in.js'
 import { leaveSlot, replaceOutdatedHash, verifyPassword, waitForSlot } from './steps/check-password.js'
 import { type Confirm, confirmationOf } from './steps/confirmation.js'
 import { assertBegun, countAttempt, createAttempt, endAttempt, endRefusedAttempt } from './steps/login-attempt.js'
@@ -36,7 +36,7 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
     const checked = { ...task, attempt, slot, found, about: found && { accountId: found.account.id } }
     await countAttempt(checked)
     const verified = await verifyPassword(checked)
-    const terms = await askAfterPassword(task, verified, (promise) => {
+    const terms = await askBeforeSignIn(task, verified, (promise) => {
       step = promise
     })
     endAttempt(attempt, 'succeeded')

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { REFRESH_COOKIE } from '../refusals/responses.js'
-import { headerOf } from '../requests/header-lines.js'
+import { headerOf } from '../http/header-lines.js'
+import { REFRESH_COOKIE } from '../http/responses.js'
 
 /** A cookie for the token endpoint and the paths below it. */
 interface RefreshCookie {

@@ -1,11 +1,11 @@
+import { isSignInRefusal, SignInRefusal } from '../errors/sign-in-refusal.js'
+import { ENDPOINTS, type RefreshMode } from '../http/responses.js'
 import { type FieldNames, fieldsOption } from '../login/body/field-names.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { baseUrl } from '../options/web-url.js'
-import { ENDPOINTS, type RefreshMode } from '../refusals/responses.js'
-import { isSignInRefusal, SignInRefusal } from '../refusals/sign-in-refusal.js'
 import { schemeName } from './guarded-operation.js'
 import type { RefreshModes } from './refresh-paths.js'
 import type { PathItem, Schema } from './types.js'
@@ -32,7 +32,7 @@ export interface OpenApiOptions {
   extraFields?: readonly string[] | Record<string, Schema> | undefined
   /** The schema of the request body, where `tokenRouter` has the option `credentials`. Default: the members of `fields` and `extraFields`. */
   tokenRequest?: Schema | undefined
-  /** The refusals of `afterPassword`: their codes, or `SignInRefusal`s with another status than 403. Default none. */
+  /** The refusals of `beforeSignIn`: their codes, or `SignInRefusal`s with another status than 403. Default none. */
   refusals?: readonly (string | SignInRefusal)[] | undefined
   /**
    * The schema of the object that `respond` of `tokenRouter` returns, for example `{ type: 'object' }`. Default: `authenticationToken` and

@@ -1,11 +1,4 @@
-import {
-  doneResponse,
-  ENDPOINTS,
-  jsonResponse,
-  keysResponse,
-  REQUEST_TYPES,
-  tokenResult,
-} from '../refusals/responses.js'
+import { doneResponse, ENDPOINTS, jsonResponse, keysResponse, REQUEST_TYPES, tokenResult } from '../http/responses.js'
 import { type OpenApiOptions, readOpenApiOptions } from './document-options.js'
 import { guardComponents, guardedOperation } from './guarded-operation.js'
 import { headerOf } from './headers.js'

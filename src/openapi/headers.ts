@@ -1,4 +1,4 @@
-import type { HeaderName } from '../refusals/responses.js'
+import type { HeaderName } from '../http/responses.js'
 import type { Header, Schema } from './types.js'
 
 interface HeaderRow {

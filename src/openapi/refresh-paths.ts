@@ -1,4 +1,4 @@
-import { doneResponse, ENDPOINTS, jsonResponse, REFRESH_COOKIE, type RefreshMode } from '../refusals/responses.js'
+import { doneResponse, ENDPOINTS, jsonResponse, REFRESH_COOKIE, type RefreshMode } from '../http/responses.js'
 import { messageOf, refusalResponses } from './responses.js'
 import type { Operation, PathItem, Schema } from './types.js'
 

@@ -1,8 +1,8 @@
-import { AuthError, type AuthErrorDetails } from '../refusals/auth-error.js'
-import { type AuthErrorCode, type Part, REFUSALS, type Refusal } from '../refusals/codes.js'
-import { type CallRefusal, rowOf } from '../refusals/refusal.js'
-import { type HeaderName, type HttpResponse, refusalResponse } from '../refusals/responses.js'
-import type { SignInRefusal } from '../refusals/sign-in-refusal.js'
+import { AuthError, type AuthErrorDetails } from '../errors/auth-error.js'
+import { type AuthErrorCode, type Part, REFUSALS, type Refusal } from '../errors/codes.js'
+import { type CallRefusal, rowOf } from '../errors/refusal.js'
+import type { SignInRefusal } from '../errors/sign-in-refusal.js'
+import { type HeaderName, type HttpResponse, refusalResponse } from '../http/responses.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 

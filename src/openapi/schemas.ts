@@ -1,6 +1,6 @@
+import { REFUSALS } from '../errors/codes.js'
+import type { SignInRefusal } from '../errors/sign-in-refusal.js'
 import type { FieldNames } from '../login/body/field-names.js'
-import { REFUSALS } from '../refusals/codes.js'
-import type { SignInRefusal } from '../refusals/sign-in-refusal.js'
 import { codesOf } from './responses.js'
 import type { Schema } from './types.js'
 

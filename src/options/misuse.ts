@@ -3,7 +3,7 @@ const DOCS = 'express-token-endpoint/docs'
 
 export const PAGE = {
   accounts: `${DOCS}/guides/accounts.md`,
-  afterPassword: `${DOCS}/cookbook/after-the-password.md`,
+  beforeSignIn: `${DOCS}/cookbook/after-the-password.md`,
   errors: `${DOCS}/reference/errors.md`,
   guard: `${DOCS}/guides/mount-and-guard.md`,
   http: `${DOCS}/reference/http.md`,
@@ -39,8 +39,8 @@ const PAGES = {
   createCodes: PAGE.sessionOptions,
   codes: PAGE.sessionOptions,
   'codes.create': PAGE.sessionOptions,
-  SignInRefusal: PAGE.afterPassword,
-  afterPassword: PAGE.afterPassword,
+  SignInRefusal: PAGE.beforeSignIn,
+  beforeSignIn: PAGE.beforeSignIn,
   LoginStrategy: PAGE.login,
   authErrors: PAGE.login,
   AuthError: PAGE.errors,

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
+import { throwLater } from '../concurrency/throw-later.js'
 import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalOf, responseTo } from '../guard/refuse.js'
 import { forgetEarlier } from '../guard/require-bearer.js'
+import { assertHeaderLines } from '../http/header-lines.js'
 import { bare } from '../options/values.js'
-import { assertHeaderLines } from '../requests/header-lines.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
-import { throwLater } from '../waiting/throw-later.js'
 import { assertNoBearerOption, type BearerStrategyOptions, readBearerOptions } from './bearer-strategy-options.js'
 import {
   callVerify,

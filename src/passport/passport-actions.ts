@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import type { AuthObserver } from '../refusals/events.js'
-import type { CallRefusal } from '../refusals/refusal.js'
-import { reportedCopy } from '../refusals/report-refusal.js'
-import { closeAfterEnd } from '../refusals/send-response.js'
-import { isSignInRefusal } from '../refusals/sign-in-refusal.js'
-import { throwLater } from '../waiting/throw-later.js'
+import { throwLater } from '../concurrency/throw-later.js'
+import type { CallRefusal } from '../errors/refusal.js'
+import { isSignInRefusal } from '../errors/sign-in-refusal.js'
+import type { AuthObserver } from '../events/events.js'
+import { reportedCopy } from '../events/report-refusal.js'
+import { closeAfterEnd } from '../http/send-response.js'
 
 /** The actions that Passport adds to a strategy for each request. */
 export interface PassportActions {

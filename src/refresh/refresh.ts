@@ -1,7 +1,7 @@
 import type { Account, FoundAccount } from '../accounts/account.js'
 import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
-import { AuthError } from '../refusals/auth-error.js'
-import type { RefreshRefusal } from '../refusals/codes.js'
+import { AuthError } from '../errors/auth-error.js'
+import type { RefreshRefusal } from '../errors/codes.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
 import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/refresh/refreshing.js'
 

@@ -1,7 +1,7 @@
 import type { Router } from 'express'
+import type { HttpResponse } from '../http/responses.js'
+import { methodNotAllowed, setHeaders } from '../http/send-response.js'
 import { express } from '../packages/on-first-use.cjs'
-import type { HttpResponse } from '../refusals/responses.js'
-import { methodNotAllowed, setHeaders } from '../refusals/send-response.js'
 
 /** Creates a router that publishes a document to everyone, for `GET` and `HEAD`. */
 export function documentRouter(path: string, responseOf: () => HttpResponse): Router {

@@ -1,9 +1,9 @@
 import type { Router } from 'express'
+import { ENDPOINTS, keysResponse } from '../http/responses.js'
 import { withMethods } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
-import { ENDPOINTS, keysResponse } from '../refusals/responses.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { documentRouter } from './document-router.js'
 

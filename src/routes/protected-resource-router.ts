@@ -1,10 +1,10 @@
 import type { Router } from 'express'
+import { resourceResponse } from '../http/responses.js'
 import { scopeList, text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { withoutEndSlashes } from '../options/urls.js'
 import { secureExactUrl } from '../options/web-url.js'
-import { resourceResponse } from '../refusals/responses.js'
 import { documentRouter } from './document-router.js'
 
 /** The options of `protectedResourceRouter`. */

@@ -1,5 +1,12 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type { Account } from '../accounts/account.js'
+import { AuthError } from '../errors/auth-error.js'
+import type { Part } from '../errors/codes.js'
+import type { EventSubject } from '../events/emitter.js'
+import { addressOf, originOfRequest, type RequestOrigin } from '../http/origin.js'
+import { createCallRefuser } from '../http/refuse-call.js'
+import { ENDPOINTS, type HttpResponse } from '../http/responses.js'
+import { hasUnreadBody, sendResponse } from '../http/send-response.js'
 import { createTokenEndpoint } from '../login/token-endpoint.js'
 import {
   readTokenRouterOptions,
@@ -8,13 +15,6 @@ import {
 } from '../login/token-router-options.js'
 import { express } from '../packages/on-first-use.cjs'
 import { createRefreshEndpoint, createSignOutEndpoint } from '../refresh/refresh-endpoint.js'
-import { AuthError } from '../refusals/auth-error.js'
-import type { Part } from '../refusals/codes.js'
-import type { EventSubject } from '../refusals/emitter.js'
-import { createCallRefuser } from '../refusals/refuse-call.js'
-import { ENDPOINTS, type HttpResponse } from '../refusals/responses.js'
-import { hasUnreadBody, sendResponse } from '../refusals/send-response.js'
-import { addressOf, originOfRequest, type RequestOrigin } from '../requests/origin.js'
 import { noteIssuing } from '../sessions/mistakes.js'
 
 type Respond = (req: Request, res: Response, origin: RequestOrigin, subject: EventSubject) => Promise<HttpResponse>

@@ -1,5 +1,5 @@
-import { AuthError } from '../refusals/auth-error.js'
-import { callHost } from '../waiting/host-call.js'
+import { callHost } from '../concurrency/host-call.js'
+import { AuthError } from '../errors/auth-error.js'
 import type { CheckedStore } from './checked-store.js'
 import type { Session } from './session.js'
 

@@ -1,7 +1,7 @@
 // Not the global, because a host's tests may fake the timers.
 import { setImmediate } from 'node:timers'
-import { createGate, type Leave } from '../waiting/gate.js'
-import { withDeadline } from '../waiting/host-call.js'
+import { createGate, type Leave } from '../concurrency/gate.js'
+import { withDeadline } from '../concurrency/host-call.js'
 import type { FoundSession, SessionStore } from './session.js'
 
 /** The time between two writes of one session, in milliseconds. */

@@ -1,4 +1,4 @@
-import { expiringMap } from '../waiting/expiring-map.js'
+import { expiringMap } from '../concurrency/expiring-map.js'
 import type { Session, SessionStore } from './session.js'
 
 /**

@@ -1,4 +1,4 @@
-import { warnOnce } from '../refusals/warnings.js'
+import { warnOnce } from '../events/warnings.js'
 
 /** The parts of an app that issue tokens or admit them. */
 interface Parts {

@@ -22,7 +22,7 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Memb
   columns?: Partial<Record<AccountColumn, keyof DB[Table] & string>> | undefined
   /**
    * Returns more members of an account, where a mapping is more than names: its scopes by a role, its claims. Your own members reach
-   * `afterPassword` and `req.user`. Default: none.
+   * `beforeSignIn` and `req.user`. Default: none.
    */
   read?: ((row: Selectable<DB[Table]>) => Members & Partial<Account>) | undefined
   /** Changes an address before the look-up, for example to lower case. Default: the database decides which addresses are equal. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Hasher } from '../accounts/passwords/hashers/hasher.js'
-import { createPasswords, type Passwords } from '../accounts/passwords/passwords.js'
-import { commonSchema, type PasswordsOptions, queueAliases } from '../accounts/passwords/passwords-options.js'
 import { readOptions } from '../options/read-options.js'
+import type { Hasher } from '../passwords/hashers/hasher.js'
+import { createPasswords, type Passwords } from '../passwords/passwords.js'
+import { commonSchema, type PasswordsOptions, queueAliases } from '../passwords/passwords-options.js'
 import { testsOnly } from './tests-only.js'
 
 /** The options of `fastPasswords`: those of `createPasswords` without its hashers. */

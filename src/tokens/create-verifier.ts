@@ -1,5 +1,5 @@
+import { traceSync, VERIFY } from '../events/tracing.js'
 import type { Checked } from '../options/read-options.js'
-import { traceSync, VERIFY } from '../refusals/tracing.js'
 import type { TokenForm } from './jwt/claims.js'
 import { knownHeaders } from './jwt/compact-jws.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'

@@ -1,7 +1,7 @@
+import { timeoutOption } from '../concurrency/host-call.js'
 import { type Clock, clockOption, type Duration, duration, func, integer, text, tokenAge } from '../options/checks.js'
 import { aliasesOf, type Check, checkThat, optional } from '../options/read-options.js'
 import { baseUrl, exactUrl } from '../options/web-url.js'
-import { timeoutOption } from '../waiting/host-call.js'
 import type { AccountIdOf, ScopesOf } from './jwt/provider-claims.js'
 import type { PrivateTokenKey, PublicTokenKey, RemoteSigningKey, SecretTokenKey } from './keys/key-ring.js'
 import type { RemoteKeys } from './keys/remote-keys.js'

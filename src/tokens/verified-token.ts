@@ -1,7 +1,7 @@
+import { AuthError } from '../errors/auth-error.js'
 import { brand, hasBrand, markOf } from '../options/brand.js'
 import { isScopeList, LAST_MOMENT } from '../options/checks.js'
 import { isPlainObject, isThenable, isValidDate, memberOf, own } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
 
 /** Private claims, as JSON values. */
 export type PrivateClaims = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
+import { AuthError } from '../errors/auth-error.js'
 import { brandOf, brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { memberOf, settled } from '../options/values.js'
-import { AuthError } from '../refusals/auth-error.js'
 import type { IssuedToken, TokenSubject } from './jwt/issue-token.js'
 import type { CustomTokenVerifier } from './token-verifier.js'
 import { toVerifiedToken, type VerifiedToken } from './verified-token.js'

@@ -1,4 +1,4 @@
-import { AuthError } from '../refusals/auth-error.js'
+import { AuthError } from '../errors/auth-error.js'
 import { looksLikeJwt, unverifiedIssuer } from './jwt/compact-jws.js'
 import { assertTokenText } from './jwt/verify-token.js'
 import { KEY_LENGTH, recentMap } from './recent-map.js'

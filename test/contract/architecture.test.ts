@@ -47,14 +47,15 @@ const FLOORS = [
   ['openapi', 'passport', 'routes'],
   ['refresh'],
   ['login', 'guard'],
-  ['tokens', 'accounts', 'sessions', 'codes', 'client'],
-  ['requests'],
-  ['waiting'],
-  ['refusals'],
+  ['tokens', 'accounts', 'limits', 'passwords', 'sessions', 'codes', 'client'],
+  ['http'],
+  ['concurrency'],
+  ['events'],
+  ['errors'],
   ['options', 'packages'],
 ]
 /** The journeys of a request, and the ground that reads requests and sends responses. */
-const HTTP = ['auth', 'login', 'refresh', 'guard', 'routes', 'passport', 'requests', 'refusals']
+const HTTP = ['auth', 'login', 'refresh', 'guard', 'routes', 'passport', 'http', 'events', 'errors']
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
 type Edge = readonly [from: string, to: string]
@@ -104,7 +105,7 @@ describe('the layers of src', () => {
     ['passport', /^(@types\/)?passport/, ['passport']],
     ['express', /^(@types\/)?express/, ['packages', 'auth', 'login', 'refresh', 'routes']],
     ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, ['packages', 'login']],
-    ['password hashes', /argon2|bcrypt/, ['accounts']],
+    ['password hashes', /argon2|bcrypt/, ['passwords']],
   ])('%s: imported only in its rooms', (_what, name, rooms) => {
     const importing = FOREIGN.filter(({ to }) => name.test(to))
     expect(importing).not.toEqual([])
@@ -155,7 +156,7 @@ describe('the entries', () => {
   })
 
   it('testing.ts needs nothing of a server', () => {
-    expect(reached('testing.ts').filter((to) => /^(passport|login|guard|routes|requests)\b/.test(to))).toEqual([])
+    expect(reached('testing.ts').filter((to) => /^(passport|login|guard|routes)\b/.test(to))).toEqual([])
   })
 
   it('client.ts needs nothing that a browser lacks', () => {
@@ -163,7 +164,7 @@ describe('the entries', () => {
   })
 
   it('openapi.ts needs only what is said on the wire', () => {
-    const others = reached('openapi.ts').filter((to) => !/^(openapi|options|refusals)\//.test(to))
+    const others = reached('openapi.ts').filter((to) => !/^(openapi|options|errors|http|events)\//.test(to))
     expect(others.sort()).toEqual(['login/body/field-names.ts', 'ms', 'node:http', 'node:util'])
   })
 })

@@ -16,10 +16,10 @@ import {
 import { BearerStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createTurnQueue } from '../../src/concurrency/turn-queue.js'
+import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/request-limits.js'
 import { MOST_SIGNS } from '../../src/login/body/json.js'
 import { MOST_FIELDS } from '../../src/login/body/request-body.js'
-import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/waiting/request-limits.js'
-import { createTurnQueue } from '../../src/waiting/turn-queue.js'
 import { settled, statuses } from '../support/concurrency.js'
 import { PROMISED } from '../support/documents/promised.js'
 import { countingHasher, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
@@ -146,7 +146,7 @@ describe('the page on security promises', () => {
     const emails = [email, email + 1].map((length) => 'a'.repeat(length))
     expect(statuses(await flood(port, 2, (i) => login(emails[i] ?? '', 'x'), 1))).toEqual({ 403: 2 })
     expect(asked).toEqual([emails[0]])
-    const { clientNetwork } = await import('../../src/requests/client-network.js')
+    const { clientNetwork } = await import('../../src/http/client-network.js')
     const zone = (length: number) => `fe80::1%${'e'.repeat(length - 8)}`
     expect([address, address + 1].map((length) => clientNetwork(zone(length)))).toEqual([
       expect.stringMatching(/\/64$/),

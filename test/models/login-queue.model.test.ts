@@ -1,7 +1,7 @@
 import { type AuthError, createPasswords, type Hasher } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
-import type { Throttle } from '../../src/accounts/throttle/throttle.js'
+import type { Throttle } from '../../src/limits/throttle.js'
 import { logIn } from '../../src/login/login.js'
 import { createRounds } from './rounds.js'
 import { commandsOf, itHolds, often, settle, type World } from './world.js'
@@ -168,7 +168,7 @@ function create(world: World, concurrency: number, queue: number) {
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
-      const asking = { limitKey: undefined, afterPassword: undefined, fields: {}, req: undefined }
+      const asking = { limitKey: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
       const origin = { address: network, source, signal: connection.signal, ...asking, dependencyFailed: () => {} }
       const settleAs = (code: string) => {
         mustBeAllowed(one, code)

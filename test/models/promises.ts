@@ -25,7 +25,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     ],
     'The same holds for cached tokens': 'a removed key verifies nothing after 10 minutes',
   },
-  'test/unit/login/steps/after-password.test.ts': {
+  'test/unit/login/steps/before-sign-in.test.ts': {
     'If it throws or takes longer than 5 s, the sign-in is refused': [
       'responds 503 with an event when the step throws %s',
       'ends a step that takes too long',
@@ -99,10 +99,10 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'Refusals are not delayed': 'an unread body after a refusal',
     'is drained for at most 1 s': 'an unread body after a refusal',
   },
-  'test/unit/refusals/describe-error.test.ts': {
+  'test/unit/events/describe-error.test.ts': {
     'Without `onEvent`, the process warning about it': 'shows the class and the line of %s, and nothing of the message',
   },
-  'test/unit/refusals/auth-error.test.ts': {
+  'test/unit/errors/auth-error.test.ts': {
     'The JSON of an `AuthError` is the problem document': 'is the problem document in JSON',
   },
   'test/unit/tokens/keys/keys-misuse.test.ts': {
@@ -149,7 +149,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     ],
     'disconnect during 200 logins in a second': 'causes 200 look-ups in a second',
   },
-  'test/unit/accounts/throttle/throttle.test.ts': {
+  'test/unit/limits/throttle.test.ts': {
     "with 10 failures in 15 minutes, it uses at most 50 of the account's 100 in an hour":
       'do not let one address lock the owner of an account out from another',
   },
@@ -190,7 +190,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'a network has no more calls than are still free': 'a call of the host counts until it ends, and the limits hold',
     'each of its waiting requests gets `503` at once': 'each waiting request of a connection above its limit gets 503',
   },
-  'test/unit/waiting/fair-queue.test.ts': {
+  'test/unit/concurrency/fair-queue.test.ts': {
     'the network with the most waiting requests gives way':
       'does what its model does, whatever is added, taken and removed',
   },

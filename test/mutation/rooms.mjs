@@ -21,7 +21,7 @@ export const ROOMS = {
       'test/unit/tokens/jwt/{claims,issue-token,provider-claims}.test.ts',
       'test/unit/tokens/keys/{key-ring,keys-misuse}.test.ts',
       'test/unit/login/token-router-options.test.ts',
-      'test/unit/refusals/tracing.test.ts',
+      'test/unit/events/tracing.test.ts',
     ],
   },
   guard: {
@@ -29,35 +29,38 @@ export const ROOMS = {
     tests: [
       'test/unit/guard/{admission,bearer-header,http2,require-bearer,require-bearer-options,token-source}.test.ts',
       'test/unit/guard/sockets/*.test.ts',
-      'test/unit/refusals/mistakes.test.ts',
+      'test/unit/events/mistakes.test.ts',
       'test/unit/tokens/{id-token-verifier,verifiers}.test.ts',
       'test/unit/routes/{session-router,protected-resource-router}.test.ts',
       'test/contract/rfc6750.test.ts',
     ],
   },
-  waiting: {
-    mutate: ['src/waiting/*.ts', 'src/requests/*.ts'],
+  concurrency: {
+    mutate: [
+      'src/concurrency/*.ts',
+      'src/http/{client-network,cross-site,header-lines,origin,host-options,request-limits}.ts',
+    ],
     tests: [
-      'test/unit/{waiting,requests}/*.test.ts',
-      'test/unit/accounts/passwords/hash-queue.test.ts',
-      'test/unit/login/steps/after-password.test.ts',
+      'test/unit/{concurrency,http}/*.test.ts',
+      'test/unit/passwords/hash-queue.test.ts',
+      'test/unit/login/steps/before-sign-in.test.ts',
       'test/unit/refresh/refresh-endpoint.test.ts',
       'test/unit/sessions/memory-sessions.test.ts',
-      'test/unit/refusals/warnings.test.ts',
+      'test/unit/events/warnings.test.ts',
       'test/unit/guard/**/{admission,close-when-ended,http2,require-bearer,require-bearer-options}.test.ts',
       'test/unit/routes/token-router.test.ts',
       'test/unit/routes/session-router.test.ts',
       'test/unit/tokens/keys/{remote-keys,discover-keys}.test.ts',
     ],
   },
-  throttle: { mutate: ['src/accounts/throttle/**/*.ts'], tests: ['test/unit/accounts/throttle/*.test.ts'] },
-  passwords: { mutate: ['src/accounts/passwords/**/*.ts'], tests: ['test/unit/accounts/passwords/**/*.test.ts'] },
+  limits: { mutate: ['src/limits/**/*.ts'], tests: ['test/unit/limits/*.test.ts'] },
+  passwords: { mutate: ['src/passwords/**/*.ts'], tests: ['test/unit/passwords/**/*.test.ts'] },
   keys: {
     mutate: ['src/tokens/keys/**/*.ts'],
     tests: [
       'test/unit/tokens/keys/*.test.ts',
       'test/unit/tokens/prototype-pollution.test.ts',
-      'test/unit/refusals/tracing.test.ts',
+      'test/unit/events/tracing.test.ts',
     ],
   },
   accounts: {
@@ -65,7 +68,7 @@ export const ROOMS = {
     tests: [
       'test/unit/accounts/*.test.ts',
       'test/unit/guard/{require-bearer,require-bearer-options}.test.ts',
-      'test/unit/refusals/mistakes.test.ts',
+      'test/unit/events/mistakes.test.ts',
     ],
   },
   login: {
@@ -74,7 +77,7 @@ export const ROOMS = {
       'test/unit/{auth,login,passport}/**/*.test.ts',
       'test/unit/{guard/require-bearer-options,refresh/refresh-endpoint,sessions/refresh/refresh-options}.test.ts',
       'test/unit/routes/{token-router,session-router}.test.ts',
-      'test/unit/refusals/{mistakes,tracing,warnings}.test.ts',
+      'test/unit/events/{mistakes,tracing,warnings}.test.ts',
     ],
   },
   routes: {
@@ -82,10 +85,10 @@ export const ROOMS = {
     tests: ['test/unit/{routes,refresh}/*.test.ts', 'test/unit/login/**/*.test.ts'],
   },
   refusals: {
-    mutate: ['src/refusals/*.ts'],
+    mutate: ['src/errors/*.ts', 'src/events/*.ts', 'src/http/{responses,send-response,custom-response,refuse-call}.ts'],
     tests: [
-      'test/unit/refusals/*.test.ts',
-      'test/unit/login/**/{after-password,create-login}.test.ts',
+      'test/unit/{errors,events,http}/*.test.ts',
+      'test/unit/login/**/{before-sign-in,create-login}.test.ts',
       'test/unit/passport/strategies.test.ts',
       'test/unit/tokens/old-tokens.test.ts',
       'test/unit/refresh/refresh-endpoint.test.ts',
@@ -111,7 +114,7 @@ export const ROOMS = {
       'test/unit/routes/session-router.test.ts',
       'test/unit/guard/require-bearer-options.test.ts',
       'test/unit/auth/tickets.test.ts',
-      'test/unit/refusals/mistakes.test.ts',
+      'test/unit/events/mistakes.test.ts',
     ],
   },
   refresh: {

@@ -1,6 +1,6 @@
 // Not the global, because checks must continue while a host's tests fake the timers.
 import { setImmediate } from 'node:timers'
-import { createGate, type Leave, NOWHERE } from '../../waiting/gate.js'
+import { createGate, type Leave, NOWHERE } from '../../concurrency/gate.js'
 
 /** Each connection waits with one check at most. */
 const EVERY_CONNECTION = { total: Infinity, perNetwork: Infinity, perConnection: Infinity }

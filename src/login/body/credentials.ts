@@ -1,5 +1,5 @@
+import { AuthError } from '../../errors/auth-error.js'
 import { bare, isPlainObject, memberOf, own } from '../../options/values.js'
-import { AuthError } from '../../refusals/auth-error.js'
 import { FIELDS } from './field-names.js'
 
 /** The name and the password of an account. */

@@ -1,7 +1,7 @@
+import { warnOnce } from '../../events/warnings.js'
 import { type Check, InvalidOption, optional } from '../../options/read-options.js'
 import { suggestion } from '../../options/suggest.js'
 import { isPlainObject } from '../../options/values.js'
-import { warnOnce } from '../../refusals/warnings.js'
 
 /** The names of the members that hold the credentials in a request body. */
 export type FieldNames = Readonly<Record<'email' | 'password', string>>

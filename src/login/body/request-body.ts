@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isUint8Array } from 'node:util/types'
 import type { ContentType } from 'content-type'
+import { AuthError } from '../../errors/auth-error.js'
+import { type AuthErrorCode, REFUSALS } from '../../errors/codes.js'
+import { assertOwnSite } from '../../http/cross-site.js'
+import { isRepeated } from '../../http/header-lines.js'
+import type { RequestType } from '../../http/responses.js'
 import { bare, memberOf, own } from '../../options/values.js'
 import { contentType, rawBody } from '../../packages/on-first-use.cjs'
-import { AuthError } from '../../refusals/auth-error.js'
-import { type AuthErrorCode, REFUSALS } from '../../refusals/codes.js'
-import type { RequestType } from '../../refusals/responses.js'
-import { assertOwnSite } from '../../requests/cross-site.js'
-import { isRepeated } from '../../requests/header-lines.js'
 import { parseUniqueJson } from './json.js'
 
 /** A request whose body the host's own parser may have read before us. */

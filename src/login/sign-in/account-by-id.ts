@@ -1,6 +1,6 @@
 import { currentAccount, type FindById, findAccount } from '../../accounts/find-account.js'
+import { AuthError } from '../../errors/auth-error.js'
 import { isValidDate } from '../../options/values.js'
-import { AuthError } from '../../refusals/auth-error.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import type { LoginResult } from '../create-login.js'
 import { createConfirmation, withLookUp } from '../steps/confirmation.js'

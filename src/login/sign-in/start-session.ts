@@ -1,8 +1,8 @@
-import { AuthError } from '../../refusals/auth-error.js'
+import { callHost, withDeadline } from '../../concurrency/host-call.js'
+import { AuthError } from '../../errors/auth-error.js'
 import type { Refreshing } from '../../sessions/refresh/refreshing.js'
 import type { NewSession } from '../../sessions/session.js'
 import type { Sessions } from '../../sessions/sessions.js'
-import { callHost, withDeadline } from '../../waiting/host-call.js'
 import type { Confirm } from '../steps/confirmation.js'
 
 interface StartingSession {

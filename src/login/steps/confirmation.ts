@@ -1,11 +1,11 @@
 import type { Account, FoundAccount } from '../../accounts/account.js'
 import { currentAccount } from '../../accounts/find-account.js'
+import { callHost } from '../../concurrency/host-call.js'
+import { AuthError } from '../../errors/auth-error.js'
 import { brandOf, brandWith } from '../../options/brand.js'
 import { memberOf } from '../../options/values.js'
-import { AuthError } from '../../refusals/auth-error.js'
 import type { ConfirmedHash } from '../../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
-import { callHost } from '../../waiting/host-call.js'
 import { leaveSlot, waitForSlot } from './check-password.js'
 import { NOT_CHECKED } from './login-attempt.js'
 import type { LoginTask } from './login-task.js'
@@ -81,7 +81,7 @@ export interface LookUp {
   confirm: Confirm
   /** The subject of the account as it was looked up. The subject of the sign-in may have other scopes, claims or another lifetime. */
   subject: AccountSubject
-  /** The terms that `afterPassword` returned. Default: none. */
+  /** The terms that `beforeSignIn` returned. Default: none. */
   terms?: SignInTerms | undefined
 }
 

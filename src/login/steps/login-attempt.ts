@@ -1,10 +1,10 @@
-import type { Attempt, AttemptOutcome } from '../../accounts/throttle/attempt.js'
+import { callHost, MOST_TIMEOUTS, withDeadline } from '../../concurrency/host-call.js'
+import { AuthError, isAuthError } from '../../errors/auth-error.js'
+import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
+import type { Attempt, AttemptOutcome } from '../../limits/attempt.js'
 import { misuse } from '../../options/misuse.js'
 import { describe } from '../../options/read-options.js'
 import { ignoringErrors, isThenable, settled } from '../../options/values.js'
-import { AuthError, isAuthError } from '../../refusals/auth-error.js'
-import { isSignInRefusal } from '../../refusals/sign-in-refusal.js'
-import { callHost, MOST_TIMEOUTS, withDeadline } from '../../waiting/host-call.js'
 import type { CheckedTask, LoginDependencies, LoginTask } from './login-task.js'
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
@@ -68,7 +68,7 @@ const isFailedLogin = (error: unknown) =>
 
 /**
  * Ends the attempt of a refused login.
- * @param step the promise of `afterPassword`. The attempt stays under way until it settles: a host that delays the refusal of a wrong code
+ * @param step the promise of `beforeSignIn`. The attempt stays under way until it settles: a host that delays the refusal of a wrong code
  * beyond the time limit must not make guesses free
  */
 export async function endRefusedAttempt(

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { AccountStore, FoundAccount } from '../../accounts/account.js'
-import type { PasswordsPort } from '../../accounts/passwords/host-passwords.js'
-import type { PasswordsSlot } from '../../accounts/passwords/passwords.js'
-import type { Attempt } from '../../accounts/throttle/attempt.js'
-import type { ThrottlePort } from '../../accounts/throttle/host-throttle.js'
-import type { Dependency } from '../../refusals/codes.js'
+import type { Dependency } from '../../errors/codes.js'
+import type { Attempt } from '../../limits/attempt.js'
+import type { ThrottlePort } from '../../limits/host-throttle.js'
+import type { PasswordsPort } from '../../passwords/host-passwords.js'
+import type { PasswordsSlot } from '../../passwords/passwords.js'
 import type { Credentials, ExtraFields } from '../body/credentials.js'
-import type { AfterPasswordTask } from './after-password.js'
+import type { BeforeSignInTask } from './before-sign-in.js'
 
 /** The option `limitKey`: returns the name of an account for the failed-login limits, for example with its tenant. */
 export type LimitKey<R = IncomingMessage | undefined> = (signIn: {
@@ -27,7 +27,7 @@ export interface LoginDependencies {
 }
 
 /** One login: its dependencies, its credentials and its origin. */
-export interface LoginTask extends LoginDependencies, Credentials, AfterPasswordTask {
+export interface LoginTask extends LoginDependencies, Credentials, BeforeSignInTask {
   /** Called when a new hash could not be made or stored, and when the throttle continues without its shared store. */
   dependencyFailed(dependency: Dependency, error: unknown): void
 }

@@ -1,7 +1,7 @@
 import { type FoundAccount, readAccount } from '../../accounts/account.js'
 import { noteLookUp } from '../../accounts/mistakes.js'
-import { LONGEST_EMAIL } from '../../accounts/throttle/account-key.js'
-import { callHost } from '../../waiting/host-call.js'
+import { callHost } from '../../concurrency/host-call.js'
+import { LONGEST_EMAIL } from '../../limits/account-key.js'
 import type { LoginTask } from './login-task.js'
 
 /** Looks the account up. Not ended when the client disconnects: the look-up keeps its slot while it runs. */

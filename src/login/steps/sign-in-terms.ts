@@ -5,7 +5,7 @@ import { describe, named } from '../../options/read-options.js'
 import { isPlainObject, memberOf, own } from '../../options/values.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
 
-/** The terms of one sign-in, which `afterPassword` returns. They hold for all its tokens, also after a refresh. */
+/** The terms of one sign-in, which `beforeSignIn` returns. They hold for all its tokens, also after a refresh. */
 export interface SignInTerms {
   /** The lifetime of each token, from 1 s. A longer one than the account's or the issuer's has no effect. Default: the account's. */
   lifetime?: Duration | undefined
@@ -18,7 +18,7 @@ export interface SignInTerms {
 const MEMBERS = ['lifetime', 'claims', 'scopes']
 
 /**
- * Reads what `afterPassword` returned.
+ * Reads what `beforeSignIn` returned.
  * @throws TypeError that names the mistake
  */
 export function readTerms(returned: unknown, account: Account): SignInTerms | undefined {
@@ -26,17 +26,17 @@ export function readTerms(returned: unknown, account: Account): SignInTerms | un
   const wrong = isPlainObject(returned) ? unknownIn(returned) : describe(returned)
   if (wrong) {
     throw misuse(
-      `afterPassword: must return nothing, or { lifetime, claims, scopes }, but returned ${wrong}. To refuse the sign-in, throw new SignInRefusal('code')`,
+      `beforeSignIn: must return nothing, or { lifetime, claims, scopes }, but returned ${wrong}. To refuse the sign-in, throw new SignInRefusal('code')`,
     )
   }
   const { lifetime, claims, scopes }: SignInTerms = Object.fromEntries(
     MEMBERS.map((name) => [name, memberOf(returned, name)]),
   )
-  if (lifetime !== undefined) named('afterPassword: "lifetime"', tokenAge, lifetime)
-  if (claims !== undefined && !isPlainObject(claims)) throw misuse('afterPassword: "claims" must be an object')
-  if (scopes !== undefined && !isScopeList(scopes)) throw misuse('afterPassword: "scopes" must be an array of scopes')
+  if (lifetime !== undefined) named('beforeSignIn: "lifetime"', tokenAge, lifetime)
+  if (claims !== undefined && !isPlainObject(claims)) throw misuse('beforeSignIn: "claims" must be an object')
+  if (scopes !== undefined && !isScopeList(scopes)) throw misuse('beforeSignIn: "scopes" must be an array of scopes')
   if (scopes?.some((scope) => !account.scopes?.includes(scope))) {
-    throw misuse('afterPassword: "scopes" has a scope that the account does not have. Add it to the account')
+    throw misuse('beforeSignIn: "scopes" has a scope that the account does not have. Add it to the account')
   }
   return { lifetime, claims, scopes }
 }
@@ -92,11 +92,11 @@ const written = (claims: object, name: string): string | undefined => JSON.strin
 const LONGEST_TERMS = 2048
 
 /**
- * Returns the terms of a sign-in as a text for its refresh tokens: what `afterPassword` has decided, and what else differs from the account.
+ * Returns the terms of a sign-in as a text for its refresh tokens: what `beforeSignIn` has decided, and what else differs from the account.
  * So a narrowed token stays narrow, also when the account gets more.
  * @param subject the subject of the token
  * @param base the subject of the account itself
- * @param terms the terms that `afterPassword` returned
+ * @param terms the terms that `beforeSignIn` returned
  * @throws TypeError when they are too long
  */
 export function keptTerms(
@@ -127,7 +127,7 @@ export function keptTerms(
   if (Object.keys(facts).length === 0) return undefined
   const text = Buffer.from(JSON.stringify(facts)).toString('base64url')
   if (text.length > LONGEST_TERMS) {
-    throw misuse('afterPassword: the claims and scopes of a sign-in with refresh must be shorter than 1,500 characters')
+    throw misuse('beforeSignIn: the claims and scopes of a sign-in with refresh must be shorter than 1,500 characters')
   }
   return text
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Account } from '../../accounts/account.js'
-import { accountKey, LONGEST_EMAIL } from '../../accounts/throttle/account-key.js'
+import { accountKey, LONGEST_EMAIL } from '../../limits/account-key.js'
 import { differing, MEMBERS } from './account-difference.js'
 import { fail, failFor, LeftOut } from './contract-check.js'
 import {

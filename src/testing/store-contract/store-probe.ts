@@ -1,8 +1,8 @@
 import { type Account, type AccountStore, readAccount } from '../../accounts/account.js'
+import { withDeadline } from '../../concurrency/host-call.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { describe } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
-import { withDeadline } from '../../waiting/host-call.js'
 import { fail } from './contract-check.js'
 
 /** The time limit for a call of the store, in milliseconds. */

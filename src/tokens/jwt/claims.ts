@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { TokenRefusal } from '../../errors/codes.js'
 import { LAST_MOMENT, SCOPE_TOKEN } from '../../options/checks.js'
 import { bare, isPlainObject, own } from '../../options/values.js'
-import type { TokenRefusal } from '../../refusals/codes.js'
 import { type PrivateClaims, Verified, type VerifiedToken } from '../verified-token.js'
 import type { CompactToken } from './compact-jws.js'
 

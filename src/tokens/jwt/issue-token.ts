@@ -1,8 +1,8 @@
+import { warnOnce } from '../../events/warnings.js'
 import { type Duration, isScopeList, tokenAge } from '../../options/checks.js'
 import { misuse } from '../../options/misuse.js'
 import { aliasesOf, named, unknownOption } from '../../options/read-options.js'
 import { isPlainObject, isThenable, isValidDate, memberOf } from '../../options/values.js'
-import { warnOnce } from '../../refusals/warnings.js'
 import { createTokenId, ownPrivateClaims, reservedIn } from './claims.js'
 import type { Signer } from './signature.js'
 

@@ -1,6 +1,6 @@
+import { reasonOf } from '../../events/describe-error.js'
 import { isExposed, withoutEndSlashes } from '../../options/urls.js'
 import { isPlainObject, own, parseJson } from '../../options/values.js'
-import { reasonOf } from '../../refusals/describe-error.js'
 import { fetchedKeys, type RemoteKeys } from './remote-keys.js'
 import { type RemoteKeysOptions, readDiscoverKeysOptions } from './remote-keys-options.js'
 

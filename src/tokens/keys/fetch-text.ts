@@ -1,6 +1,6 @@
 import { isUint8Array } from 'node:util/types'
-import { createGate } from '../../waiting/gate.js'
-import { withDeadline } from '../../waiting/host-call.js'
+import { createGate } from '../../concurrency/gate.js'
+import { withDeadline } from '../../concurrency/host-call.js'
 
 /** The response of a `fetch`, as far as it is used. A `Response` of any implementation fits. */
 export interface KeysResponse {

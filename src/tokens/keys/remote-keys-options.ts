@@ -1,8 +1,8 @@
+import { timeoutOption } from '../../concurrency/host-call.js'
 import { type Clock, clockOption, type Duration, duration, func, integer } from '../../options/checks.js'
 import { misuse, PAGE, type Subject } from '../../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../options/read-options.js'
 import { secureExactUrl, secureUrl } from '../../options/web-url.js'
-import { timeoutOption } from '../../waiting/host-call.js'
 import { isKeyPairAlgorithm, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from '../algorithms/algorithms.js'
 import type { KeysFetch } from './fetch-text.js'
 

@@ -78,7 +78,7 @@ describe('what every object inherits grants nothing', () => {
     const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
     const accounts = memoryAccounts([{ ...ACCOUNTS.bob, claims: { team: 'north' } }])
     const parts = { tokens, accounts, sessions, passwords: fastPasswords(), throttle: false, refresh: 'body' } as const
-    const app = express().use(tokenRouter({ ...parts, afterPassword: () => ({}) }))
+    const app = express().use(tokenRouter({ ...parts, beforeSignIn: () => ({}) }))
     const send = client((await listen(app)).port)
     const inherited = { claims: { role: 'admin' }, lifetime: '1s', without: ['team'], terms: { scopes: ['x'] } }
     const signedIn = JSON.parse((await polluted(inherited, () => send(login(email, PASSWORD)))).body)

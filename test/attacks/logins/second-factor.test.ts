@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import express from 'express'
-import { type AfterPassword, SignInRefusal, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+import { type BeforeSignIn, SignInRefusal, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { all, deferred, statuses, until } from '../../support/concurrency.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
@@ -12,14 +12,14 @@ const wrongCode = () => new SignInRefusal('wrong_code', { countAsFailure: true }
 /** Starts an app whose users have a second factor, and counts the codes that are looked at. */
 async function start(look: (code: unknown) => unknown = () => {}, options: Partial<TokenRouterOptions> = {}) {
   const looked = vi.fn(look)
-  const afterPassword: AfterPassword = async ({ fields: { code } }) => {
+  const beforeSignIn: BeforeSignIn = async ({ fields: { code } }) => {
     if (code === undefined) throw new SignInRefusal('code_required')
     await looked(code)
     if (code !== '123456') throw wrongCode()
   }
   const app = express().set('trust proxy', 1)
   const parts = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
-  app.use(tokenRouter({ ...parts, extraFields: ['code'], afterPassword, ...options }))
+  app.use(tokenRouter({ ...parts, extraFields: ['code'], beforeSignIn, ...options }))
   const { port } = await listen(createServer(app))
   const guess = (code?: string, address = '192.0.2.1') => ({
     method: 'POST',

@@ -118,7 +118,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     const own = openApiDocument({ extraFields: ['code'], refusals: ['code_required', 'wrong_code', terms] })
     const port = await start({
       extraFields: ['code'],
-      afterPassword: ({ fields }: { fields: Record<string, unknown> }) => {
+      beforeSignIn: ({ fields }: { fields: Record<string, unknown> }) => {
         if (fields['code'] === 'terms') throw terms
         throw new SignInRefusal(fields['code'] ? 'wrong_code' : 'code_required')
       },

@@ -36,7 +36,7 @@ const auth = createAuth({
   issuer,
   keys,
   accounts: mapped,
-  afterPassword: ({ account }) => void account.greet(),
+  beforeSignIn: ({ account }) => void account.greet(),
   respond: ({ account }) => ({ name: account.greet() }),
 })
 auth.guard({ allow: (_req, account) => account.greet() === 'x' })
@@ -51,7 +51,7 @@ createLogin({ accounts: (email) => ({ id: email, passwordHash: null, user: { nam
 tokenRouter({ tokens, accounts: mapped, respond: ({ account }) => ({ name: account.name }) })
 requireBearer({ tokens, accounts: mapped, allow: (_req, account) => account.name === 'x', optional: true })
 
-const ofRows = createAuth({ issuer, keys, accounts: rows, afterPassword: ({ account }) => void account.passwordHash })
+const ofRows = createAuth({ issuer, keys, accounts: rows, beforeSignIn: ({ account }) => void account.passwordHash })
 ofRows.userOf(req).name.toUpperCase()
 // @ts-expect-error -- req.user has no hash
 ofRows.userOf(req).passwordHash

@@ -65,7 +65,7 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
     const seen: unknown[] = []
     const { page, submit, submitCode } = await open({
       extraFields: ['code'],
-      afterPassword({ fields: { code } }) {
+      beforeSignIn({ fields: { code } }) {
         seen.push(code)
         if (code === undefined) throw new SignInRefusal('code_required')
         if (code !== '123456') throw new SignInRefusal('wrong_code', { countAsFailure: true })
@@ -84,7 +84,7 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
 
   it("show the API's own explanation of another refusal, and the whole form", async () => {
     const { page, submit } = await open({
-      afterPassword() {
+      beforeSignIn() {
         throw new SignInRefusal('email_not_verified', { detail: 'Open the link in our message first.' })
       },
     })

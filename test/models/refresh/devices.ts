@@ -1,4 +1,4 @@
-import { isAuthError } from '../../../src/refusals/auth-error.js'
+import { isAuthError } from '../../../src/errors/auth-error.js'
 import { type Law, trace } from './law.js'
 import { ISSUER, type Request, type Server, type Servers } from './servers.js'
 import type { Choices, Time } from './time.js'

@@ -1,9 +1,9 @@
 import type { SessionStore } from 'express-token-endpoint'
 import type { Account } from '../../../src/accounts/account.js'
+import { callHost } from '../../../src/concurrency/host-call.js'
 import { type Refreshed, refresh, signOut } from '../../../src/refresh/refresh.js'
 import type { RefreshTokenFacts } from '../../../src/sessions/refresh/refresh-token.js'
 import { createRefreshing, type Refreshing } from '../../../src/sessions/refresh/refreshing.js'
-import { callHost } from '../../../src/waiting/host-call.js'
 import type { Choices, Time } from './time.js'
 
 /** The time limit for a call of the store, in milliseconds. */

@@ -360,7 +360,7 @@ describe('a store that maps names to the accounts of a model', () => {
       issuer: ISSUER,
       keys: { alg: 'HS256', secret: SECRET },
       ...options,
-      afterPassword: ({ account }) => void seen.push(account),
+      beforeSignIn: ({ account }) => void seen.push(account),
       respond({ token, account }) {
         seen.push(account)
         return { token, greeting: account.greet() }

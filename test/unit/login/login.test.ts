@@ -11,13 +11,13 @@ import {
   type Throttle,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type CustomPasswords, passwordsOf } from '../../../src/accounts/passwords/host-passwords.js'
-import type { PasswordsSlot } from '../../../src/accounts/passwords/passwords.js'
-import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
-import { type CustomThrottle, NO_LIMITS, throttleOf } from '../../../src/accounts/throttle/host-throttle.js'
+import type { Attempt } from '../../../src/limits/attempt.js'
+import { type CustomThrottle, NO_LIMITS, throttleOf } from '../../../src/limits/host-throttle.js'
 import { logIn } from '../../../src/login/login.js'
 import { refuseKnownAddress } from '../../../src/login/steps/login-attempt.js'
 import type { LoginDependencies, LoginTask } from '../../../src/login/steps/login-task.js'
+import { type CustomPasswords, passwordsOf } from '../../../src/passwords/host-passwords.js'
+import type { PasswordsSlot } from '../../../src/passwords/passwords.js'
 import { settled, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
@@ -33,7 +33,7 @@ const context = (dependencyFailed: Failed = () => expect.fail('a failure')) => (
   signal: new AbortController().signal,
   fields: {},
   req: undefined,
-  afterPassword: undefined,
+  beforeSignIn: undefined,
   dependencyFailed,
 })
 

@@ -1,4 +1,4 @@
-// Tests login/token-endpoint.ts login/sign-in/issuing.ts refusals/refuse-call.ts
+// Tests login/token-endpoint.ts login/sign-in/issuing.ts http/refuse-call.ts
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'

@@ -1,4 +1,4 @@
-// Tests waiting/expiring-map.ts
+// Tests concurrency/expiring-map.ts
 
 import { memorySessions, type Session } from 'express-token-endpoint'
 import { expect, it } from 'vitest'

@@ -13,7 +13,7 @@ interface Tables {
   users: { id: string; email: string; password_hash: string; verified: number; role: string }
 }
 
-it('members that "read" returns have their types in afterPassword and in userOf', async () => {
+it('members that "read" returns have their types in beforeSignIn and in userOf', async () => {
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
   onTestFinished(() => db.destroy())
   await sql`create table users (id text, email text, password_hash text, verified int, role text)`.execute(db)
@@ -38,7 +38,7 @@ it('members that "read" returns have their types in afterPassword and in userOf'
     accounts,
     passwords,
     paths: { token: '/token' },
-    afterPassword({ account }) {
+    beforeSignIn({ account }) {
       if (!account.verified) throw new SignInRefusal('email_not_verified')
     },
   })

@@ -1,6 +1,6 @@
 import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
-import { AuthError } from '../../../src/refusals/auth-error.js'
+import { AuthError } from '../../../src/errors/auth-error.js'
 import { issueNow } from '../../support/fixtures.js'
 import { listen } from '../../support/http.js'
 import { startSource } from '../../support/jwks-source.js'

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { REFRESH_COOKIE } from '../../../refusals/responses.js'
+import { REFRESH_COOKIE } from '../../../http/responses.js'
 import { otherOf, type Probe } from '../probe/probe.js'
 import { cookieLine, isSuccess, mustBe, valueAt } from '../probe/response.js'
 import type { Received } from '../probe/send.js'

@@ -6,7 +6,7 @@ import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
 import { hash } from '../../../../src/cli/hash/hash.js'
 import { keygen } from '../../../../src/cli/keygen/keygen.js'
-import { REFUSALS } from '../../../../src/refusals/codes.js'
+import { REFUSALS } from '../../../../src/errors/codes.js'
 import { type Page, pagesBelow, readPage } from '../../../support/documents/pages.js'
 import { ENTRIES, root } from '../../../support/documents/repository.js'
 import { ISSUER } from '../../../support/fixtures.js'
@@ -56,7 +56,7 @@ const membersOf = (text: string) =>
   [...text.matchAll(/^ {2}(\w+)\??: (.+[^,])$/gm)].map(([, name = '', type = '']) => ({ name, type }))
 
 const clientOptions = /^export interface TokenClientOptions \{\n[\s\S]*?^\}/m.exec(source('client/client-options.ts'))
-const events = membersOf(source('refusals/events.ts'))
+const events = membersOf(source('events/events.ts'))
 
 /** Returns the flags and the environment variables of a command. */
 const flagsOf = ({ options, details }: Command) =>
@@ -117,10 +117,10 @@ describe('the pages name each of these, and no other:', () => {
       unionOf('client/token-client-error.ts', 'TokenClientErrorCode'),
     ],
     ['AuthErrorCode', inHeadings(pages.errors, /^`(\w+)`$/), Object.keys(REFUSALS)],
-    ['LoginRefusal', inRows(pages.errors, '## Login reasons'), unionOf('refusals/codes.ts', 'LoginRefusal')],
-    ['RefreshRefusal', inRows(pages.errors, '## Refresh reasons'), unionOf('refusals/codes.ts', 'RefreshRefusal')],
-    ['TokenRefusal', inHeadings(pages.errors, /^Token: `(\w+)`$/), unionOf('refusals/codes.ts', 'TokenRefusal')],
-    ['Dependency', inRows(pages.errors, '## Dependencies'), unionOf('refusals/codes.ts', 'Dependency')],
+    ['LoginRefusal', inRows(pages.errors, '## Login reasons'), unionOf('errors/codes.ts', 'LoginRefusal')],
+    ['RefreshRefusal', inRows(pages.errors, '## Refresh reasons'), unionOf('errors/codes.ts', 'RefreshRefusal')],
+    ['TokenRefusal', inHeadings(pages.errors, /^Token: `(\w+)`$/), unionOf('errors/codes.ts', 'TokenRefusal')],
+    ['Dependency', inRows(pages.errors, '## Dependencies'), unionOf('errors/codes.ts', 'Dependency')],
     [
       'types of events',
       inHeadings(pages.events, /^`([\w.]+)`$/),

@@ -66,7 +66,7 @@ const auth = createAuth({
   refresh: 'cookie',
   paths: { token: '/sign-in' },
   extraFields: ['code'],
-  async afterPassword({ account, fields }) {
+  async beforeSignIn({ account, fields }) {
     if (!account.verified) {
       await mailCode('verify', account)
       throw new SignInRefusal('email_not_verified')

@@ -37,7 +37,7 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
   const source = { network: '192.0.2.1', connection: undefined }
   const signal = new AbortController().signal
-  const asking = { limitKey: undefined, afterPassword: undefined, fields: {}, req: undefined }
+  const asking = { limitKey: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
   const context = { address: '192.0.2.1', source, signal, ...asking, dependencyFailed: vi.fn(), ...from }
   const dependencies = { accounts: store, passwords, throttle, timeout: 60_000, clock, ...parts }
   const login = () => logInWith({ ...dependencies, ...GOOD, ...context })

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { AuthError } from '../../../../src/errors/auth-error.js'
 import { endRefusedAttempt } from '../../../../src/login/steps/login-attempt.js'
-import { AuthError } from '../../../../src/refusals/auth-error.js'
 import { deferred, settled } from '../../../support/concurrency.js'
 import { fatalErrors } from '../../../support/failures.js'
 
-describe('the attempt of a login whose "afterPassword" takes longer than the time limit', () => {
+describe('the attempt of a login whose "beforeSignIn" takes longer than the time limit', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Account, type AccountStore, type MemoryAccount, memoryAccounts } from 'express-token-endpoint'
 import { type AccountStoreContractOptions, accountStoreContract } from 'express-token-endpoint/testing'
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
-import { accountKey } from '../../../../src/accounts/throttle/account-key.js'
+import { accountKey } from '../../../../src/limits/account-key.js'
 import { longSpellings, otherSpellings, others } from '../../../../src/testing/store-contract/odd-text.js'
 import { expectMisuse } from '../../../support/failures.js'
 

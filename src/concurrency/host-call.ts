@@ -1,0 +1,69 @@
+import { AuthError, isAuthError } from '../errors/auth-error.js'
+import type { AuthErrorCode, Dependency } from '../errors/codes.js'
+import { refusalOfHost } from '../errors/sign-in-refusal.js'
+import { duration } from '../options/checks.js'
+import { withoutSecrets } from '../options/misuse.js'
+import { optional } from '../options/read-options.js'
+import { own } from '../options/values.js'
+
+/** The `timeout` option: how long a call of a host's function may take. Default 5 s. */
+export const timeoutOption = optional(duration(1, 60_000), 5000)
+
+interface HostCallOptions<T> {
+  /** The time limit, in milliseconds. Default: none, for a function that has its own. */
+  timeout?: number | undefined
+  /** Codes of this package's own refusals that the function may reject with. Such a refusal is passed on unchanged. */
+  passThrough?: readonly AuthErrorCode[]
+  /** Passes on a `SignInRefusal`, and an error of the host that a client may see. */
+  mayRefuse?: boolean
+  /** The account or the issuer that the call is about, for the event of a failure. */
+  about?: { accountId?: string; issuer?: string } | undefined
+  /** Called with a result that comes after the time limit, to release what it holds. */
+  late?: ((result: T) => void) | undefined
+}
+
+/**
+ * Calls a function of the host and returns its result.
+ * @throws AuthError `unavailable`, with the dependency and the cause, when the function throws, rejects or takes too long
+ */
+export async function callHost<T>(
+  dependency: Dependency,
+  fn: () => T | PromiseLike<T>,
+  options: HostCallOptions<T> = {},
+): Promise<T> {
+  const [timeout, late] = [own(options, 'timeout'), own(options, 'late')]
+  try {
+    return await withDeadline(timeout, fn(), late)
+  } catch (cause) {
+    if (isAuthError(cause) && own(options, 'passThrough')?.includes(cause.code)) throw cause
+    const refusal = own(options, 'mayRefuse') && refusalOfHost(cause)
+    throw refusal || new AuthError('unavailable', { dependency, cause, ...own(options, 'about') })
+  }
+}
+
+/** The number of time limits after which a call of the host counts as one that never ends. */
+export const MOST_TIMEOUTS = 12
+
+/**
+ * Waits for a result. A result that comes after the time limit is dropped.
+ * @throws Error after the time limit; what the promise rejects with
+ */
+export async function withDeadline<T>(
+  timeout: number | undefined,
+  result: T | PromiseLike<T>,
+  late?: (result: T) => void,
+): Promise<T> {
+  if (timeout === undefined) return result
+  let timer: NodeJS.Timeout | undefined
+  const ended = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(withoutSecrets(new Error(`no result within ${timeout} ms`))), timeout)
+  })
+  try {
+    return await Promise.race([result, ended])
+  } catch (error) {
+    Promise.resolve(result).then(late, () => {})
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}

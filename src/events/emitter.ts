@@ -1,0 +1,29 @@
+import type { Dependency } from '../errors/codes.js'
+import { ignoringErrors } from '../options/values.js'
+import { describeError } from './describe-error.js'
+import type { AuthEvent, AuthObserver, EventBase } from './events.js'
+
+export type EventSubject = Pick<EventBase, 'address' | 'email'>
+
+/** An event without the fields that the emitter adds. */
+export type NewEvent<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
+
+export type Emit = (subject: EventSubject, event: NewEvent<AuthEvent>) => void
+
+export function emitter(observer: AuthObserver = warnOfFirstFailures()): Emit {
+  return (subject, event) => ignoringErrors(() => observer({ ...event, ...subject, time: new Date() } as AuthEvent))
+}
+
+export function warn(message: string): void {
+  process.emitWarning(message, 'ExpressTokenEndpointWarning')
+}
+
+/** Creates the default observer. It emits a process warning for each dependency's first failure, which would leave no trace. */
+function warnOfFirstFailures(): AuthObserver {
+  const warned = new Set<Dependency>()
+  return (event) => {
+    if (event.type !== 'dependency.failed' || warned.has(event.dependency)) return
+    warned.add(event.dependency)
+    warn(`${event.dependency} failed: ${describeError(event.error)}. Set onEvent to receive every failure`)
+  }
+}

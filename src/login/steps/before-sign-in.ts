@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http'
+import type { FoundAccount } from '../../accounts/account.js'
+import { callHost } from '../../concurrency/host-call.js'
+import { AuthError, isAuthError } from '../../errors/auth-error.js'
+import { copyOfRefusal, isSignInRefusal } from '../../errors/sign-in-refusal.js'
+import type { Origin } from '../../http/origin.js'
+import type { ExtraFields } from '../body/credentials.js'
+import { readTerms, type SignInTerms } from './sign-in-terms.js'
+
+/** A sign-in whose password is right. */
+export interface CheckedPassword<A = object, R = IncomingMessage> {
+  /** The object that your store returned, or its member `user`. */
+  account: A
+  /** The members of the request body that `extraFields` names, as the client sent them: check them. */
+  fields: ExtraFields
+  /** The request. Undefined for a call of `logIn` without a request. */
+  req: R
+  /** Aborts when the client has disconnected, or after the time limit. */
+  signal: AbortSignal
+}
+
+/**
+ * Decides about a sign-in after its password was right, before a session or a token exists. Throws a `SignInRefusal` to refuse it, or an
+ * `AuthError` with the code `invalid_credentials` for the response of a wrong password. An error with `expose: true` and a `status` of 400
+ * to 499 goes to your error handler. Any other error, and a call that takes too long, causes a `503`.
+ * @returns nothing, or the terms of the sign-in
+ */
+export type BeforeSignIn<A = object, R = IncomingMessage> = (
+  signIn: CheckedPassword<A, R>,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement returns void.
+) => SignInTerms | undefined | null | void | Promise<SignInTerms | undefined | null | void>
+
+/** The members of a login that this step reads. */
+export interface BeforeSignInTask extends Origin {
+  beforeSignIn: BeforeSignIn<object, IncomingMessage | undefined> | undefined
+  fields: ExtraFields
+  /** The time limit, in milliseconds. */
+  timeout: number
+}
+
+/**
+ * Asks the host about a sign-in.
+ * @param asked receives the promise of the step, which may settle after the time limit
+ * @throws SignInRefusal of the host, or AuthError `invalid_credentials` of the host or `unavailable`
+ */
+export async function askBeforeSignIn(
+  { beforeSignIn, fields, req, signal, timeout }: BeforeSignInTask,
+  { account, hostAccount }: FoundAccount,
+  asked: (step: Promise<unknown>) => void,
+): Promise<SignInTerms | undefined> {
+  if (!beforeSignIn) return undefined
+  const ended = new AbortController()
+  const abort = () => ended.abort()
+  // Not AbortSignal.any(), which Node 20 keeps in memory for as long as the connection is open.
+  signal.addEventListener('abort', abort)
+  // The client may have disconnected while its password was checked.
+  if (signal.aborted) abort()
+  try {
+    const ask = async () =>
+      readTerms(await beforeSignIn({ account: hostAccount, fields, req, signal: ended.signal }), account)
+    const about = { accountId: account.id }
+    const step = ask()
+    asked(step)
+    return await callHost('internal', () => step, {
+      timeout,
+      mayRefuse: true,
+      passThrough: ['invalid_credentials'],
+      about,
+    })
+  } catch (error) {
+    abort()
+    if (isSignInRefusal(error)) throw copyOfRefusal(error, { accountId: account.id })
+    // Another one, because the error of the host may have headers that a wrong password does not have.
+    const isHidden = isAuthError(error) && error.code === 'invalid_credentials'
+    throw isHidden ? new AuthError('invalid_credentials', { accountId: account.id, cause: error }) : error
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

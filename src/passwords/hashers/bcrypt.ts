@@ -1,0 +1,74 @@
+import type * as Bcrypt from '@node-rs/bcrypt'
+import { SignInRefusal } from '../../errors/sign-in-refusal.js'
+import { bool, integer } from '../../options/checks.js'
+import { optional, readOptions } from '../../options/read-options.js'
+import type { Hasher } from './hasher.js'
+import { nativeModule } from './native-module.js'
+
+const blowfish = () => nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
+
+/** The options of `bcrypt`: the cost of new hashes. Stored hashes contain their cost. */
+export interface BcryptOptions {
+  /** Log2 of the number of rounds: 4 to 18. Default 12. */
+  cost?: number | undefined
+  /**
+   * The most that a stored hash may cost in rounds, compared with a new hash or with the default cost if that is higher. 1 to 1,024.
+   * Default 8, which allows a cost of 15. A hash of a higher cost is not accepted.
+   */
+  costLimit?: number | undefined
+  /**
+   * Checks a password of more than 72 bytes by its first 72 bytes, as older code did, so that its owner can sign in. Put `argon2id()`
+   * first, which then hashes the whole password. Text after a NUL still never matches. Default false.
+   */
+  truncate?: boolean | undefined
+}
+
+const DEFAULT_COST = 12
+
+/** Costs from 4 to 18. With 18, a login takes seconds. */
+const bcryptSchema = {
+  cost: optional(integer(4, 18, 'a cost'), DEFAULT_COST),
+  costLimit: optional(integer(1, 1024, 'a multiple of the cost of a new hash'), 8),
+  truncate: optional(bool, false),
+}
+
+const BCRYPT = /^\$2[aby]\$(0[4-9]|1[0-8])\$[./A-Za-z0-9]{53}$/
+
+/** bcrypt ignores every byte after the first 72. */
+const BCRYPT_BYTES = 72
+
+const TOO_LONG = `This password cannot be used. Choose one of at most ${BCRYPT_BYTES} bytes in UTF-8, without NUL.`
+
+/** Returns whether bcrypt can tell a password apart. bcrypt repeats it with a NUL to fill its key, so `ab` equals `ab\0ab`. */
+const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_BYTES && !password.includes('\0')
+
+/**
+ * Creates a hasher for bcrypt, for accounts that have bcrypt hashes. Use argon2id for new systems (OWASP Password Storage Cheat
+ * Sheet). bcrypt ignores text after 72 bytes or after a NUL. A password with such text never matches and is never hashed.
+ * @throws TypeError for a cost out of range; `hash` rejects with a SignInRefusal `password_too_long` (422) for a password that bcrypt would cut
+ */
+export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external'>> {
+  const { cost, costLimit, truncate } = readOptions<BcryptOptions, typeof bcryptSchema>(
+    'bcrypt',
+    options,
+    bcryptSchema,
+    {
+      rounds: 'cost',
+      saltRounds: 'cost',
+    },
+  )
+  const mostRounds = costLimit * 2 ** Math.max(cost, DEFAULT_COST)
+  const costOf = (hash: string) => Number(BCRYPT.exec(hash)?.[1])
+  return {
+    accepts: (hash) => 2 ** costOf(hash) <= mostRounds,
+    async verify(password, hash) {
+      const matches = await blowfish().verify(Buffer.from(password).subarray(0, BCRYPT_BYTES), hash)
+      return matches && (truncate ? !password.includes('\0') : fitsBcrypt(password))
+    },
+    async hash(password) {
+      if (!fitsBcrypt(password)) throw new SignInRefusal('password_too_long', { status: 422, detail: TOO_LONG })
+      return blowfish().hash(password, cost)
+    },
+    outdated: (hash) => costOf(hash) !== cost,
+  }
+}

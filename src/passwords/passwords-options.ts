@@ -1,0 +1,76 @@
+import { func, integer } from '../options/checks.js'
+import { type Check, InvalidOption, optional } from '../options/read-options.js'
+import { isPlainObject } from '../options/values.js'
+import { defaultConcurrency } from './hash-queue.js'
+import type { Hasher } from './hashers/hasher.js'
+
+/** Returns whether a new password may not be used. */
+export type ForbiddenCheck = (password: string) => boolean | Promise<boolean>
+
+/** The options of `createPasswords`. */
+export interface PasswordsOptions {
+  /** The accepted hashers. The first one makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
+  hashers?: readonly Hasher[] | undefined
+  /**
+   * The hasher that does the work for unknown addresses, with the cost that most stored hashes have. Set it while old hashes are replaced,
+   * so that the time of a login does not tell who has an account. It needs `hash`. Default: the first of `hashers`.
+   */
+  unknown?: Hasher | undefined
+  /**
+   * Returns whether a user may not have a password, for example because it was leaked. `hash` asks it, and a login that replaces an old
+   * hash does not. True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for your own code.
+   * Another error, another value than a boolean, and a result after 5 s reject with an `AuthError` `unavailable`. Default: every password
+   * is allowed.
+   */
+  isForbidden?: ForbiddenCheck | undefined
+  /**
+   * The number of passwords that are hashed at a time, from 1 to 1,024. Default: one less than libuv's threads
+   * (`UV_THREADPOOL_SIZE`, 4), at most the number of cores, and at least 1.
+   */
+  concurrency?: number | undefined
+  /**
+   * The number of logins that may wait, from 0 to 100,000. 32 for each hashing thread already look up their account. Of the others,
+   * at most half come from one client network, and at most 64 from one connection. The queue alternates between networks. When the
+   * queue is full, a login of the network with the most waiting logins gets `503`. Default 1,024.
+   */
+  queue?: number | undefined
+}
+
+export type HasherList = readonly [Hasher & Required<Pick<Hasher, 'hash'>>, ...Hasher[]]
+
+const hasherList: Check<HasherList> = (value) => {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isHasher)) {
+    const uncalled = Array.isArray(value) && value.some((hasher) => typeof hasher === 'function')
+    const hint = uncalled ? 'Are the brackets of argon2id() missing?' : 'A hasher has "accepts" and "verify"'
+    throw new InvalidOption('an array of hashers, like [argon2id(), bcrypt()]', hint)
+  }
+  if (typeof value[0].hash !== 'function') {
+    throw new InvalidOption(
+      'an array whose first hasher has "hash"',
+      'Put argon2id() first: it makes new hashes. pbkdf2(), scrypt() and firebaseScrypt() only check old hashes',
+    )
+  }
+  if (!value.every(({ external }) => external === undefined || typeof external === 'boolean')) {
+    throw new InvalidOption('an array of hashers whose "external" is true or false')
+  }
+  return [...value] as unknown as HasherList
+}
+
+function isHasher(value: unknown): boolean {
+  return isPlainObject(value) && typeof value['accepts'] === 'function' && typeof value['verify'] === 'function'
+}
+
+const hasherForUnknown: Check<HasherList[0]> = (value) => {
+  if (isHasher(value) && typeof (value as Hasher).hash === 'function') return value as HasherList[0]
+  throw new InvalidOption('a hasher with "hash", like bcrypt({ cost: 8 })')
+}
+
+export const commonSchema = {
+  isForbidden: optional(func<ForbiddenCheck>('a function (password) => boolean')),
+  concurrency: optional(integer(1, 1024, 'a number of passwords'), defaultConcurrency()),
+  queue: optional(integer(0, 100_000, 'a number of logins'), 1024),
+}
+
+export const queueAliases = { parallelism: 'concurrency', maxQueue: 'queue' }
+
+export const passwordsSchema = { hashers: optional(hasherList), unknown: optional(hasherForUnknown), ...commonSchema }

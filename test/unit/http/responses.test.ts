@@ -1,0 +1,291 @@
+// Tests errors/codes.ts http/send-response.ts
+
+import { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { asRefusal, withHeaders } from '../../../src/errors/auth-error.js'
+import { missingToken, type Part } from '../../../src/errors/codes.js'
+import {
+  allHeaders,
+  doneResponse,
+  ENDPOINTS,
+  headerIn,
+  jsonResponse,
+  keysResponse,
+  refusalResponse,
+  resourceResponse,
+  tokenResult,
+} from '../../../src/http/responses.js'
+import { closeAfterEnd, hasUnreadBody, http2StreamOf, sendResponse } from '../../../src/http/send-response.js'
+
+const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
+const PROBLEM = { 'Content-Type': 'application/problem+json' }
+
+it('has the token call, the key set and the sessions at their documented paths and methods', () => {
+  expect(ENDPOINTS).toEqual({
+    token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
+    refresh: { path: '/refresh', methods: ['POST'] },
+    tokenSignOut: { path: '/sign-out', methods: ['POST'] },
+    keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
+    sessions: { path: '/', methods: ['GET', 'HEAD', 'DELETE'] },
+    session: { path: '/{id}', methods: ['DELETE'] },
+    signOut: { path: '/sign-out', methods: ['POST'] },
+  })
+})
+
+it('responds to a login with two members, and keeps them out of caches', () => {
+  expect(jsonResponse(JSON.stringify(tokenResult('a.b.c', new Date('2030-01-01'))))).toEqual({
+    status: 200,
+    headers: { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' },
+    body: '{"authenticationToken":"a.b.c","expiration":"2030-01-01T00:00:00.000Z"}',
+  })
+})
+
+it.each([
+  ['a key set', keysResponse, 'application/jwk-set+json'],
+  ['the metadata of a resource', resourceResponse, 'application/json'],
+])('lets caches keep %s for five minutes', (_, answer, type) => {
+  const headers = { 'Cache-Control': 'public, max-age=300', 'Content-Type': type }
+  expect(answer('{"keys":[]}')).toEqual({ status: 200, headers, body: '{"keys":[]}' })
+})
+
+describe('a refusal', () => {
+  it.each<[Part, AuthErrorCode, object]>([
+    ['token', 'method_not_allowed', { Allow: 'POST' }],
+    ['keys', 'method_not_allowed', { Allow: 'GET, HEAD' }],
+    // The guard never refuses a method, so it has no methods to name.
+    ['guard', 'method_not_allowed', {}],
+    ['token', 'invalid_body', {}],
+    ['token', 'overloaded', { 'Retry-After': '1' }],
+    ['guard', 'unavailable', { 'Retry-After': '5' }],
+    ['guard', 'missing_token', { 'WWW-Authenticate': 'Bearer realm="reports"' }],
+  ])('of the part %s, %s, is a problem with its own headers: %j', (part, code, headers) => {
+    const error = new AuthError(code)
+    const { status, message: detail } = error
+    const answer = refusalResponse(part, error, { realm: 'reports' })
+    expect({ ...answer, body: JSON.parse(answer.body) }).toEqual({
+      status,
+      headers: { ...NO_STORE, ...headers, ...PROBLEM },
+      body: { type: 'about:blank', title: expect.any(String), status, code, detail },
+    })
+  })
+
+  it('of invalid credentials has no body', () => {
+    const answer = { status: 403, headers: NO_STORE, body: '' }
+    expect(refusalResponse('token', new AuthError('invalid_credentials'))).toEqual(answer)
+  })
+
+  it('has an empty realm in its challenge, unless the host names one', () => {
+    const error = new AuthError('missing_token')
+    expect(refusalResponse('guard', error).headers['WWW-Authenticate']).toBe('Bearer realm=""')
+    expect(allHeaders('guard', error, false)['WWW-Authenticate']).toBe('Bearer realm=""')
+  })
+
+  it('names the metadata of the resource in its challenge', () => {
+    const facts = { realm: 'reports', resourceMetadata: 'https://api.example.com/metadata' }
+    const { headers } = refusalResponse('guard', new AuthError('missing_token'), facts)
+    const challenge = 'Bearer realm="reports", resource_metadata="https://api.example.com/metadata"'
+    expect(headers['WWW-Authenticate']).toBe(challenge)
+  })
+
+  it.each<[unknown, boolean]>([
+    ['Bearer realm="caf\u00e9"', true],
+    ...['', '\nBearer', 'Bearer\r\n', '\u20ac', 7, undefined].map((value): [unknown, boolean] => [value, false]),
+  ])('of the host has a header where Node can send it: %j %s', (value, has) => {
+    const error = { headers: { 'WWW-Authenticate': value } } as unknown as AuthError
+    expect(headerIn(error, 'WWW-Authenticate')).toBe(has ? value : undefined)
+  })
+
+  it.each<[unknown, object]>([
+    ['240', { 'Retry-After': '240' }],
+    ...[7, 'soon', 'in 7', '7 s', '7\n'].map((value): [unknown, object] => [value, {}]),
+  ])('of the host has only a wait that is a number: %j', (seconds, headers) => {
+    const error = withHeaders(new AuthError('invalid_body'), { 'Retry-After': seconds as string })
+    expect(refusalResponse('token', error).headers).toEqual({ ...NO_STORE, ...headers, ...PROBLEM })
+  })
+
+  it.each<[AuthErrorCode, object, string]>([
+    [
+      'invalid_token',
+      { scope: ['a'], maxAge: 5 },
+      'error="invalid_token", error_description="The access token is not valid."',
+    ],
+    [
+      'insufficient_scope',
+      { scope: ['a', 'b'] },
+      'error="insufficient_scope", error_description="The access token does not carry the scope that this resource needs.", scope="a b"',
+    ],
+    [
+      'insufficient_user_authentication',
+      { maxAge: 0 },
+      'error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in.", max_age="0"',
+    ],
+  ])('%s with %j names its reason in the challenge', (code, details, rest) => {
+    const { headers } = refusalResponse('guard', new AuthError(code, details), { realm: 'a "b" \\c' })
+    expect(headers['WWW-Authenticate']).toBe(`Bearer realm="a \\"b\\" \\\\c", ${rest}`)
+  })
+
+  it.each([
+    [true, { Connection: 'close' }],
+    [false, {}],
+  ])('that the host sends has the headers of the response, and closes the connection: %s', (closes, connection) => {
+    const error = new AuthError('unavailable')
+    expect(allHeaders('guard', error, closes)).toEqual({ ...NO_STORE, 'Retry-After': '5', ...connection })
+    expect(error.headers).toEqual({ 'Retry-After': '5' })
+  })
+})
+
+describe('an error of the host', () => {
+  it.each<['token' | 'guard' | 'keys', AuthErrorCode]>([
+    ['token', 'invalid_body'],
+    ['token', 'client_closed_request'],
+    ['token', 'unavailable'],
+    ['guard', 'invalid_token'],
+    ['keys', 'method_not_allowed'],
+  ])('leaves a refusal of the part’s own as it is: %s, %s', (part, code) => {
+    const refusal = new AuthError(code)
+    expect(asRefusal(part, refusal)).toBe(refusal)
+  })
+
+  it.each<['token' | 'guard', unknown]>([
+    ['token', new AuthError('invalid_token')],
+    ['guard', new AuthError('invalid_credentials')],
+    ['guard', new Error('a fault')],
+    ['token', undefined],
+  ])('takes what is none for a failure that nobody foresaw: %s, %s', (part, thrown) => {
+    const { code, dependency, cause } = asRefusal(part, thrown)
+    expect({ code, dependency, cause }).toEqual({ code: 'unavailable', dependency: 'internal', cause: thrown })
+  })
+})
+
+it('sends a response with its length in bytes and its headers unchanged, unless another one was sent', () => {
+  const response = (headersSent: boolean) => ({ headersSent, statusCode: 0, setHeader: vi.fn(), end: vi.fn() })
+  const answer = {
+    status: 401,
+    headers: { 'Content-Type': 'application/jwk-set+json', Allow: 'GET' },
+    body: 'caf\u00e9',
+  }
+  const [open, sent] = [response(false), response(true)]
+  for (const res of [open, sent]) sendResponse(res as unknown as ServerResponse, answer)
+  expect(open.statusCode).toBe(401)
+  expect(open.setHeader.mock.calls).toEqual([...Object.entries(answer.headers), ['Content-Length', 5]])
+  expect(open.end.mock.calls).toEqual([[answer.body]])
+  expect(sent).toMatchObject({ statusCode: 0 })
+  expect(sent.setHeader).not.toHaveBeenCalled()
+  expect(sent.end).not.toHaveBeenCalled()
+})
+
+it('responds to a request that ended sessions without a body and without a length', () => {
+  const res = { setHeader: vi.fn(), end: vi.fn(), statusCode: 0 }
+  sendResponse(res as unknown as ServerResponse, doneResponse())
+  expect([res.statusCode, Object.fromEntries(res.setHeader.mock.calls)]).toEqual([204, NO_STORE])
+  expect(res.end).toHaveBeenCalledWith('')
+})
+
+describe('whether a client may go on sending', () => {
+  it.each<[string, boolean, boolean, object]>([
+    ['what is within the limit to the byte', false, false, { 'content-length': '10' }],
+    ['what is a byte longer', true, false, { 'content-length': '11' }],
+    ['what does not say how long it is', true, false, { 'transfer-encoding': 'chunked' }],
+    ['no body', false, false, {}],
+    ['what has come to its end', false, true, { 'content-length': '11' }],
+  ])('%s: %s', (_, expected, complete, headers) => {
+    expect(hasUnreadBody({ complete, headers } as IncomingMessage, 10)).toBe(expected)
+  })
+})
+
+it.each([
+  ['no', 'no'],
+  ['', undefined],
+])('closes the stream of HTTP/2 after the body %j, and sends no empty text', (body, sent) => {
+  const [end, close] = [vi.fn(), vi.fn()]
+  const res = { req: { httpVersionMajor: 2, stream: { close } }, setHeader: vi.fn(), end }
+  sendResponse(res as unknown as ServerResponse, { status: 413, headers: {}, body }, true)
+  expect(end.mock.calls).toEqual([[sent]])
+  expect(close).toHaveBeenCalledOnce()
+})
+
+it.each([
+  [
+    'names the header and its scheme',
+    'Bearer',
+    'This resource needs a token. Send it as Authorization: Bearer <token>.',
+  ],
+  ['names no header where the header holds no token', undefined, 'This resource needs a token.'],
+])('a refusal without a token %s', (_, scheme, message) => {
+  expect(missingToken(scheme)).toBe(message)
+})
+
+it('sends an empty body when another middleware ends a response without a body, while the client still sends', () => {
+  const headers = { 'content-length': '100000' }
+  const req = Object.assign(new EventEmitter(), {
+    complete: false,
+    headers,
+    httpVersionMajor: 1,
+    resume() {},
+    pause() {},
+  })
+  const sending = { setHeader: vi.fn(), flushHeaders: vi.fn(), write: vi.fn(), headersSent: false }
+  const res = Object.assign(new EventEmitter(), { req, end: vi.fn(), ...sending })
+  closeAfterEnd(Object.assign(req, { res }) as unknown as IncomingMessage)
+  res.end()
+  expect(res.write.mock.calls).toEqual([[Buffer.alloc(0)]])
+  expect(res.setHeader).toHaveBeenCalledWith('Connection', 'close')
+  res.emit('close')
+})
+
+it('takes no stream that another middleware adds to a request of HTTP/1 for one of HTTP/2', () => {
+  expect(http2StreamOf({ httpVersionMajor: 1, stream: {} } as unknown as IncomingMessage)).toBeUndefined()
+})
+
+describe('an answer to who goes on sending', () => {
+  /** Sends the response. Returns the request and the end of the response. */
+  function answered() {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const end = vi.fn()
+    const req = Object.assign(new EventEmitter(), { resume: vi.fn(), pause: vi.fn() })
+    const sending = { setHeader: vi.fn(), flushHeaders: vi.fn(), write: vi.fn() }
+    const res = Object.assign(new EventEmitter(), { req, end, ...sending })
+    sendResponse(res as unknown as ServerResponse, { status: 413, headers: {}, body: 'no' }, true)
+    return { req, res, end }
+  }
+
+  it('is written at once, and ended after a second', () => {
+    const { req, res, end } = answered()
+    expect(res.setHeader.mock.calls).toEqual([
+      ['Content-Length', 2],
+      ['Connection', 'close'],
+    ])
+    expect(res.flushHeaders).toHaveBeenCalledOnce()
+    expect(res.write).toHaveBeenCalledWith('no')
+    expect(req.resume).toHaveBeenCalledOnce()
+    vi.advanceTimersByTime(999)
+    expect(end).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(end).toHaveBeenCalledOnce()
+  })
+
+  it('is ended with the byte that is one too many', () => {
+    const { req, end } = answered()
+    for (let sent = 0; sent < 1_048_576; sent += 65_536) req.emit('data', Buffer.alloc(65_536))
+    expect(end).not.toHaveBeenCalled()
+    expect(req.pause).not.toHaveBeenCalled()
+    req.emit('data', Buffer.alloc(1))
+    expect(end).toHaveBeenCalledOnce()
+    // An earlier response of the connection may be unfinished, and then this one does not end the connection yet.
+    expect(req.pause).toHaveBeenCalledOnce()
+    expect(req.listenerCount('data')).toBe(0)
+  })
+
+  it.each([
+    ['with the body', 'req', 'end'],
+    ['with the connection', 'res', 'close'],
+  ] as const)('is ended %s, and leaves no timer', (_, side, event) => {
+    const { end, ...sides } = answered()
+    sides[side].emit(event)
+    expect(end).toHaveBeenCalledOnce()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

@@ -1,0 +1,732 @@
+// Tests errors/{refusal,sign-in-refusal}.ts
+
+import { getEventListeners } from 'node:events'
+import express, { type ErrorRequestHandler } from 'express'
+import {
+  AuthError,
+  type AuthEvent,
+  authErrors,
+  type BeforeSignIn,
+  createLogin,
+  createSessions,
+  createThrottle,
+  memoryAccounts,
+  memorySessions,
+  SignInRefusal,
+  type SignInTerms,
+  type TokenRouterOptions,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { askBeforeSignIn } from '../../../../src/login/steps/before-sign-in.js'
+import { settled, until } from '../../../support/concurrency.js'
+import { expectMisuse, fatalErrors, rejectionOf } from '../../../support/failures.js'
+import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../../support/fixtures.js'
+import {
+  asForm,
+  asJson,
+  expectBadRequest,
+  expectForbidden,
+  expectUnavailable,
+  GOOD,
+  GOOD_FORM,
+} from '../../../support/host.js'
+import { client, listen, TOKEN_PATH } from '../../../support/http.js'
+import { hang } from '../../../support/values/invalid-results.js'
+
+const alice = {
+  ...ACCOUNTS.alice,
+  scopes: ['reports:read', 'admin'],
+  totp: '123456',
+  claims: { role: 'manager', org: 7 },
+}
+const asCode: BeforeSignIn<typeof alice> = ({ account, fields }) => {
+  if (fields['code'] === account.totp) return
+  if (fields['code']) throw new SignInRefusal('wrong_code', { countAsFailure: true })
+  throw new SignInRefusal('code_required', { detail: 'Send the code of your app too.' })
+}
+
+async function start(options: Partial<TokenRouterOptions<typeof alice>> = {}, onError?: ErrorRequestHandler) {
+  const events: AuthEvent[] = []
+  const list = [{ ...alice }]
+  const accounts = {
+    findByEmail: (email: string) => list.find((one) => one.email === email),
+    findById: (id: string) => list.find((one) => one.id === id),
+  }
+  const app = express()
+  const onEvent = (event: AuthEvent) => void events.push(event)
+  const own = options.logIn ? {} : { accounts, passwords: fastPasswords(), throttle: false as const }
+  app.use(tokenRouter<typeof alice>({ tokens: makeIssuer(), ...own, onEvent, ...options }))
+  if (onError) app.use(onError)
+  const send = client((await listen(app)).port)
+  const post = (body: object, path = '') => send({ ...asJson(body), method: 'POST', path: TOKEN_PATH + path })
+  const form = (text: string) => send({ ...asForm(text), method: 'POST', path: TOKEN_PATH })
+  return { post, form, send, events, list, account: list[0] as typeof alice }
+}
+
+const tokenOf = ({ body }: { body: string }) => decodePayload(JSON.parse(body).authenticationToken)
+
+describe('a sign-in with a step after the password', () => {
+  const extraFields = ['code']
+
+  it('asks for the code, refuses a wrong one, and accepts the right one', async () => {
+    const { post, events } = await start({ extraFields, beforeSignIn: asCode })
+    const asked = await post(GOOD)
+    expect(asked.status).toBe(403)
+    expect(asked.headers).toMatchObject({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
+    expect(JSON.parse(asked.body)).toEqual({
+      type: 'about:blank',
+      title: 'Forbidden',
+      status: 403,
+      code: 'code_required',
+      detail: 'Send the code of your app too.',
+    })
+    expect(JSON.parse((await post({ ...GOOD, code: '000000' })).body)).toMatchObject({ code: 'wrong_code' })
+    expect(await post({ ...GOOD, code: '123456' })).toMatchObject({ status: 200 })
+    expect(events.map((event) => 'code' in event && event.code)).toEqual(['code_required', 'wrong_code', false])
+    expect(events[0]).toMatchObject({ type: 'token.refused', accountId: alice.id })
+  })
+
+  it('reveals nothing before the password is right', async () => {
+    const beforeSignIn = vi.fn()
+    const { post, account } = await start({ beforeSignIn })
+    expectForbidden(await post({ ...GOOD, password: 'wrong' }))
+    expectForbidden(await post({ ...GOOD, email: 'nobody@example.com' }))
+    Object.assign(account, { disabled: true })
+    expectForbidden(await post(GOOD))
+    expect(beforeSignIn).not.toHaveBeenCalled()
+  })
+
+  it('counts a wrong code as a failed login, so that nobody can guess codes, and a missing one not', async () => {
+    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
+    const { post } = await start({ throttle, extraFields, beforeSignIn: asCode })
+    for (let times = 0; times < 5; times++) expect(await post(GOOD)).toMatchObject({ status: 403 })
+    for (const code of ['1', '2']) expect(await post({ ...GOOD, code })).toMatchObject({ status: 403 })
+    for (const body of [{ ...GOOD, code: '123456' }, GOOD, { ...GOOD, password: 'wrong' }]) {
+      expect(JSON.parse((await post(body)).body)).toMatchObject({ code: 'too_many_attempts' })
+    }
+  })
+
+  it('hides a right password behind the response of a wrong one, whatever the error of the step holds', async () => {
+    const thrown = new AuthError('invalid_credentials', { message: 'Wrong code', retryAfter: 7, accountId: 'other' })
+    const beforeSignIn = () => Promise.reject(thrown)
+    const { post, events } = await start({ beforeSignIn })
+    const [right, wrong] = [await post(GOOD), await post({ ...GOOD, password: 'wrong' })]
+    const { date: _, ...headers } = right.headers
+    expect(wrong).toMatchObject({ status: right.status, body: right.body, headers })
+    expectForbidden(right)
+    expect(events[0]).toMatchObject({ type: 'token.refused', code: 'invalid_credentials', accountId: alice.id })
+  })
+
+  it('counts a wrong code also when its refusal was changed to one that cannot be sent', async () => {
+    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
+    const beforeSignIn = () =>
+      Promise.reject(Object.assign(new SignInRefusal('wrong_code', { countAsFailure: true }), { message: '' }))
+    const { post } = await start({ throttle, beforeSignIn })
+    for (let times = 0; times < 2; times++) expectUnavailable(await post(GOOD))
+    expect(await post(GOOD)).toMatchObject({ status: 429 })
+  })
+
+  it('passes the host its own account, the named fields as they were sent, the request and a signal', async () => {
+    const seen: Parameters<BeforeSignIn<typeof alice>>[0][] = []
+    const beforeSignIn: BeforeSignIn<typeof alice> = (signIn) => void seen.push(signIn)
+    const { post, form, account } = await start({ extraFields: ['code', 'device', 'none'], beforeSignIn })
+    await post({ ...GOOD, code: 7, device: { name: ['x'] }, other: 1, __proto__: { none: 1 } })
+    await form(`${GOOD_FORM}&code=8&other=1`)
+    expect(seen[0]?.account).toBe(account)
+    expect(seen.map(({ fields }) => ({ ...fields }))).toStrictEqual([
+      { code: 7, device: { name: ['x'] } },
+      { code: '8' },
+    ])
+    expect(seen[0]?.req).toMatchObject({ method: 'POST' })
+    expect(seen[0]?.signal.aborted).toBe(false)
+    expect(Object.isFrozen(seen[0]?.fields)).toBe(true)
+  })
+
+  it('passes the fields to findByEmail, for tenants', async () => {
+    const findByEmail = vi.fn((_email: string, _context: object) => alice)
+    const { post } = await start({ accounts: { findByEmail }, extraFields: ['tenant'] })
+    await post({ ...GOOD, tenant: 'north' })
+    expect(findByEmail.mock.calls[0]?.[1]).toMatchObject({ fields: { tenant: 'north' }, req: { method: 'POST' } })
+  })
+
+  it.each<[string, unknown]>([
+    ['an error', new Error('down')],
+    ['an error with a status that is not exposed', Object.assign(new Error('no'), { status: 422 })],
+    ['an exposed error of the server', Object.assign(new Error('no'), { status: 500, expose: true })],
+    ['an exposed error with the status 399', Object.assign(new Error('no'), { status: 399, expose: true })],
+    ['an exposed error whose status is a text', Object.assign(new Error('no'), { status: '402', expose: true })],
+    ['an error whose "expose" is a text', Object.assign(new Error('no'), { status: 402, expose: 'yes' })],
+    ['a text', 'no'],
+  ])('responds 503 with an event when the step throws %s', async (_, thrown) => {
+    const { post, events } = await start({
+      beforeSignIn: () => {
+        throw thrown
+      },
+    })
+    expectUnavailable(await post(GOOD))
+    expect(events).toMatchObject([
+      { type: 'dependency.failed', dependency: 'internal', refused: true, error: thrown, accountId: alice.id },
+    ])
+  })
+
+  it('responds as to a wrong password when the step throws an AuthError with this code, and 503 for any other', async () => {
+    const { post } = await start({ beforeSignIn: () => Promise.reject(new AuthError('invalid_credentials')) })
+    expectForbidden(await post(GOOD))
+    const { post: other } = await start({ beforeSignIn: () => Promise.reject(new AuthError('invalid_token')) })
+    expectUnavailable(await other(GOOD))
+  })
+
+  it('takes one refusal for several sign-ins, and writes no account into it', async () => {
+    const refusal = new SignInRefusal('closed')
+    const { post, events } = await start({ beforeSignIn: () => Promise.reject(refusal) })
+    expect(JSON.parse((await post(GOOD)).body)).toMatchObject({ code: 'closed' })
+    expect(events).toMatchObject([{ accountId: alice.id }])
+    expect(refusal).not.toHaveProperty('accountId')
+  })
+
+  it('leaves nothing on the signal of a connection', async () => {
+    const { signal } = new AbortController()
+    const source = { network: '192.0.2.1', connection: undefined }
+    const task = { fields: {}, req: undefined, address: undefined, source, signal, timeout: 1000 }
+    const beforeSignIn = () => void expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await askBeforeSignIn(
+      { ...task, beforeSignIn },
+      { account: alice, original: alice, hostAccount: alice, user: alice },
+      () => {},
+    )
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  const RETURNED = 'beforeSignIn: must return nothing, or { lifetime, claims, scopes }, but returned'
+  const ADVICE = "To refuse the sign-in, throw new SignInRefusal('code')."
+  it.each<[string, unknown, string]>([
+    ['false', false, `${RETURNED} false. ${ADVICE}`],
+    ['a list', [], `${RETURNED} an empty array. ${ADVICE}`],
+    ['an unknown member', { scope: 'x' }, `${RETURNED} a member "scope". ${ADVICE}`],
+    ['scopes that are a text', { scopes: 'admin' }, 'beforeSignIn: "scopes" must be an array of scopes'],
+    ['a scope that the account does not have', { scopes: ['admin', 'root'] }, 'Add it to the account'],
+    ['claims that are a list', { claims: [] }, 'beforeSignIn: "claims" must be an object'],
+    ['a lifetime that is none', { lifetime: 'soon' }, 'beforeSignIn: "lifetime" must be'],
+  ])('responds 503 when the step returns %s, with an event that says it', async (_, returned, message) => {
+    const { post, events } = await start({ beforeSignIn: () => returned as never })
+    expectUnavailable(await post(GOOD))
+    expect(events).toMatchObject([{ error: { message: expect.stringContaining(message) } }])
+  })
+
+  it('accepts the sign-in when the step returns null', async () => {
+    const { post } = await start({ beforeSignIn: () => null })
+    expect(await post(GOOD)).toMatchObject({ status: 200 })
+  })
+
+  it('gives no scope to an account without scopes', async () => {
+    const { post, account, events } = await start({ beforeSignIn: () => ({ scopes: ['admin'] }) })
+    Object.assign(account, { scopes: undefined })
+    expectUnavailable(await post(GOOD))
+    expect(events).toMatchObject([{ error: { message: expect.stringContaining('does not have') } }])
+  })
+
+  it('ends a step that takes too long, and its signal aborts', async () => {
+    let signal: AbortSignal | undefined
+    const beforeSignIn: BeforeSignIn<object> = (signIn) => {
+      signal = signIn.signal
+      return new Promise<never>(() => {})
+    }
+    const { post } = await start({ beforeSignIn, timeout: '10ms' as never })
+    expectUnavailable(await post(GOOD))
+    expect(signal?.aborted).toBe(true)
+  })
+
+  it('aborts the signal when the client disconnects', async () => {
+    let signal: AbortSignal | undefined
+    const beforeSignIn: BeforeSignIn<object> = (signIn) => {
+      signal = signIn.signal
+      return new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(new Error('gone'))))
+    }
+    const app = express().use(
+      tokenRouter({
+        tokens: makeIssuer(),
+        accounts: () => alice,
+        passwords: fastPasswords(),
+        beforeSignIn,
+        onEvent() {},
+      }),
+    )
+    const { url } = await listen(app)
+    const controller = new AbortController()
+    const { headers, body } = asJson(GOOD)
+    const sent = fetch(url + TOKEN_PATH, { method: 'POST', headers, body, signal: controller.signal } as RequestInit)
+    await until(() => expect(signal).toBeDefined())
+    controller.abort()
+    await rejectionOf(sent)
+    await until(() => expect(signal?.aborted).toBe(true))
+    expect(signal?.aborted).toBe(true)
+  })
+
+  it('receives an aborted signal when the client disconnected while its password was checked', async () => {
+    const client = new AbortController()
+    const { hash } = fastPasswords()
+    const beforeSignIn = vi.fn((_signIn: { signal: AbortSignal }) => undefined)
+    const verify = async () => {
+      client.abort()
+      return true
+    }
+    const logIn = createLogin({ accounts: () => alice, passwords: { hash, verify }, beforeSignIn })
+    await logIn({ email: alice.email, password: 'x' }, { signal: client.signal })
+    expect(beforeSignIn.mock.calls[0]?.[0].signal.aborted).toBe(true)
+  })
+
+  it('reports a code that is a name of an object as a refusal', async () => {
+    const { post, events } = await start({ beforeSignIn: () => Promise.reject(new SignInRefusal('constructor')) })
+    expect(await post(GOOD)).toMatchObject({ status: 403 })
+    expect(events).toMatchObject([{ type: 'token.refused', code: 'constructor' }])
+  })
+
+  it("sends the refusal's status and headers", async () => {
+    const refusal = new SignInRefusal('terms_changed', {
+      status: 451,
+      headers: { 'X-Terms': '7', 'Retry-After': '60' },
+    })
+    const { post } = await start({ beforeSignIn: () => Promise.reject(refusal) })
+    const answer = await post(GOOD)
+    expect(answer).toMatchObject({ status: 451, headers: { 'x-terms': '7', 'retry-after': '60' } })
+    expect(JSON.parse(answer.body)).toMatchObject({
+      title: 'Unavailable For Legal Reasons',
+      detail: 'The sign-in was refused.',
+    })
+  })
+
+  it.each([
+    ['statusCode', 400],
+    ['status', 499],
+  ])("passes an exposed error to the host's error handler, with its %s and one event", async (name, status) => {
+    const thrown = Object.assign(new Error('Pay first'), { [name]: status, expose: true })
+    const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(error[name]).send(error.message)
+    const { post, events } = await start({ beforeSignIn: () => Promise.reject(thrown) }, onError)
+    expect(await post(GOOD)).toMatchObject({ status, body: 'Pay first', headers: { 'cache-control': 'no-store' } })
+    expect(events).toMatchObject([{ type: 'token.refused', code: 'sign_in_refused', accountId: alice.id }])
+  })
+
+  it("passes a refusal to the host's error handler with forwardErrors: 'all'", async () => {
+    const onError: ErrorRequestHandler = (error, _req, res, _next) =>
+      void res.status(418).set(error.headers).json(error)
+    const { post, events } = await start({ beforeSignIn: asCode, forwardErrors: 'all' }, onError)
+    const answer = await post(GOOD)
+    expect(answer).toMatchObject({ status: 418, headers: { 'cache-control': 'no-store' } })
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'code_required' })
+    expect(events).toHaveLength(1)
+  })
+})
+
+describe('the terms of a sign-in', () => {
+  const terms = { lifetime: '5m', claims: { amr: ['otp'], iss: 'x' }, scopes: ['reports:read'] }
+
+  it('shorten the token, narrow its scopes, and add claims', async () => {
+    const { post } = await start({ beforeSignIn: () => terms })
+    const { scope, amr, role, iat, exp, iss } = tokenOf(await post(GOOD)) as Record<string, number>
+    expect({ scope, amr, role }).toEqual({ scope: 'reports:read', amr: ['otp'], role: 'manager' })
+    expect(Number(exp) - Number(iat)).toBe(300)
+    expect(iss).not.toBe('x')
+  })
+
+  it.each<[string | undefined, string | undefined, number]>([
+    ['2m', '5m', 120],
+    ['5m', '2m', 120],
+    [undefined, '2m', 120],
+    ['2m', undefined, 120],
+    [undefined, '5h', 3600],
+  ])('never lengthen a token: the account has %s, the terms %s', async (ofAccount, lifetime, seconds) => {
+    const { post, account } = await start({ beforeSignIn: () => ({ lifetime }) })
+    Object.assign(account, { lifetime: ofAccount })
+    const { iat, exp } = tokenOf(await post(GOOD))
+    expect(Number(exp) - Number(iat)).toBe(seconds)
+  })
+
+  const refreshing = () => createSessions(memorySessions(), { refresh: { secret: SECRET } })
+  /** Returns the terms that a refresh token holds. */
+  const keptIn = ({ body }: { body: string }): unknown => {
+    const parts = String(JSON.parse(body).refreshToken).split('.')
+    return parts.length < 4 ? undefined : JSON.parse(Buffer.from(String(parts[2]), 'base64url').toString())
+  }
+
+  it.each<[string, SignInTerms | undefined, object | undefined]>([
+    ['none', undefined, undefined],
+    [
+      'those of the account',
+      { scopes: ['admin', 'reports:read'], claims: { role: 'manager' } },
+      { scopes: ['admin', 'reports:read'], claims: { role: 'manager' } },
+    ],
+    ['fewer scopes', { scopes: ['admin'] }, { scopes: ['admin'] }],
+    ['no scopes', { scopes: [] }, { scopes: [] }],
+    ['other claims', { claims: { org: 8, amr: ['otp'] } }, { claims: { org: 8, amr: ['otp'] } }],
+    ['a shorter lifetime', { lifetime: '2m' }, { lifetime: '2m' }],
+    ['a longer lifetime', { lifetime: '20m' }, { lifetime: '10m' }],
+    ['the same lifetime in seconds', { lifetime: 600 }, { lifetime: '10m' }],
+  ])('are in its refresh token, so that they hold when the account gets more: %s', async (_, returned, kept) => {
+    const { post, account } = await start({
+      sessions: refreshing(),
+      refresh: 'body',
+      beforeSignIn: () => returned,
+    })
+    Object.assign(account, { lifetime: '10m' })
+    expect(keptIn(await post(GOOD))).toEqual(kept)
+  })
+
+  it('fit a cookie: at most 1,536 bytes of JSON', async () => {
+    const claims = (length: number) => ({
+      claims: { long: 'x'.repeat(length - JSON.stringify({ claims: { long: '' } }).length) },
+    })
+    for (const [length, status] of [
+      [1536, 200],
+      [1537, 503],
+    ] as const) {
+      const { post, events } = await start({
+        sessions: refreshing(),
+        refresh: 'body',
+        beforeSignIn: () => claims(length),
+      })
+      expect(await post(GOOD)).toMatchObject({ status })
+      const error = status === 503 ? [{ message: expect.stringContaining('beforeSignIn: the claims and scopes') }] : []
+      expect(events.flatMap((event) => ('error' in event ? event.error : []))).toMatchObject(error)
+    }
+  })
+
+  it('stay after each refresh, without what the account has lost meanwhile', async () => {
+    const sessions = refreshing()
+    const options = {
+      sessions,
+      refresh: 'body',
+      beforeSignIn: () => ({ ...terms, scopes: ['reports:read', 'admin'].slice(0, 1) }),
+    } as const
+    const { post, account } = await start(options)
+    let { refreshToken } = JSON.parse((await post(GOOD)).body)
+    for (let times = 0; times < 2; times++) {
+      const answer = await post({ refreshToken }, '/refresh')
+      const { scope, amr, role, iat, exp } = tokenOf(answer)
+      expect({ scope, amr, role }).toEqual({ scope: 'reports:read', amr: ['otp'], role: 'manager' })
+      expect(Number(exp) - Number(iat)).toBe(300)
+      ;({ refreshToken } = JSON.parse(answer.body))
+    }
+    Object.assign(account, { scopes: ['admin'], claims: { role: 'clerk' } })
+    const { scope, role } = tokenOf(await post({ refreshToken }, '/refresh'))
+    expect({ scope, role }).toEqual({ scope: undefined, role: 'clerk' })
+  })
+
+  it('stay after a refresh although the account has got more since, also where the sign-in had all that it had', async () => {
+    const same = { scopes: ['reports:read'], lifetime: '5m', claims: { role: 'manager' } }
+    const options = { sessions: refreshing(), refresh: 'body', beforeSignIn: () => same } as const
+    const { post, account } = await start(options)
+    Object.assign(account, same)
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    Object.assign(account, { scopes: ['reports:read', 'admin'], lifetime: '20m', claims: { role: 'owner' } })
+    const { scope, role, iat, exp } = tokenOf(await post({ refreshToken }, '/refresh'))
+    expect({ scope, role }).toEqual({ scope: 'reports:read', role: 'manager' })
+    expect(Number(exp) - Number(iat)).toBe(300)
+  })
+
+  it('stay after a refresh where they take a claim of the account away', async () => {
+    const beforeSignIn = () => ({ claims: { role: undefined } })
+    const { post } = await start({ sessions: refreshing(), refresh: 'body', beforeSignIn })
+    const answer = await post(GOOD)
+    const { refreshToken } = JSON.parse(answer.body)
+    for (const token of [tokenOf(answer), tokenOf(await post({ refreshToken }, '/refresh'))]) {
+      expect({ role: token['role'], org: token['org'] }).toEqual({ role: undefined, org: 7 })
+    }
+  })
+
+  it('stay after a refresh when a function around the login has narrowed them', async () => {
+    const accounts = memoryAccounts([alice])
+    const own = createLogin({ accounts, passwords: fastPasswords(), throttle: false })
+    const logIn: typeof own = async (credentials, from) => {
+      const { account, subject } = await own(credentials, from)
+      return { account, subject: { ...subject, scopes: [], claims: { org: 7 } } }
+    }
+    const { post } = await start({ logIn, accounts, sessions: refreshing(), refresh: 'body' })
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    const { scope, role, org } = tokenOf(await post({ refreshToken }, '/refresh'))
+    expect({ scope, role, org }).toEqual({ scope: undefined, role: undefined, org: 7 })
+    expect(keptIn(await post(GOOD))).toEqual({ scopes: [], without: ['role'] })
+  })
+
+  const hostLogin = (subject: object) => async () => ({
+    account: { id: alice.id },
+    subject: { accountId: alice.id, ...subject },
+  })
+
+  it('stay after a refresh for a login of the host itself, whose time is the time of the sign-in', async () => {
+    const accounts = memoryAccounts([alice])
+    const logIn = hostLogin({ scopes: ['admin'] })
+    const { post } = await start({ logIn, accounts, sessions: refreshing(), refresh: 'body' })
+    const answer = await post(GOOD)
+    expect(tokenOf(answer)['auth_time']).toBe(tokenOf(answer)['iat'])
+    const { refreshToken } = JSON.parse(answer.body)
+    expect(tokenOf(await post({ refreshToken }, '/refresh'))['scope']).toBe('admin')
+  })
+
+  it('are no scopes and no claims for a login of the host itself that returns only the account id', async () => {
+    const accounts = memoryAccounts([alice])
+    const { post } = await start({ logIn: hostLogin({}), accounts, sessions: refreshing(), refresh: 'body' })
+    expect(keptIn(await post(GOOD))).toEqual({ scopes: [], without: ['role', 'org'] })
+  })
+
+  it('need no look-up for a login of the host itself without refresh', async () => {
+    const sessions = createSessions(memorySessions())
+    const { post } = await start({ logIn: hostLogin({}), sessions })
+    expect(await post(GOOD)).toMatchObject({ status: 200 })
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it.each<[string, () => unknown, number, object]>([
+    ['gone', () => undefined, 403, { type: 'token.refused', reason: 'unknown_account', accountId: alice.id }],
+    ['not found in time', hang, 503, { dependency: 'accounts', error: { message: 'no result within 1 ms' } }],
+  ])('start no session for a login of the host itself whose account is %s', async (_, findById, status, event) => {
+    const accounts = { findByEmail: () => undefined, findById: findById as never }
+    const sessions = refreshing()
+    const logIn = hostLogin({})
+    const { post, events } = await start({ logIn, accounts, sessions, refresh: 'body', timeout: '1ms' })
+    expect(await post(GOOD)).toMatchObject({ status })
+    expect(events).toMatchObject([event])
+    expect(await sessions.list(alice.id)).toEqual([])
+  })
+
+  it('cannot be changed in a refresh token', async () => {
+    const { post } = await start({ sessions: refreshing(), refresh: 'body', beforeSignIn: () => terms })
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    const [id, generation, kept, mac] = String(refreshToken).split('.')
+    const wide = Buffer.from('{}').toString('base64url')
+    for (const forged of [
+      [id, generation, mac],
+      [id, generation, wide, mac],
+      [id, generation, '', mac],
+    ]) {
+      expectForbidden(await post({ refreshToken: forged.join('.') }, '/refresh'))
+    }
+    expect(JSON.parse(Buffer.from(String(kept), 'base64url').toString())).toMatchObject({ scopes: ['reports:read'] })
+  })
+
+  it('are refused with 503 when a cookie could not hold them, and no session remains', async () => {
+    const sessions = refreshing()
+    const { post } = await start({
+      sessions,
+      refresh: 'body',
+      beforeSignIn: () => ({ claims: { long: 'x'.repeat(2000) } }),
+    })
+    expectUnavailable(await post(GOOD))
+    expect(await sessions.list(alice.id)).toEqual([])
+  })
+})
+
+describe('the option credentials', () => {
+  type Nested = { user: Record<string, unknown> }
+
+  it('reads a nested body, and passes on the other members of what it returns', async () => {
+    const seen: object[] = []
+    const { post } = await start({
+      credentials: ({ user }: Nested) => ({ email: user['mail'], password: user['pass'], device: user['device'] }),
+      beforeSignIn: ({ fields }) => void seen.push({ ...fields }),
+    })
+    const user = { mail: GOOD.email, pass: GOOD.password, device: 'x', other: 1 }
+    expect(await post({ user })).toMatchObject({ status: 200 })
+    expect(seen).toEqual([{ device: 'x' }])
+  })
+
+  it('passes all that it returns to a function of the host around a login', async () => {
+    const logIn = vi.fn(() => Promise.reject(new AuthError('invalid_credentials')))
+    const { post } = await start({ logIn, credentials: ({ user }: Nested) => user })
+    expectForbidden(await post({ user: { ...GOOD, code: 1 } }))
+    expect(logIn.mock.calls).toEqual([[{ ...GOOD, code: 1 }, expect.anything()]])
+  })
+
+  it('passes on only what extraFields names, where both are given', async () => {
+    const seen: object[] = []
+    const credentials = ({ user }: Nested) => user
+    const { post } = await start({
+      credentials,
+      extraFields: ['code'],
+      beforeSignIn: ({ fields }) => void seen.push({ ...fields }),
+    })
+    await post({ user: { ...GOOD, code: 1, other: 2 } })
+    expect(seen).toEqual([{ code: 1 }])
+  })
+
+  it.each<[string, unknown]>([
+    ['another shape', { email: 1 }],
+    ['no object', []],
+    ['a member of the wrong type', { user: { email: 1, password: 'x' } }],
+  ])('responds 400 to a body with %s', async (_, body) => {
+    const { post } = await start({
+      credentials: ({ user }: Nested) => ({ email: user['email'], password: user['password'] }),
+    })
+    expectBadRequest(await post(body as object))
+  })
+
+  it('that is an async function causes 503 with an event, and a body that it does not understand does not end the process', async () => {
+    const { post, events } = await start({ credentials: async ({ user }: Nested) => ({ ...GOOD, id: user['id'] }) })
+    const unhandled = fatalErrors()
+    for (const body of [{ user: GOOD }, {}]) expectUnavailable(await post(body))
+    await settled()
+    expect(unhandled).toEqual([])
+    expect(events).toMatchObject(
+      Array(2).fill({ type: 'dependency.failed', error: { message: expect.stringContaining('a Promise') } }),
+    )
+  })
+
+  it('is not called for a body that is no object', async () => {
+    const { post } = await start({ credentials: () => GOOD })
+    expect(await post({})).toMatchObject({ status: 200 })
+    expectBadRequest(await post([]))
+  })
+
+  it("passes its error to the host's error handler with forwardErrors: 'all', as the cause of the refusal", async () => {
+    const cause = new Error('another shape')
+    const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(418).json(error.cause === cause)
+    const credentials = () => {
+      throw cause
+    }
+    const { post } = await start({ credentials, forwardErrors: 'all' }, onError)
+    expect(await post({})).toMatchObject({ status: 418, body: 'true' })
+  })
+})
+
+describe('createLogin with a step after the password', () => {
+  const make = (beforeSignIn: BeforeSignIn<typeof alice, unknown>) =>
+    createLogin<typeof alice>({
+      accounts: () => alice,
+      passwords: fastPasswords(),
+      throttle: false,
+      extraFields: ['code'],
+      beforeSignIn,
+    })
+
+  it('takes the further fields beside the credentials, and rejects with the refusal', async () => {
+    const logIn = make(asCode as never)
+    expect(await logIn({ ...GOOD, code: '123456' })).toMatchObject({ subject: { accountId: alice.id } })
+    const refusal = await rejectionOf(logIn(GOOD))
+    expect(refusal).toMatchObject({ name: 'SignInRefusal', code: 'code_required', status: 403, statusCode: 403 })
+    expect(JSON.parse(JSON.stringify(refusal))).toMatchObject({ code: 'code_required' })
+  })
+
+  it('rejects with the exposed error itself', async () => {
+    const thrown = Object.assign(new Error('Pay first'), { status: 402, expose: true })
+    expect(await rejectionOf(make(() => Promise.reject(thrown))(GOOD))).toBe(thrown)
+  })
+
+  it('sends its refusals with authErrors from a custom route, with one event', async () => {
+    const events: AuthEvent[] = []
+    const onEvent = (event: AuthEvent) => void events.push(event)
+    const logIn = createLogin<typeof alice>({
+      accounts: () => alice,
+      passwords: fastPasswords(),
+      throttle: false,
+      onEvent,
+      beforeSignIn: asCode as never,
+    })
+    const app = express().use(express.json())
+    app.post('/custom', async (req, res) => void res.json(await logIn(req.body, req)))
+    app.use(authErrors({ onEvent }))
+    const send = client((await listen(app)).port)
+    const answer = await send({ ...asJson(GOOD), method: 'POST', path: '/custom' })
+    expect(answer).toMatchObject({ status: 403, headers: { 'content-type': 'application/problem+json' } })
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'code_required' })
+    expect(events).toMatchObject([{ type: 'token.refused', code: 'code_required' }])
+  })
+
+  it('needs no login: authErrors sends and reports a refusal that a custom route throws', async () => {
+    const onEvent = vi.fn()
+    const app = express().get('/custom', () => {
+      throw new SignInRefusal('closed')
+    })
+    app.use(authErrors({ onEvent }))
+    const answer = await client((await listen(app)).port)({ method: 'GET', path: '/custom' })
+    expect(answer).toMatchObject({ status: 403, headers: { 'cache-control': 'no-store' } })
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'token.refused', code: 'closed' }]])
+  })
+
+  it('keeps its fields in tokenRouter, which reports a refusal once', async () => {
+    const { post, events } = await start({ logIn: make(asCode as never) })
+    expect(await post({ ...GOOD, code: '123456' })).toMatchObject({ status: 200 })
+    expect(JSON.parse((await post(GOOD)).body)).toMatchObject({ code: 'code_required' })
+    expect(events.map(({ type }) => type)).toEqual(['token.issued', 'token.refused'])
+  })
+
+  it('passes the fields that the router names to a function around it', async () => {
+    const own = make(asCode as never)
+    const logIn = vi.fn((credentials: Parameters<typeof own>[0]) => own(credentials))
+    const { post } = await start({ logIn, extraFields: ['code'] })
+    expect(await post({ ...GOOD, code: '123456', other: 1 })).toMatchObject({ status: 200 })
+    expect(logIn.mock.calls[0]?.[0]).toEqual({ ...GOOD, code: '123456' })
+    expect(JSON.parse((await post(GOOD)).body)).toMatchObject({ code: 'code_required' })
+  })
+})
+
+describe('SignInRefusal', () => {
+  const CODE = 'SignInRefusal: the code must be a text like "code_required", of at most 64 characters'
+  const STATUS = 'option "status" must be a status, a whole number from 400 to 499'
+  const HEADERS = `option "headers" must be an object of header lines, like { 'Retry-After': '60' }`
+  it.each<[string, unknown, object, string]>([
+    ['no code', undefined, {}, CODE],
+    ['a number as a code', 7, {}, CODE],
+    ['a code with a space', 'code required', {}, CODE],
+    ['a code with a space at its beginning', ' code', {}, CODE],
+    ['a code with a space at its end', 'code ', {}, CODE],
+    ['a code of 65 characters', 'x'.repeat(65), {}, CODE],
+    ['a code of AuthError', 'invalid_credentials', {}, '"invalid_credentials" is a code of AuthError. Choose another'],
+    ['a status of the server', 'x', { status: 500 }, STATUS],
+    ['a status of a success', 'x', { status: 399 }, STATUS],
+    ['an empty detail', 'x', { detail: '' }, 'option "detail" must be a non-empty string'],
+    ['headers that are a list', 'x', { headers: [] }, HEADERS],
+    ['a header with a line break', 'x', { headers: { 'X-A': 'a\r\nb' } }, HEADERS],
+    ['a header that is a number', 'x', { headers: { 'Retry-After': 60 } }, HEADERS],
+    ['a header whose name has a space at its end', 'x', { headers: { 'X-A ': 'a' } }, HEADERS],
+    ['a header whose name has a space at its beginning', 'x', { headers: { ' X-A': 'a' } }, HEADERS],
+    ['one of two headers that is a number', 'x', { headers: { 'X-A': 'a', 'X-B': 1 } }, HEADERS],
+    ['a header without a name', 'x', { headers: { '': 'a' } }, HEADERS],
+    ['a misspelt option', 'x', { countsAsFailure: true }, 'SignInRefusal: unknown option "countsAsFailure". Did you'],
+    ['the detail as "message"', 'x', { message: 'x' }, 'Did you mean "detail"'],
+    ['the detail as "title"', 'x', { title: 'x' }, 'Did you mean "detail"'],
+    ['the status as "statusCode"', 'x', { statusCode: 400 }, 'Did you mean "status"'],
+  ])('throws a TypeError for %s', (_, code, options, message) => {
+    expectMisuse(() => new SignInRefusal(code as string, options), message)
+  })
+
+  it.each([
+    'cache-control',
+    'Connection',
+    'content-type',
+    'Content-Length',
+    'pragma',
+    'set-cookie',
+    'transfer-encoding',
+    'www-authenticate',
+  ])('throws a TypeError for the header %s, which belongs to the response', (name) => {
+    expectMisuse(() => new SignInRefusal('x', { headers: { [name]: 'a' } }), HEADERS)
+    const headers = { [`X-${name}`]: 'a', [`${name.replace('ontent-', 'ontents-')}-X`]: 'a' }
+    expect(new SignInRefusal('x', { headers }).headers).toEqual(headers)
+  })
+
+  it('holds what it was given, and a cause only where there is one', () => {
+    const cause = new Error('bad')
+    const code = 'x'.repeat(64)
+    expect(new SignInRefusal(code, { status: 400, detail: 'No', cause })).toMatchObject({ code, message: 'No', cause })
+    const refusal = new SignInRefusal('x', { status: 499, headers: { 'X-A': '' } })
+    expect(refusal).toMatchObject({ status: 499, statusCode: 499, headers: { 'X-A': '' }, countAsFailure: false })
+    expect(Object.hasOwn(refusal, 'cause')).toBe(false)
+  })
+})
+
+describe('the options of a step after the password', () => {
+  const make = (options: object) => tokenRouter({ tokens: makeIssuer(), accounts: () => alice, ...options })
+  it.each<[string, object, string]>([
+    ['extraFields that is a text', { extraFields: 'code' }, 'option "extraFields"'],
+    ['extraFields with the password', { extraFields: ['password'] }, 'without "email" and "password"'],
+    ['beforeSignIn that is no function', { beforeSignIn: true }, 'option "beforeSignIn"'],
+    ['credentials beside fields', { credentials: () => 1, fields: { email: 'user' } }, '"fields" has no effect'],
+    [
+      'beforeSignIn beside logIn',
+      { accounts: undefined, logIn: async () => 1, beforeSignIn() {} },
+      '"beforeSignIn" has no effect',
+    ],
+  ])('throw a TypeError for %s', (_, options, message) => {
+    expectMisuse(() => make(options), message)
+  })
+})
