@@ -27,6 +27,7 @@ export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Probl
 export type {
   AuthErrorCode,
   Dependency,
+  HookOption,
   LimitName,
   LoginRefusal,
   RefreshRefusal,

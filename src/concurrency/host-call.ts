@@ -1,5 +1,5 @@
 import { AuthError, isAuthError } from '../errors/auth-error.js'
-import type { AuthErrorCode, Dependency } from '../errors/codes.js'
+import type { AuthErrorCode, Dependency, HookOption } from '../errors/codes.js'
 import { refusalOfHost } from '../errors/sign-in-refusal.js'
 import { duration } from '../options/checks.js'
 import { withoutSecrets } from '../options/misuse.js'
@@ -16,8 +16,8 @@ interface HostCallOptions<T> {
   passThrough?: readonly AuthErrorCode[]
   /** Passes on a `SignInRefusal`, and an error of the host that a client may see. */
   mayRefuse?: boolean
-  /** The account or the issuer that the call is about, for the event of a failure. */
-  about?: { accountId?: string; issuer?: string } | undefined
+  /** The account, the issuer or the option that the call is about, for the event of a failure. */
+  about?: { accountId?: string; issuer?: string; option?: HookOption } | undefined
   /** Called with a result that comes after the time limit, to release what it holds. */
   late?: ((result: T) => void) | undefined
 }

@@ -6,6 +6,7 @@ import { attempt, bare, own } from '../options/values.js'
 import {
   type AuthErrorCode,
   type Dependency,
+  type HookOption,
   type LimitName,
   type LoginRefusal,
   type Part,
@@ -29,6 +30,7 @@ export interface AuthErrorDetails {
   scope?: readonly string[]
   maxAge?: number
   dependency?: Dependency
+  option?: HookOption
   limit?: LimitName
   message?: string
   retryAfter?: number
@@ -36,7 +38,17 @@ export interface AuthErrorDetails {
 }
 
 /** The details that become members of the error. */
-const DETAILS = ['reason', 'accountId', 'tokenId', 'issuer', 'scope', 'maxAge', 'dependency', 'limit'] as const
+const DETAILS = [
+  'reason',
+  'accountId',
+  'tokenId',
+  'issuer',
+  'scope',
+  'maxAge',
+  'dependency',
+  'option',
+  'limit',
+] as const
 
 /** The names of the statuses, as Node 20 has them. A client that has disconnected sees no 499. */
 const TITLES: Readonly<Record<number, string>> = bare<Record<Exclude<RefusalStatus, 499>, string>>({
@@ -93,6 +105,8 @@ export class AuthError extends Error {
   declare readonly maxAge?: number
   /** The host's dependency that failed (`unavailable`). */
   declare readonly dependency?: Dependency
+  /** The option whose function failed, if the dependency is `hook`. */
+  declare readonly option?: HookOption
   /** The failed-login limit that is used up (`too_many_attempts`). Never sent to the client. */
   declare readonly limit?: LimitName
   /**

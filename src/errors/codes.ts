@@ -50,7 +50,13 @@ export type RefreshRefusal =
 /** The failed-login limit that refused a login. The page docs/reference/options.md describes the limits. */
 export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
 
-/** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
+/** The options whose function is called for a request. When it fails, the event names the option. */
+export type HookOption = 'allow' | 'beforeSignIn' | 'logIn' | 'refresh' | 'respond' | 'sessionLabel' | 'tokenFrom'
+
+/**
+ * The host's dependencies that can fail. `hook` is a function of the host, which `option` names. `internal` is an unforeseen error of this
+ * package.
+ */
 export type Dependency =
   | 'accounts'
   | 'passwords'
@@ -59,6 +65,7 @@ export type Dependency =
   | 'keys'
   | 'throttle'
   | 'codes'
+  | 'hook'
   | 'internal'
 
 /**

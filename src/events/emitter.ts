@@ -1,5 +1,4 @@
-import type { Dependency } from '../errors/codes.js'
-import { ignoringErrors } from '../options/values.js'
+import { bare, ignoringErrors } from '../options/values.js'
 import { describeError } from './describe-error.js'
 import type { AuthEvent, AuthObserver, EventBase } from './events.js'
 
@@ -18,12 +17,14 @@ export function warn(message: string): void {
   process.emitWarning(message, 'ExpressTokenEndpointWarning')
 }
 
-/** Creates the default observer. It emits a process warning for each dependency's first failure, which would leave no trace. */
+/** Creates the default observer. It emits a process warning for the first failure of each dependency and hook, which would leave no trace. */
 function warnOfFirstFailures(): AuthObserver {
-  const warned = new Set<Dependency>()
+  const warned = new Set<string>()
   return (event) => {
-    if (event.type !== 'dependency.failed' || warned.has(event.dependency)) return
-    warned.add(event.dependency)
-    warn(`${event.dependency} failed: ${describeError(event.error)}. Set onEvent to receive every failure`)
+    if (event.type !== 'dependency.failed') return
+    const { dependency, option: name = dependency } = bare(event)
+    if (warned.has(name)) return
+    warned.add(name)
+    warn(`${name} failed: ${describeError(event.error)}. Set onEvent to receive every failure`)
   }
 }

@@ -1,6 +1,7 @@
 import type {
   AuthErrorCode,
   Dependency,
+  HookOption,
   LimitName,
   LoginRefusal,
   RefreshRefusal,
@@ -140,6 +141,8 @@ export interface DependencyFailedEvent extends EventBase {
   type: 'dependency.failed'
   /** The dependency that failed. */
   dependency: Dependency
+  /** The option whose function failed. Only if the dependency is `hook`. */
+  option?: HookOption
   /** True when the request got `503` because of the failure. When false, a second event reports how the request ended. */
   refused: boolean
   /** The account whose password could not be checked. Only on failures of the password check. */

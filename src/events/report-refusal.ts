@@ -41,9 +41,9 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
 }
 
 export function refusalEvent(part: Part, error: CallRefusal): NewEvent<AuthEvent> {
-  const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error as AuthError)
+  const { code, reason, accountId, tokenId, issuer, dependency, option, limit } = bare(error as AuthError)
   if (dependency) {
-    const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }
+    const about = { ...(option && { option }), ...(accountId && { accountId }), ...(issuer && { issuer }) }
     return { type: 'dependency.failed', dependency, refused: true, ...about, error: error.cause }
   }
   const type = TOKEN_PARTS.includes(part) ? (own(TOKEN_EVENTS, code) ?? 'token.refused') : 'bearer.refused'

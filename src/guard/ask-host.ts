@@ -56,7 +56,8 @@ async function requireAllowed(
   timeout: number,
 ): Promise<void> {
   const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, hostAccount, auth))
-  if (!(await callHost('internal', ask, { timeout }))) throw new AuthError('forbidden', factsOf(auth))
+  if (!(await callHost('hook', ask, { timeout, about: { option: 'allow' } })))
+    throw new AuthError('forbidden', factsOf(auth))
 }
 
 /** Refuses a token that the host has revoked. */

@@ -36,6 +36,6 @@ export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMe
     throw new TypeError(`tokenFrom: must return a text or undefined, but returned ${describe(text)}`)
   } catch (cause) {
     if (isAuthError(cause) && ['invalid_token', 'invalid_request'].includes(cause.code)) throw cause
-    throw new AuthError('unavailable', { dependency: 'internal', cause })
+    throw new AuthError('unavailable', { dependency: 'hook', option: 'tokenFrom', cause })
   }
 }

@@ -19,7 +19,7 @@ const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
  * @param timeout the time limit of a function of the host, in milliseconds
  */
 export function loginPortOf(login: Login, timeout: number): LoginPort {
-  const options = { timeout, passThrough: LOGIN_CODES, mayRefuse: true }
+  const options = { timeout, passThrough: LOGIN_CODES, mayRefuse: true, about: { option: 'logIn' } } as const
   return (
     (brandOf('Login', login) as LoginPort | undefined) ?? {
       onEvent: undefined,
@@ -27,9 +27,8 @@ export function loginPortOf(login: Login, timeout: number): LoginPort {
       refuseAddress: () => undefined,
       logIn: async ({ email, password, fields }, { req, source }) => {
         const credentials = { ...fields, email, password }
-        return readResult(
-          await limitHostLogins(source, () => callHost('internal', () => login(credentials, req), options)),
-        )
+        const logIn = async () => readResult(await login(credentials, req))
+        return limitHostLogins(source, () => callHost('hook', logIn, options))
       },
     }
   )

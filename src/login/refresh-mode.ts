@@ -37,7 +37,7 @@ export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>
       if (MODES.includes(mode)) return mode as RefreshMode | undefined
       throw new TypeError("tokenRouter: the function \"refresh\" must return 'cookie', 'body' or undefined")
     } catch (cause) {
-      throw new AuthError('unavailable', { dependency: 'internal', cause })
+      throw new AuthError('unavailable', { dependency: 'hook', option: 'refresh', cause })
     }
   }
 }) as Check<((req: Request) => RefreshMode | undefined) | undefined>

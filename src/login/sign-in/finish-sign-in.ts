@@ -50,7 +50,7 @@ interface BegunSession {
 export function createFinish(settings: FinishSettings) {
   const { tokens, path, timeout, sessions, sessionLabel, refresh } = settings
   const issue = createIssuing(settings)
-  const calls = { timeout, passThrough: CALL_CODES }
+  const labelCalls = { timeout, passThrough: CALL_CODES, about: { option: 'sessionLabel' } } as const
 
   return function finishSignIn(task: KnownSignIn): Promise<[Issued, HttpResponse]> {
     const { origin, res } = task
@@ -108,7 +108,7 @@ export function createFinish(settings: FinishSettings) {
     if (!sessions) return
     const { req, origin, subject, isWanted } = task
     const { address } = origin
-    const label = task.label ?? (sessionLabel && (await callHost('internal', () => sessionLabel(req), calls)))
+    const label = task.label ?? (sessionLabel && (await callHost('hook', () => sessionLabel(req), labelCalls)))
     const userAgent = headerOf(req, 'user-agent') as string | undefined
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
     await startSession({ sessions, session, confirm: lookUp?.confirm, isWanted, timeout, refreshing })

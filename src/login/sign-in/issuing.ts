@@ -35,7 +35,8 @@ export function createIssuing({ tokens, respond, timeout }: IssuingSettings) {
     const { token, expiresAt } = issued
     if (!respond) return { ...issued, text: tokenText(issued) }
     const given = { token, expiresAt, account: account as UserOf<Account>, req }
-    return { ...issued, text: textOf(await callHost('internal', () => respond(given), calls)) }
+    const makeText = async () => textOf(await respond(given))
+    return { ...issued, text: await callHost('hook', makeText, { ...calls, about: { option: 'respond' } }) }
   }
 }
 

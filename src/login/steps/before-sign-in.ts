@@ -58,10 +58,10 @@ export async function askBeforeSignIn(
   try {
     const ask = async () =>
       readTerms(await beforeSignIn({ account: hostAccount, fields, req, signal: ended.signal }), account)
-    const about = { accountId: account.id }
+    const about = { accountId: account.id, option: 'beforeSignIn' } as const
     const step = ask()
     asked(step)
-    return await callHost('internal', () => step, {
+    return await callHost('hook', () => step, {
       timeout,
       mayRefuse: true,
       passThrough: ['invalid_credentials'],

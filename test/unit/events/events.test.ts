@@ -32,11 +32,16 @@ describe('an event', () => {
     fail('accounts', new Error('no connection'))
     fail('accounts', new Error('again'))
     fail('keys', 'gone')
+    for (const option of ['respond', 'allow', 'respond'] as const)
+      emit({ address: undefined }, { type: 'dependency.failed', dependency: 'hook', option, refused: true, error: 1 })
     const type = 'ExpressTokenEndpointWarning'
     const place = expect.stringMatching(/^accounts failed: Error at .*events\.test\.ts:\d+:\d+\. Set onEvent to/)
     expect(warned.mock.calls).toEqual([
       [place, type],
-      ['keys failed: what was thrown is not an Error. Set onEvent to receive every failure', type],
+      ...['keys', 'respond', 'allow'].map((name) => [
+        `${name} failed: what was thrown is not an Error. Set onEvent to receive every failure`,
+        type,
+      ]),
     ])
   })
 })

@@ -110,7 +110,7 @@ describe('a guard with tokenFrom', () => {
     const { get, events } = await start({ tokenFrom: broken as never })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })
     const error = { message: expect.stringContaining(message) }
-    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', error }])
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'hook', option: 'tokenFrom', error }])
   })
 
   it('refuses a token that the function says is invalid', async () => {
@@ -199,7 +199,7 @@ describe('a guard with allow', () => {
     const { get, events } = await start({ accounts: makeStore(), allow: allow as never, timeout: '20ms' })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })
     const error = { message: expect.stringContaining(message) }
-    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', error }])
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'hook', option: 'allow', error }])
   })
 })
 

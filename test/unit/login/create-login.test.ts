@@ -308,16 +308,21 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     expect(own).toHaveBeenCalledOnce()
   })
 
-  it.each<[string, () => object]>([
-    ['a function around the login', () => ({ logIn: () => new Promise(() => {}) })],
+  it.each<[string, () => object, object]>([
+    [
+      'a function around the login',
+      () => ({ logIn: () => new Promise(() => {}) }),
+      { dependency: 'hook', option: 'logIn' },
+    ],
     [
       'an issuer of the host',
       () => ({ logIn: loginWith(), tokens: { ...tokens, issue: () => new Promise(() => {}) } }),
+      { dependency: 'internal' },
     ],
-  ])('%s that never ends is a 503 after the timeout', async (_what, options) => {
+  ])('%s that never ends is a 503 after the timeout', async (_what, options, failed) => {
     const onEvent = vi.fn()
     await post(appOf({ ...options(), timeout: '30ms', onEvent })).expect(503)
-    expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency: 'internal', refused: true }]])
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', ...failed, refused: true }]])
   })
 
   it('lets at most 16 calls of a function of the host wait for one connection, and 1,024 for one network', async () => {
@@ -403,12 +408,13 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     ['returns nothing', (async () => {}) as never, INCOMPLETE],
     ['returns only an account', (async () => ({ account: {} })) as never, INCOMPLETE],
     ['returns only a subject', (async () => ({ subject: { accountId: 'acc-1' } })) as never, INCOMPLETE],
-    ['returns a subject without an id', (async () => ({ account: {}, subject: {} })) as never],
   ])('a function of the host that %s is a 503, and no token', async (_what, logIn, message = '') => {
     const events: AuthEvent[] = []
     await post(appOf({ logIn, onEvent: (event: AuthEvent) => events.push(event) })).expect(503)
     const error = expect.objectContaining({ message: expect.stringContaining(message) })
-    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true, error }])
+    expect(events).toMatchObject([
+      { type: 'dependency.failed', dependency: 'hook', option: 'logIn', refused: true, error },
+    ])
   })
 
   it.each<[string, object, RegExp]>([
@@ -491,7 +497,9 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
         onEvent: (e: AuthEvent) => events.push(e),
       }).expect(503)
       expect(body).toMatchObject({ code: 'unavailable' })
-      expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true }])
+      expect(events).toMatchObject([
+        { type: 'dependency.failed', dependency: 'hook', option: 'respond', refused: true },
+      ])
     })
 
     it('that returns no object has a clear error', async () => {

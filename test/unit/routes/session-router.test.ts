@@ -345,7 +345,9 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     await until(() => expect(events).toHaveLength(1))
     await settled()
     expect([await store.list('acc-1'), before.length]).toEqual([before, 1])
-    expect(events[0]).toMatchObject(status === 503 ? { dependency: 'internal' } : { code: 'client_closed_request' })
+    expect(events[0]).toMatchObject(
+      status === 503 ? { dependency: 'hook', option: 'respond' } : { code: 'client_closed_request' },
+    )
   })
 
   it.each(['add', 'remove'])('an %s slower than the router has a 503, and leaves no session', async (slow) => {
@@ -386,8 +388,8 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
   })
 
   it.each([
-    ['throws', () => expect.fail('label'), 'internal'],
-    ['hangs', hang, 'internal'],
+    ['throws', () => expect.fail('label'), 'hook'],
+    ['hangs', hang, 'hook'],
     ['returns a number', () => 7, 'sessions'],
   ])('a sessionLabel that %s is a 503', async (_how, sessionLabel, dependency) => {
     const { logIn, events } = await start({ router: { sessionLabel: sessionLabel as never } })

@@ -166,7 +166,14 @@ describe('a sign-in with a step after the password', () => {
     })
     expectUnavailable(await post(GOOD))
     expect(events).toMatchObject([
-      { type: 'dependency.failed', dependency: 'internal', refused: true, error: thrown, accountId: alice.id },
+      {
+        type: 'dependency.failed',
+        dependency: 'hook',
+        option: 'beforeSignIn',
+        refused: true,
+        error: thrown,
+        accountId: alice.id,
+      },
     ])
   })
 
