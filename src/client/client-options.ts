@@ -1,6 +1,5 @@
 import { isExposed } from '../options/urls.js'
 import { bare } from './read.js'
-import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
 /** The credentials of an account, and further members of the request body: JSON values, which are sent as they are. */
 export interface Credentials {
@@ -87,11 +86,6 @@ export interface TokenClientOptions {
    * The function must not wait for a call that gets the same demand.
    */
   onStepUp?: ((response: Response) => boolean | PromiseLike<boolean>) | undefined
-  /**
-   * Shares one sign-in between the tabs of an origin: `shareBetweenTabs()`. Keeps the token for a reload: `keepInTab()`. For both, pass
-   * `keepInTab(shareBetweenTabs())`. Default: each tab signs in, and again after a reload.
-   */
-  tabs?: TabSharing | undefined
   /** Sends all requests. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
@@ -108,7 +102,6 @@ const DEFAULTS: {
   timeout: 10,
   maxWait: 30,
   onStepUp: () => false,
-  tabs: () => NO_TABS,
   // Looks up the global for each call, because tools replace it.
   fetch: (...call) => fetch(...call),
 }
@@ -150,7 +143,11 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
   const options = bare(DEFAULTS)
   for (const [name, value] of Object.entries(given)) {
     const type = typeof (options as Record<string, unknown>)[name]
-    const hint = /url|base/i.test(name) ? '. Did you mean "url"?' : ''
+    const hint = /url|base/i.test(name)
+      ? '. Did you mean "url"?'
+      : name === 'tabs'
+        ? `. keepInTab is gone: refresh: 'cookie' restores every tab`
+        : ''
     assertUsage(type !== 'undefined', `unknown option "${name}"${hint}`)
     if (value === undefined) continue
     assertUsage(typeof value === type, `option "${name}" must be of type ${type}`)
@@ -169,7 +166,7 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
     refresh,
     base,
     tokenUrl: base + path,
-    /** The name of what the tabs of an origin share. */
+    /** The name of the lock and of the note that the tabs of an origin share. */
     name: `express-token-endpoint ${base}${path}`,
     origins: new Set(urls.map(({ origin }) => origin)),
     timeout: timeout * 1000,

@@ -69,8 +69,7 @@ export interface TokenClient {
   readonly headers: (request?: HeadersRequest) => Promise<AuthorizationHeader>
   /**
    * Takes a token that the app got elsewhere, for example after a password change, a second factor or a magic link. It replaces the held
-   * token and a running sign-in. Calls that wait for the sign-in use it, and so do other tabs with `shareBetweenTabs()`. For the token of
-   * another person, call `signOut()` first.
+   * token and a running sign-in. Calls that wait for the sign-in use it. For the token of another person, call `signOut()` first.
    *
    * The lifetime is `expiresAt` minus the clock of this machine.
    * @throws TypeError for another value than `{ token, expiresAt }`

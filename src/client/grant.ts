@@ -13,9 +13,3 @@ export const isToken = (value: unknown): value is string => typeof value === 'st
 
 /** Returns the expiration by this machine's clock. */
 export const expiryOf = ({ receivedAt, lifetime }: Grant) => receivedAt + lifetime
-
-/** Returns whether a value is a token that has not expired. */
-export function isLive(value: unknown): value is Grant {
-  const grant = Object(value)
-  return isToken(grant.token) && expiryOf(grant) > Date.now()
-}

@@ -17,7 +17,7 @@ export type HeldToken = ReturnType<typeof holdToken>
  */
 export function holdToken(grant: Grant, isReplacement: boolean, isAsked: boolean) {
   const { lifetime, receivedAt } = grant
-  // A token of another tab is some time old.
+  // Some time may have passed while the refresh token was saved.
   const most = lifetime - Math.max(0, Date.now() - receivedAt)
   const rest = startCountdown(most)
   // A person is not asked while the token works.
@@ -40,9 +40,9 @@ export function holdToken(grant: Grant, isReplacement: boolean, isAsked: boolean
     left() {
       return this.isInvalid ? 0 : rest()
     },
-    /** Returns whether to sign in again in the background. Written so that a time that is not a number counts as old. */
+    /** Returns whether to sign in again in the background. */
     isOld() {
-      return !(this.left() > old)
+      return this.left() <= old
     },
     /** Returns whether calls still use this token without waiting. */
     isUsable() {

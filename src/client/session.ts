@@ -1,20 +1,19 @@
 import { createController, reasonOf } from './abort.js'
 import { assertUsage, type ClientSettings } from './client-options.js'
 import type { SignInError, TokenRequest } from './client-types.js'
-import { type Grant, isLive } from './grant.js'
+import type { Grant } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
 import type { Refusals } from './sign-in/attempts.js'
 import { backoff } from './sign-in/retry-delay.js'
 import type { ClientSignIn } from './sign-in/sign-in.js'
 import { until } from './sign-in/waiting.js'
-import type { TabLink } from './tabs/tab-link.js'
 import { TokenClientError } from './token-client-error.js'
 
 /** A replacement that an API refuses after a longer time has worked before. */
 const NEW_MS = 20_000
 
 /** The number of tokens that a session keeps, to recognise the one that a caller passes as rejected. */
-const MOST_KNOWN = 16
+const MOST_RECENT_TOKENS = 16
 
 /** A renewal that all callers share. */
 interface Running {
@@ -33,14 +32,9 @@ export type ClientSession = ReturnType<typeof openSession>
  * token of the person who signs in after the sign-out.
  * @param changed called after each sign-in and failed sign-in
  */
-export function openSession(
-  { interactive, refresh }: ClientSettings,
-  signIn: ClientSignIn,
-  link: TabLink,
-  changed: () => void,
-) {
+export function openSession({ interactive, refresh }: ClientSettings, signIn: ClientSignIn, changed: () => void) {
   const over = createController()
-  let known: string[] = []
+  let recentTokens: string[] = []
   let refusals: Refusals = {}
   let running: Running | undefined
   /** The number of calls that wait for it. */
@@ -63,7 +57,7 @@ export function openSession(
     const { held } = session
     if (rejected) {
       // Otherwise a call of one person would get the token of the next.
-      if (!known.includes(rejected)) throw new TokenClientError('signed_out')
+      if (!recentTokens.includes(rejected)) throw new TokenClientError('signed_out')
       if (held?.grant.token === rejected) refuse(held, true)
     }
     const usable = held?.isUsable() && held !== refused ? held : undefined
@@ -77,15 +71,19 @@ export function openSession(
   async function another(signal: TokenRequest['signal']): Promise<HeldToken> {
     assertUsage(!signIn.isAsking, '"credentials" must not call its own client')
     // A refresh that ended meanwhile has asked for no credentials.
-    return (await wait(renew(true).result, signal)) ?? another(signal)
+    return (await wait(() => renew(true).result, signal)) ?? another(signal)
   }
 
-  async function wait(result: Running['result'], signal?: TokenRequest['signal']): Promise<HeldToken | undefined> {
+  /** @param renewed begins the renewal, which asks immediately whether a call waits */
+  async function wait(
+    renewed: () => Running['result'],
+    signal?: TokenRequest['signal'],
+  ): Promise<HeldToken | undefined> {
     waiting++
     try {
-      return await until(signal, result)
+      return await until(signal, renewed())
     } catch (failure) {
-      // Another tab has signed in, or the old token still works for a moment.
+      // The app has adopted a token, or the old token still works for a moment.
       const { held } = session
       if (held && !held.isRefused && held.left() > 0 && !signal?.aborted) return held
       throw failure
@@ -119,7 +117,6 @@ export function openSession(
   }
 
   async function refreshNow(signal: AbortSignal): Promise<HeldToken | undefined> {
-    await link.ask()
     const { held } = session
     // A token that works and is refused needs a more recent sign-in.
     if (refusals.final || (held?.isRefused && held.left() > 0)) return undefined
@@ -132,14 +129,13 @@ export function openSession(
     const grant = await call
     signal.throwIfAborted()
     if (!grant) return undefined
-    link.tell(grant)
     return hold(grant)
   }
 
   function hold(grant: Grant): HeldToken {
     const held = holdToken(grant, session.held?.isRefused ?? false, interactive && !refresh)
     isOver = false
-    known = [grant.token, ...known].slice(0, MOST_KNOWN)
+    recentTokens = [grant.token, ...recentTokens].slice(0, MOST_RECENT_TOKENS)
     session.held = held
     session.error = signIn.error
     refusals = {}
@@ -180,7 +176,7 @@ export function openSession(
      */
     async restore(): Promise<boolean> {
       over.signal.throwIfAborted()
-      return !!(session.held?.isUsable() || (await wait(renew(false).refreshed)))
+      return !!(session.held?.isUsable() || (await wait(() => renew(false).refreshed)))
     },
     /** Notes the failure of a sign-in. */
     fail(failure: SignInError): void {
@@ -193,16 +189,6 @@ export function openSession(
     take(grant: Grant): void {
       hold(grant)
       running?.stop.abort()
-    },
-    /** Takes a token of another tab, unless it is older than the held one, or its refusal. */
-    hear(news: Grant | 'refused'): void {
-      const { held } = session
-      if (news === 'refused') {
-        if (!interactive) refusals.final ??= new TokenClientError('refused')
-        // A message may have waited in a tab that was frozen. A client that has not begun takes no token.
-      } else if (isLive(news) && (held ? held.isOld() && news.receivedAt > held.grant.receivedAt : running)) {
-        session.take(news)
-      }
     },
     /**
      * Deletes the token, and ends a running sign-in.

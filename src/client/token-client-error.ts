@@ -30,7 +30,7 @@ export class TokenClientError extends Error {
   declare readonly status: number | undefined
   /** The time before which the client does not call the token endpoint again, after a 429 for this account. Undefined when there is none. */
   declare retryAt: Date | undefined
-  /** The server's refusal, with the code `refused`. Undefined when another tab was refused. */
+  /** The server's refusal, with the code `refused`. */
   declare readonly refused: RefusedSignIn | undefined
 
   /**

@@ -25,50 +25,40 @@ interface EventWindow {
 
 /**
  * Creates a client that signs in when a call needs a token, and again before the token expires. All calls share one sign-in. The
- * client keeps the token in memory only, unless you pass `keepInTab()`. No object that it returns shows the token.
+ * client keeps the token in memory only. No object that it returns shows the token.
  * @throws TypeError for an invalid option
  */
 export function createTokenClient(options: TokenClientOptions): TokenClient {
   const settings = readClientOptions(options)
-  const { tabs, tokenUrl } = settings
   const closing = new AbortController()
   const listeners = new Set<Listener>()
   let state: TokenClientState
 
-  const link = tabs({
-    tokenUrl,
-    held: () => session.held,
-    hear: (news) => (news === 'sign-out' ? end('signed_out') : session.hear(news)),
-  })
-  assertUsage(!settings.refresh || !link.kept, 'option "refresh" needs no keepInTab()')
-  const signIn = createSignIn(settings, link)
-  let session: ClientSession
-  open()
+  const signIn = createSignIn(settings)
+  let session = open()
   const { fetch, checkUrl } = createApiFetch(settings, () => session)
   changed()
 
-  function open(): void {
-    session = openSession(settings, signIn, link, changed)
-    const kept = link.kept?.()
-    if (kept) session.take(kept)
+  function open(): ClientSession {
+    return openSession(settings, signIn, changed)
   }
 
   function changed(): void {
     const { held, error } = session
     state = Object.freeze({ expiresAt: held && expiryOf(held.grant), error })
-    listeners.forEach(tell)
+    listeners.forEach(notify)
   }
 
-  function tell(listener: Listener): void {
-    const told = state
+  function notify(listener: Listener): void {
+    const current = state
     // Not in this call, so that the fault of a listener is uncaught and disturbs no other one.
-    queueMicrotask(() => listeners.has(listener) && listener(told))
+    queueMicrotask(() => listeners.has(listener) && listener(current))
   }
 
   function end(code: 'signed_out' | 'closed'): void {
     // Otherwise a listener that signs out would call itself for ever.
     if (session.end(new TokenClientError(code))) changed()
-    if (code === 'signed_out') open()
+    if (code === 'signed_out') session = open()
   }
 
   const listen: Listen = (type, listener) => (globalThis as EventWindow).addEventListener?.(type, listener, closing)
@@ -95,17 +85,14 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       const end = (readTime(expiresAt) || expiresAt?.valueOf()) as number
       assertUsage(isToken(token) && Number.isFinite(end), 'adopt() needs { token, expiresAt }')
       if (end <= receivedAt) throw new TokenClientError('expired')
-      const grant = { token, lifetime: end - receivedAt, receivedAt }
-      link.tell(grant)
-      session.take(grant)
+      session.take({ token, lifetime: end - receivedAt, receivedAt })
     },
     async restore() {
-      assertUsage(settings.refresh || options.tabs, 'restore() needs "refresh"')
+      assertUsage(settings.refresh, 'restore() needs "refresh"')
       return session.restore()
     },
     signOut() {
       if (session.over.aborted) return Promise.resolve()
-      link.tell('sign-out')
       end('signed_out')
       const ended = signIn.signOut()
       // An app need not wait for it.
@@ -119,14 +106,13 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       // A function may listen twice.
       const entry: Listener = listener.bind(null)
       listeners.add(entry)
-      tell(entry)
+      notify(entry)
       return () => listeners.delete(entry)
     },
     close() {
       listeners.clear()
       closing.abort()
       end('closed')
-      link.close()
     },
   }
 }

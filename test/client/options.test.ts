@@ -3,8 +3,6 @@
 import {
   type CredentialsRequest,
   createTokenClient,
-  keepInTab,
-  shareBetweenTabs,
   type TokenClientOptions,
   type TokenClientState,
 } from 'express-token-endpoint/client'
@@ -68,8 +66,6 @@ describe('options', () => {
     ['refresh that is false', { refresh: false }, 'refresh'],
     ['the mode of a router', { refresh: 'body' }, 'refresh'],
     ['a storage without remove()', { refresh: { load() {}, save() {} } }, 'refresh'],
-    ['keepInTab() with refresh', { refresh: 'cookie', tabs: keepInTab() }, 'refresh'],
-    ['tabs that are true', { tabs: true }, 'tabs'],
     ['a mistyped option', { orgins: [] }, 'orgins'],
     ['a prototype in JSON', JSON.parse('{"__proto__":1}'), '__proto__'],
   ])('%s is an error that shows no password', (_, options, named) => {
@@ -80,14 +76,14 @@ describe('options', () => {
     ['baseURL', 'Did you mean "url"?'],
     ['base', 'Did you mean "url"?'],
     ['tokenUrl', 'Did you mean "url"?'],
+    ['tabs', "keepInTab is gone: refresh: 'cookie' restores every tab"],
     ['colour', 'unknown option "colour"'],
   ])('the unknown option %s is an error with its fix: %s', (name, fix) => {
     expectMisuse(() => make({ url: undefined, [name]: URL_OF_API }), fix)
   })
 
-  it('restore() without an option that keeps a sign-in is an error', async () => {
+  it('restore() without refresh is an error', async () => {
     await expect(make({}).restore()).rejects.toThrow('restore() needs "refresh"')
-    await expect(make({ tabs: shareBetweenTabs() }).restore()).resolves.toBe(false)
   })
 
   it('a 404 of the token endpoint names the options that may be wrong', async () => {
@@ -117,19 +113,6 @@ describe('options', () => {
     const { api, urls } = recorder({ path: '/sign-in' })
     await api.token()
     expect(urls).toEqual(['https://api.example.com/v1/sign-in'])
-  })
-
-  it.each([
-    ['without locks', {}],
-    ['in Node 24, which has locks but many users', { locks: { request: () => expect.fail('locked') } }],
-  ])('shareBetweenTabs() changes nothing %s', async (_, navigator) => {
-    vi.stubGlobal('navigator', navigator)
-    onTestFinished(() => void vi.unstubAllGlobals())
-    const { api, urls } = recorder({ tabs: shareBetweenTabs() })
-    await api.token()
-    api.signOut()
-    api.close()
-    expect(urls).toHaveLength(1)
   })
 })
 

@@ -70,13 +70,9 @@ it('a fetch of the app gets no settings as "this", because they include the cred
       seen.push(this)
       return Response.json(grant())
     },
-    tabs(this: unknown) {
-      seen.push(this)
-      return { ask: async () => {}, alone: (call) => call(), tell() {}, close() {} }
-    },
   })
   await api.fetch('/x')
-  expect(seen).toEqual([undefined, undefined, undefined, undefined])
+  expect(seen).toEqual([undefined, undefined, undefined])
 })
 
 describe('in a browser', () => {

@@ -2,7 +2,6 @@ import { assertUsage, type ClientSettings, type Credentials, type RefusedSignIn 
 import { type Countdown, LONGEST_TIMER, startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
 import { bare, isText, readJson } from '../read.js'
-import type { TabLink } from '../tabs/tab-link.js'
 import { TokenClientError } from '../token-client-error.js'
 import { createCallQueue } from './call-queue.js'
 import { backoff } from './retry-delay.js'
@@ -10,7 +9,7 @@ import { within } from './waiting.js'
 
 /** The refusals since a session got its last token. */
 export interface Refusals {
-  /** Set when the server refused the credentials, here or in another tab. They are not sent again. */
+  /** Set when the server refused the credentials. They are not sent again. */
   final?: TokenClientError
   /** The refusal of the password that a person typed first. */
   wrong?: RefusedSignIn | undefined
@@ -39,9 +38,9 @@ const MOST_QUESTIONS = 5
 const REFRESH = -1
 
 /** Creates the attempts of one client to call the token endpoint. They wait as long as the server asked, also after a sign-out. */
-export function createAttempts(settings: ClientSettings, link: TabLink) {
+export function createAttempts(settings: ClientSettings) {
   const { credentials, interactive, timeout, maxWait } = settings
-  const alone = createCallQueue(settings, link)
+  const enqueue = createCallQueue(settings)
   /** A 429 is about the account that it refused, by its digest. Other failures are about all: the key is undefined. */
   const pauses = new Map<number | undefined, Pause>()
   let failures = 0
@@ -94,12 +93,7 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
         continue
       }
       const late = new TokenClientError('unreachable')
-      const call = (limited: AbortSignal) =>
-        alone(async () => {
-          // Another tab may have been refused while this tab waited for the lock.
-          if (refusals?.final) throw refusals.final
-          return request(limited, given as Credentials)
-        }, limited)
+      const call = (limited: AbortSignal) => enqueue(() => request(limited, given as Credentials), limited)
       try {
         const grant = await within(timeout, signal, late, call)
         failures = 0
@@ -117,7 +111,6 @@ export function createAttempts(settings: ClientSettings, link: TabLink) {
             given = undefined
             continue
           }
-          link.tell('refused')
           refusals.final = error
           throw error
         }

@@ -1,6 +1,12 @@
-import type { BrowserStorage } from '../browser-storage.js'
 import type { ClientSettings, RefreshTokenStorage } from '../client-options.js'
 import { inTurn } from './call-queue.js'
+
+/** The part of `localStorage` that the client uses. */
+interface BrowserStorage {
+  getItem(name: string): string | null
+  setItem(name: string, text: string): void
+  removeItem(name: string): void
+}
 
 /**
  * Returns the storage of the refresh token, whose functions run one after the other.
@@ -9,45 +15,45 @@ import { inTurn } from './call-queue.js'
  * session, so that no reload brings the user back. Its text is random, so that a sign-in removes only a note from before.
  */
 export function storageOf({ refresh, name }: ClientSettings): RefreshTokenStorage | undefined {
-  let kept = ''
+  let unsaved = ''
   /** Returns empty text when there is no note, and the note of this client without storage. */
   const use = (work: (store: BrowserStorage) => unknown) => {
     try {
       return (work((globalThis as unknown as { localStorage: BrowserStorage }).localStorage) as string | null) ?? ''
     } catch {
-      return kept
+      return unsaved
     }
   }
-  const load = () => kept || use((store) => store.getItem(name))
+  const load = () => unsaved || use((store) => store.getItem(name))
 
   if (refresh === 'cookie')
     return {
       load,
       save(note) {
         if (load() !== note) return
-        kept = ''
+        unsaved = ''
         use((store) => store.removeItem(name))
       },
       remove() {
-        kept = String(Math.random())
+        unsaved = String(Math.random())
         // Without storage, only this client has it.
-        kept = use((store) => store.setItem(name, kept))
+        unsaved = use((store) => store.setItem(name, unsaved))
       },
     }
   if (!refresh) return undefined
   const queue = inTurn()
   return {
-    load: () => queue(() => kept || refresh.load()),
+    load: () => queue(() => unsaved || refresh.load()),
     save: (text) =>
       queue(async () => {
         // Until it is saved, this client works with it.
-        kept = text
+        unsaved = text
         await refresh.save(text)
-        kept = ''
+        unsaved = ''
       }),
     remove: () =>
       queue(() => {
-        kept = ''
+        unsaved = ''
         return refresh.remove()
       }),
   }

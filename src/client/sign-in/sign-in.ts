@@ -1,7 +1,6 @@
 import { createController } from '../abort.js'
 import { assertUsage, type ClientSettings } from '../client-options.js'
 import type { Grant } from '../grant.js'
-import type { TabLink } from '../tabs/tab-link.js'
 import type { TokenClientError } from '../token-client-error.js'
 import { createAttempts, type Refusals } from './attempts.js'
 import { storageOf } from './refresh-storage.js'
@@ -10,10 +9,10 @@ import { callTokenEndpoint, SIGN_OUT, type TokenRoute } from './token-call.js'
 export type ClientSignIn = ReturnType<typeof createSignIn>
 
 /** Creates the sign-in of one client: with credentials, with the refresh token of an earlier one, and its end. */
-export function createSignIn(settings: ClientSettings, link: TabLink) {
+export function createSignIn(settings: ClientSettings) {
   const storage = storageOf(settings)
   const isCookie = settings.refresh === 'cookie'
-  const attempts = createAttempts(settings, link)
+  const attempts = createAttempts(settings)
 
   /** Calls a route, and keeps the refresh token. */
   async function send(route: TokenRoute, body: object | false, signal: AbortSignal): Promise<Grant | undefined> {

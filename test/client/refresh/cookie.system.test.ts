@@ -29,7 +29,7 @@ const PAGE = `<!doctype html><title>tab</title><script type="module">
 async function startSite() {
   const sessions = new Map<string, RefreshState>()
   const routes: string[] = []
-  const state = { isDown: false }
+  const state = { isDown: false, isSilent: false }
   let issued = 0
   const server = createServer((req, res) => {
     const path = req.url ?? ''
@@ -39,6 +39,7 @@ async function startSite() {
     if (!path.startsWith(TOKEN_PATH)) return res.writeHead(404).end()
     const route = path.slice(TOKEN_PATH.length)
     routes.push(route)
+    if (state.isSilent) return undefined
     if (state.isDown) return res.writeHead(503, { 'Retry-After': '100' }).end()
     const [, id = '', generation] = /refresh=(\w+)\.(\d+)/.exec(req.headers.cookie ?? '') ?? []
     const setCookie = (text: string, age: number) =>
@@ -115,13 +116,26 @@ describe.skipIf(NO_CHROMIUM)('refresh: "cookie" in Chromium', () => {
     expect(await asked(tabs)).toEqual([0, 0, 0])
   })
 
+  it('a tab that closes during its refresh leaves the lock to another tab', async () => {
+    const { tabs, routes, state } = await openTabs()
+    await token(tabs[0])
+    state.isSilent = true
+    const before = routes.length
+    void tabs[1].evaluate('api.restore()').catch(() => {})
+    await until(() => expect(routes.length).toBeGreaterThan(before))
+    const restored = tabs[2].evaluate('api.restore()')
+    state.isSilent = false
+    await tabs[1].close()
+    expect(await restored).toBe(true)
+  })
+
   it('a sign-out in one tab signs out all tabs, also when its page closes at once', async () => {
     const { tabs, sessions } = await openTabs()
     await token(tabs[0])
     expect(await tabs[1].evaluate('api.restore()')).toBe(true)
     await tabs[0].evaluate('void api.signOut()')
     await tabs[0].close({ runBeforeUnload: false })
-    await until(() => sessions.size === 0)
+    await until(() => expect(sessions.size).toBe(0))
     await tabs[1].waitForFunction('api.state.expiresAt === undefined')
     expect(await tabs[2].evaluate('api.restore()')).toBe(false)
   })

@@ -407,8 +407,6 @@ const db = { users: { findOne: find } }`,
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-adopt': `${API}
     const newPassword = 'another secret'`,
-  'client-keep': `const location = { origin: process.env.API_URL ?? '' }
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   'refresh-page': `const location = { origin: process.env.API_URL ?? '' }
     export const shown: string[] = []
     const showForm = () => {

@@ -8,7 +8,7 @@ import {
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
-import { createTokenClient, keepInTab, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
+import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { expect, it } from 'vitest'
 import { misuse as errorOf, type Subject } from '../../../../src/options/misuse.js'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
@@ -45,7 +45,7 @@ const create = (options: object) =>
 
 /** The misuse of the client in the order of the rows. */
 const OF_CLIENT: readonly (() => unknown)[] = [
-  () => create({ refresh: 'cookie', tabs: keepInTab() }),
+  () => create({ tabs: true }),
   () => create({ credentials: { email: 'alice@example.com', password: 'secret' } }),
   () => create({ credentials: () => ({ email: 'alice@example.com', password: undefined }) }).token(),
   () => {

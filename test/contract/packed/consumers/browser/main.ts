@@ -1,7 +1,6 @@
 import {
   type CredentialsRequest,
   createTokenClient,
-  shareBetweenTabs,
   TokenClientError,
   type TokenClientErrorCode,
 } from 'express-token-endpoint/client'
@@ -18,7 +17,6 @@ const api = createTokenClient({
   url: location.origin,
   credentials: ask,
   interactive: true,
-  tabs: shareBetweenTabs(),
   fetch: window.fetch.bind(window),
   onStepUp: (response) => response.headers.has('WWW-Authenticate'),
 })
