@@ -1,10 +1,10 @@
+import { until, within } from './abort.js'
 import { bearerError } from './challenge.js'
 import type { ClientSettings } from './client-options.js'
 import type { HeldToken } from './held-token.js'
 import { bare } from './read.js'
 import { discard, send } from './send.js'
 import type { ClientSession } from './session.js'
-import { until, within } from './sign-in/waiting.js'
 import { TokenClientError } from './token-client-error.js'
 
 /** @param session returns the session in which a call begins */

@@ -10,6 +10,3 @@ export interface Grant {
 
 /** Returns whether a value is a bearer token (RFC 6750 section 2.1). */
 export const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\w.~+/-]+=*$/.test(value)
-
-/** Returns the expiration by this machine's clock. */
-export const expiryOf = ({ receivedAt, lifetime }: Grant) => receivedAt + lifetime

@@ -26,6 +26,8 @@ export function holdToken(grant: Grant, isReplacement: boolean, isAsked: boolean
   const last = Math.min(share * LAST, LAST_AT_MOST)
   return {
     grant,
+    /** The expiration by this machine's clock. */
+    expiresAt: receivedAt + lifetime,
     /** True until it is known whether this token works in place of one that an API refused. */
     isReplacement,
     /** True when an API wants another token: this one is invalid, or its sign-in is too old for a route. */

@@ -1,4 +1,4 @@
-import { createController, reasonOf } from './abort.js'
+import { createController, reasonOf, until } from './abort.js'
 import { assertUsage, type ClientSettings } from './client-options.js'
 import type { SignInError, TokenRequest } from './client-types.js'
 import type { Grant } from './grant.js'
@@ -6,7 +6,6 @@ import { type HeldToken, holdToken } from './held-token.js'
 import type { Refusals } from './sign-in/attempts.js'
 import { backoff } from './sign-in/retry-delay.js'
 import type { ClientSignIn } from './sign-in/sign-in.js'
-import { until } from './sign-in/waiting.js'
 import { TokenClientError } from './token-client-error.js'
 
 /** A replacement that an API refuses after a longer time has worked before. */
@@ -16,7 +15,7 @@ const NEW_MS = 20_000
 const MOST_RECENT_TOKENS = 16
 
 /** A renewal that all callers share. */
-interface Running {
+interface Renewal {
   /** True when one of the callers may ask for credentials. */
   mayAsk: boolean
   /** Undefined when the session at the server is over. */
@@ -36,14 +35,14 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
   const over = createController()
   let recentTokens: string[] = []
   let refusals: Refusals = {}
-  let running: Running | undefined
+  let renewal: Renewal | undefined
   /** The number of calls that wait for it. */
   let waiting = 0
   /** New tokens that were refused at once, and the time without a sign-in that follows. */
   let useless = 0
   let resumeAt = 0
-  /** True when there was nothing to refresh. */
-  let isOver = false
+  /** True when the last refresh found no session at the server. */
+  let cannotRefresh = false
   const isAwaited = () => waiting > 0
 
   /**
@@ -61,22 +60,22 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
       if (held?.grant.token === rejected) refuse(held, true)
     }
     const usable = held?.isUsable() && held !== refused ? held : undefined
-    if (usable?.isOld() && !(interactive && isOver)) renew(!interactive)
-    const token = await (usable ?? another(signal))
+    if (usable?.isOld() && !(interactive && cannotRefresh)) renew(!interactive)
+    const token = await (usable ?? newToken(signal))
     // The session may have ended in the same turn of the event loop.
     over.signal.throwIfAborted()
     return token
   }
 
-  async function another(signal: TokenRequest['signal']): Promise<HeldToken> {
+  async function newToken(signal: TokenRequest['signal']): Promise<HeldToken> {
     assertUsage(!signIn.isAsking, '"credentials" must not call its own client')
     // A refresh that ended meanwhile has asked for no credentials.
-    return (await wait(() => renew(true).result, signal)) ?? another(signal)
+    return (await wait(() => renew(true).result, signal)) ?? newToken(signal)
   }
 
   /** @param renewed begins the renewal, which asks immediately whether a call waits */
   async function wait(
-    renewed: () => Running['result'],
+    renewed: () => Renewal['result'],
     signal?: TokenRequest['signal'],
   ): Promise<HeldToken | undefined> {
     waiting++
@@ -92,17 +91,17 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     }
   }
 
-  function renew(mayAsk: boolean): Running {
-    running ??= start()
-    running.mayAsk ||= mayAsk
-    return running
+  function renew(mayAsk: boolean): Renewal {
+    renewal ??= startRenewal()
+    renewal.mayAsk ||= mayAsk
+    return renewal
   }
 
-  function start(): Running {
+  function startRenewal(): Renewal {
     const stop = createController()
     const { signal } = stop
     const refreshed = until(signal, refreshNow(signal))
-    const result: Running['result'] = refreshed.then(
+    const result: Renewal['result'] = refreshed.then(
       (held) =>
         held ??
         (begun.mayAsk ? until(signal, receive(signIn.withCredentials(refusals, signal, isAwaited), signal)) : held),
@@ -110,9 +109,9 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     result
       .catch((failure) => signal.aborted || session.fail(failure))
       .then(() => {
-        running = undefined
+        renewal = undefined
       })
-    const begun: Running = { mayAsk: false, refreshed, result, stop }
+    const begun: Renewal = { mayAsk: false, refreshed, result, stop }
     return begun
   }
 
@@ -121,20 +120,19 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     // A token that works and is refused needs a more recent sign-in.
     if (refusals.final || (held?.isRefused && held.left() > 0)) return undefined
     const token = await receive(signIn.refresh(signal, over.signal, isAwaited), signal)
-    isOver = !token
+    cannotRefresh = !token
     return token
   }
 
   async function receive(call: Promise<Grant | undefined>, signal: AbortSignal): Promise<HeldToken | undefined> {
     const grant = await call
     signal.throwIfAborted()
-    if (!grant) return undefined
-    return hold(grant)
+    return grant && hold(grant)
   }
 
   function hold(grant: Grant): HeldToken {
     const held = holdToken(grant, session.held?.isRefused ?? false, interactive && !refresh)
-    isOver = false
+    cannotRefresh = false
     recentTokens = [grant.token, ...recentTokens].slice(0, MOST_RECENT_TOKENS)
     session.held = held
     session.error = signIn.error
@@ -188,16 +186,16 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     /** Takes a token in place of the held one and of a running sign-in. */
     take(grant: Grant): void {
       hold(grant)
-      running?.stop.abort()
+      renewal?.stop.abort()
     },
     /**
      * Deletes the token, and ends a running sign-in.
      * @returns undefined when there was nothing to end
      */
     end(reason: TokenClientError): unknown {
-      const ended = running || session.held || session.error
+      const ended = renewal || session.held || session.error
       over.abort(reason)
-      running?.stop.abort(reason)
+      renewal?.stop.abort(reason)
       session.held = session.error = undefined
       return ended
     },

@@ -1,7 +1,7 @@
 import { createApiFetch } from './api-fetch.js'
 import { assertUsage, readClientOptions, type TokenClientOptions } from './client-options.js'
 import type { HeadersRequest, IssuedToken, TokenClient, TokenClientState, TokenRequest } from './client-types.js'
-import { expiryOf, isToken } from './grant.js'
+import { isToken } from './grant.js'
 import { bare, readTime } from './read.js'
 import { type ClientSession, openSession } from './session.js'
 import { createSignIn } from './sign-in/sign-in.js'
@@ -17,11 +17,6 @@ interface PageEvent {
 }
 
 type Listen = (type: string, listener: (event: PageEvent) => void, options?: AbortController) => void
-
-/** The part of a browser's global object that this file uses. */
-interface EventWindow {
-  readonly addEventListener?: Listen
-}
 
 /**
  * Creates a client that signs in when a call needs a token, and again before the token expires. All calls share one sign-in. The
@@ -45,7 +40,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
 
   function changed(): void {
     const { held, error } = session
-    state = Object.freeze({ expiresAt: held && expiryOf(held.grant), error })
+    state = Object.freeze({ expiresAt: held?.expiresAt, error })
     listeners.forEach(notify)
   }
 
@@ -61,7 +56,8 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     if (code === 'signed_out') session = open()
   }
 
-  const listen: Listen = (type, listener) => (globalThis as EventWindow).addEventListener?.(type, listener, closing)
+  const listen: Listen = (type, listener) =>
+    (globalThis as { addEventListener?: Listen }).addEventListener?.(type, listener, closing)
   listen('online', signIn.goOnline)
   // A page from the back/forward cache has the token that a reload would have: another person may have signed in since.
   listen('pageshow', ({ persisted }) => persisted && end('signed_out'))

@@ -1,4 +1,4 @@
-// Tests client/{client-options,token-client}.ts client/sign-in/waiting.ts
+// Tests client/{abort,client-options,token-client}.ts
 
 import {
   type CredentialsRequest,

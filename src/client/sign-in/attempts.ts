@@ -1,3 +1,4 @@
+import { within } from '../abort.js'
 import { assertUsage, type ClientSettings, type Credentials, type RefusedSignIn } from '../client-options.js'
 import { type Countdown, LONGEST_TIMER, startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
@@ -5,7 +6,6 @@ import { bare, isText, readJson } from '../read.js'
 import { TokenClientError } from '../token-client-error.js'
 import { createCallQueue } from './call-queue.js'
 import { backoff } from './retry-delay.js'
-import { within } from './waiting.js'
 
 /** The refusals since a session got its last token. */
 export interface Refusals {
