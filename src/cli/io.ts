@@ -29,7 +29,7 @@ export function isSharedFile({ fd }: Output): boolean {
   return stats.isFile() && (stats.mode & 0o077) !== 0
 }
 
-/** Replaces characters that a terminal obeys or does not show. A mapping may hold them in its names. */
+/** Replaces characters that a terminal obeys or does not show. An argument may hold them. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
 }

@@ -114,8 +114,8 @@ describe('the layers of src', () => {
   it('HTTP is spoken only in the journeys and their ground, and to a running app by one file of the command', () => {
     const web = /^(node:)?(http|https|http2|net|tls)$/
     const speaking = FOREIGN.filter(({ from, to }) => web.test(to) && !HTTP.includes(roomOf(from)))
-    // `fetch` would join two Authorization headers into one, and the check sends two.
-    const expected = new Set(['cli/check/probe/send.ts'])
+    // `fetch` would add headers to the requests of the check.
+    const expected = new Set(['cli/check/send.ts'])
     expect(new Set(speaking.map(({ from }) => from))).toEqual(expected)
   })
 

@@ -2,12 +2,11 @@ import { suggestion } from '../../options/suggest.js'
 import { command, PASSWORD_AS_ARGUMENT } from '../command.js'
 import { CommandError, EXIT, UsageError } from '../command-error.js'
 import { readPassword } from '../hash/password-input.js'
-import { checkGivenTokens } from './probe/given-tokens.js'
-import { createProbe, type Probe } from './probe/probe.js'
-import { sender } from './probe/send.js'
-import { createReport } from './report/report.js'
-import { describeRow, judge } from './row.js'
+import { type CheckedApp, createApp, readJwt } from './app.js'
+import { createReport } from './report.js'
+import { judge } from './row.js'
 import { ROWS } from './rows.js'
+import { sender } from './send.js'
 import { options, readSettings } from './settings.js'
 import { codeOf, Fault, OutOfTime, type Result } from './verdict.js'
 
@@ -30,9 +29,6 @@ export const check = command({
   CHECK_EXPIRED_TOKEN   an expired token of this environment
   CHECK_OLD_TOKEN       a valid token whose sign-in is too old for --recent
 
-With --mapping, the rows run against any API that exchanges a password for a token. Rows that only this package promises are
-skipped, with the reason. docs/reference/cli.md describes the file.
-
 Use an account that nobody else uses. Each run makes two failed logins for it and one for an unknown address, and the limit
 is ten in 15 minutes by default. It also makes some successful logins, and GET requests to your guarded paths.
 No password, no token and no text of your app is printed, except names of headers. For a private certificate authority,
@@ -46,26 +42,23 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     user: 'email',
     username: 'email',
     route: 'guarded',
+    format: 'For JSON, pass --json',
+    output: 'Redirect standard output: check https://api.example.com --email EMAIL --json > report.json',
     insecure: 'For a private certificate authority, set NODE_EXTRA_CA_CERTS. For http, pass --plain-http',
   },
   async run(values, url, io) {
-    const { base, timeout, maxTime, format, targetWith } = readSettings(values, url, io.env)
+    const { base, timeout, maxTime, targetWith } = readSettings(values, url, io.env)
     const skip = knownRows(values.skip)
     const target = targetWith(io.env['CHECK_PASSWORD'] || (await readPassword(io.stdin, io.stderr)))
-    const report = createReport(format, values.output, io)
-    const probe = createProbe(target, sender({ timeout, sizeLimit: SIZE_LIMIT, endsAt: performance.now() + maxTime }))
-    try {
-      await mustRespond(probe)
-      await checkGivenTokens(probe)
-    } catch (error) {
-      report.discard()
-      throw error
-    }
+    const report = createReport(values.json ?? false, io)
+    const app = createApp(target, sender({ timeout, sizeLimit: SIZE_LIMIT, endsAt: performance.now() + maxTime }))
+    await mustRespond(app)
+    await checkGivenTokens(app)
     const results: Result[] = []
     // In order, because rows use responses that earlier rows requested.
     for (const [index, row] of ROWS.entries()) {
-      report.began(describeRow(row, probe.wire).title, index, ROWS.length)
-      const result = await judge(row, probe, skip)
+      report.began(row.title, index, ROWS.length)
+      const result = await judge(row, app, skip)
       report.ended(result)
       results.push(result)
     }
@@ -82,7 +75,7 @@ function knownRows(given: readonly string[] = []): readonly string[] {
 }
 
 /** Fails early when the token endpoint does not respond, because every row would report the same error. */
-async function mustRespond({ responses }: Probe): Promise<void> {
+async function mustRespond({ responses }: CheckedApp): Promise<void> {
   try {
     await responses.signedIn()
   } catch (error) {
@@ -90,5 +83,28 @@ async function mustRespond({ responses }: Probe): Promise<void> {
     if (error instanceof OutOfTime)
       throw new CommandError('The token endpoint does not respond within --max-time. Pass a longer time')
     throw new CommandError(`The login cannot be sent: ${codeOf(error)}`)
+  }
+}
+
+/**
+ * Checks the tokens that the user passes. The app would refuse a token that does not fit for another reason than its row tests.
+ * @throws UsageError that names the variable
+ */
+async function checkGivenTokens({ target, jwt }: CheckedApp): Promise<void> {
+  const mine = await jwt().catch(() => undefined)
+  for (const { name, text, wantsExpired, isForeign } of [
+    { name: 'CHECK_FOREIGN_TOKEN', text: target.foreignToken, wantsExpired: false, isForeign: true },
+    { name: 'CHECK_EXPIRED_TOKEN', text: target.expiredToken, wantsExpired: true, isForeign: false },
+    { name: 'CHECK_OLD_TOKEN', text: target.oldToken, wantsExpired: false, isForeign: false },
+  ]) {
+    if (text === undefined) continue
+    const token = readJwt(text)
+    if (!token) throw new UsageError(`${name} is not a JWT`)
+    const { exp, iss } = token.claims
+    const hasExpired = typeof exp === 'number' && exp * 1000 <= Date.now()
+    if (hasExpired && !wantsExpired) throw new UsageError(`${name} has expired. Pass a token that is still valid`)
+    if (!hasExpired && wantsExpired) throw new UsageError(`${name} is still valid. Pass a token that has expired`)
+    if (!isForeign && mine && iss !== mine.claims['iss'])
+      throw new UsageError(`${name} is of another environment. Set it to a token of this one`)
   }
 }

@@ -1,6 +1,6 @@
 // An app that mounts the package, without a fault. `check-own.diff` plants faults in copies of this file.
 // biome-ignore-all lint/correctness: faults use what nothing uses here
-import { createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import express from 'express'
 import {
   createPasswords,
@@ -44,32 +44,7 @@ const membersOf = (text) => {
     return undefined
   }
 }
-const headerOf = (token) => jwt.decode(token, { complete: true })?.header ?? {}
 const claimsOf = (token) => jwt.decode(token) ?? {}
-const isSigned = (token, key) => {
-  const [header, payload, signature] = token.split('.')
-  const bytes = Buffer.from(signature, 'base64url')
-  return verify('sha256', Buffer.from(`${header}.${payload}`), { key, dsaEncoding: 'ieee-p1363' }, bytes)
-}
-const isMac = (token, secret) => {
-  const input = token.replace(/\.[^.]*$/, '')
-  return createHmac('sha256', secret).update(input).digest('base64url') === token.slice(input.length + 1)
-}
-/** Returns whether a token with any header and claims is one of this environment, in its one spelling. */
-const isOwn = (token, issuer) => {
-  if (token.split('.').some((part) => Buffer.from(part, 'base64url').toString('base64url') !== part)) return false
-  try {
-    return Boolean(jwt.verify(token, pairs[issuer].publicKey, { algorithms: ['ES256'], issuer }))
-  } catch {
-    return false
-  }
-}
-/** Signs a token again, with other members. */
-const resigned = (token, header, claims) =>
-  jwt.sign({ ...claimsOf(token), ...claims }, pairs[claimsOf(token).iss].privateKey, {
-    algorithm: 'ES256',
-    header: { ...headerOf(token), ...header },
-  })
 const asHtml = (res) => {
   res.setHeader('Content-Type', 'text/html')
   return '<h1>No</h1>'

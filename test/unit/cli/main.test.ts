@@ -28,10 +28,7 @@ test('without arguments it tells how to use it, as an error', async () => {
 test.each([
   ['keygen', 'alg format out public bits help'],
   ['hash', 'bcrypt min-length help'],
-  [
-    'check',
-    'email guarded recent path jwks other other-email skip guesses mapping format output timeout max-time plain-http json help',
-  ],
+  ['check', 'email guarded recent path jwks other other-email skip timeout max-time plain-http json help'],
 ])('%s --help has a line for every option', async (command, options) => {
   for (const flag of ['--help', '-h']) {
     const { code, stdout, stderr } = await cli([command, flag])
@@ -104,7 +101,7 @@ describe('wrong usage is one line that names the likely mistake, and exit status
       ],
     ),
     [[...CHECK, '--guarded', '/x', '--guarded', '/x'], '--guarded names one path twice'],
-    [[...CHECK, '--skip', 'etag'], 'There is no row etag to skip. Did you mean "no-etag"?'],
+    [[...CHECK, '--skip', 'guard'], 'There is no row guard to skip. Did you mean "guarded"?'],
     [
       [...CHECK, '--other-email', 'x@y.z'],
       '--other-email is for an account at another environment. Pass --other URL too',
@@ -113,6 +110,11 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     [
       [...CHECK, '--insecure'],
       'check has no option --insecure. For a private certificate authority, set NODE_EXTRA_CA_CERTS. For http, pass --plain-http',
+    ],
+    [[...CHECK, '--format', 'json'], 'check has no option --format. For JSON, pass --json'],
+    [
+      [...CHECK, '--output', 'x'],
+      'check has no option --output. Redirect standard output: check https://api.example.com --email EMAIL --json > report.json',
     ],
     [[...CHECK, 'https://two.example'], 'check takes only one URL'],
   ])('%j', async (args, says) => {

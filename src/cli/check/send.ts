@@ -1,11 +1,10 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as overHttp } from 'node:http'
+import { type IncomingHttpHeaders, request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
-import { codeOf, Fault, OutOfTime } from '../verdict.js'
+import { codeOf, Fault, OutOfTime } from './verdict.js'
 
 export interface Sent {
   method?: string
-  /** A list is sent as one header line for each value. */
-  headers?: OutgoingHttpHeaders
+  headers?: Readonly<Record<string, string>>
   body?: string
 }
 
@@ -14,8 +13,6 @@ export interface Received {
   status: number
   headers: IncomingHttpHeaders
   body: string
-  /** Milliseconds since the epoch, on the clock of this machine. */
-  receivedAt: number
 }
 
 export interface SendLimits {
@@ -31,7 +28,7 @@ export type Send = (url: URL, sent?: Sent) => Promise<Received>
 
 /**
  * Creates a function that sends each request unchanged on a new connection. It follows no redirect, so only the named server
- * receives the password. It does not use `fetch`, which joins two header lines of one name.
+ * receives the password. It does not use `fetch`, which adds headers.
  */
 export function sender({ timeout, sizeLimit, endsAt }: SendLimits): Send {
   return (url, { method = 'GET', headers = {}, body } = {}) =>
@@ -67,8 +64,7 @@ export function sender({ timeout, sizeLimit, endsAt }: SendLimits): Send {
         })
         res.on('error', fail)
         res.on('end', () => {
-          const body = Buffer.concat(chunks).toString()
-          resolve({ status: res.statusCode ?? 0, headers: res.headers, body, receivedAt: Date.now() })
+          resolve({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(chunks).toString() })
         })
       })
       req.end(body)

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { isPlainObject, parseJson } from '../../options/values.js'
+import { type CompactToken, readCompact } from '../../tokens/jwt/compact-jws.js'
+import { isSuccess, memberIn } from './response.js'
+import type { Received, Send, Sent } from './send.js'
+import type { Guarded, Target } from './settings.js'
+import { Fault, must, needed, Unjudged } from './verdict.js'
+
+/** The parts of a token, not verified. */
+export interface ReadToken extends CompactToken {
+  claims: Readonly<Record<string, unknown>>
+}
+
+/** The app as the rows see it. Rows share responses, so each request is sent once. */
+export type CheckedApp = ReturnType<typeof createApp>
+
+export function createApp(target: Target, send: Send) {
+  /** A random text. A response that contains it echoes the request. */
+  const mark = `x${randomBytes(4).toString('hex')}`
+  const { credentials } = target
+
+  async function logIn(members: object, sent: Sent = {}, url = target.token): Promise<Received> {
+    const headers = { 'Content-Type': 'application/json', ...sent.headers }
+    const response = await send(url, { method: 'POST', body: JSON.stringify(members), ...sent, headers })
+    if (response.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
+    return response
+  }
+
+  const ask = ({ url }: Guarded, headers: Sent['headers'] = {}) => send(url, { headers })
+  /** Sends a token to a guarded path. */
+  const askWith = (path: Guarded, token: string) => ask(path, { Authorization: `Bearer ${token}` })
+
+  /** An address that no account has. Reserved by RFC 2606. */
+  const nobody = `${mark}@nobody.invalid`
+  const wrong = { ...credentials, password: otherCase(credentials.password) }
+
+  /** Requests that are sent once. The three wrong passwords are the only failed logins of a check. */
+  const responses = {
+    signedIn: once(() => logIn(credentials)),
+    signedInAgain: once(() => logIn(credentials)),
+    signedInAtOther: once(async () => {
+      const other = otherOf(target)
+      return logIn(other.credentials, {}, other.token)
+    }),
+    wrong: once(() => logIn(wrong)),
+    spaced: once(() => logIn({ ...credentials, password: `${credentials.password} ` })),
+    unknown: once(() => logIn({ ...wrong, email: nobody })),
+    malformed: once(() => logIn({}, { body: `{"email":"a@nobody.invalid","password":${mark}}` })),
+    unfinished: once(() => logIn({ email: mark })),
+    tooLarge: once(() => logIn({ email: nobody, password: mark.repeat(120_000) })),
+    get: once(() => send(target.token)),
+    keys: once(() => send(target.jwks)),
+  }
+
+  /** Returns the response to the login. Unjudged after a refused login, so that only the row about the login fails. */
+  async function login(): Promise<Received> {
+    const response = await responses.signedIn()
+    if (response.status !== 200) throw new Unjudged('the login gave no token')
+    return response
+  }
+
+  const token = async () => needed(tokenIn(await login()), 'there is no token for this row')
+
+  async function jwt(): Promise<ReadToken> {
+    const jwt = readJwt(await token())
+    must(jwt, 'the token is not a JWT in compact form')
+    return jwt
+  }
+
+  async function tokenOfOther(): Promise<string> {
+    const token = tokenIn(await responses.signedInAtOther())
+    must(token, 'the other environment gave no token')
+    return token
+  }
+
+  const given = once(async () => {
+    if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
+    return target.guarded
+  })
+  /** The guarded paths that refuse a request without a token. The other rows check only these paths. */
+  const guarded = once(async () => {
+    const refuses = async (path: Guarded) => (await ask(path)).status === 401
+    return those(await given(), refuses, 'refuses a request without a token')
+  })
+  /** The guarded paths that accept the token too. */
+  const accepting = once(async () => {
+    const text = await token()
+    return those(await guarded(), async (path) => isSuccess(await askWith(path, text)), 'accepts the token')
+  })
+  const paths = { given, guarded, accepting }
+
+  return { target, credentials, mark, send, ask, askWith, logIn, responses, login, token, jwt, tokenOfOther, paths }
+}
+
+export const otherOf = ({ other }: Target) => needed(other, 'no --other URL was given')
+
+/** Visible ASCII without the separators of cookies, so that Node can send it in a header. */
+const TOKEN = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
+
+function tokenIn(response: Received): string | undefined {
+  const token = response.status === 200 ? memberIn(response, 'authenticationToken') : undefined
+  return typeof token === 'string' && TOKEN.test(token) ? token : undefined
+}
+
+/** Reads the parts of a token without verifying them. */
+export function readJwt(text: string): ReadToken | undefined {
+  const compact = readCompact(text)
+  const claims = compact && parseJson(compact.payload.toString())
+  return compact && isPlainObject(claims) ? { ...compact, claims } : undefined
+}
+
+/** Returns the password in the other case, because a server may compare passwords without case. */
+function otherCase(password: string): string {
+  const swapped = password.replace(/\p{L}/gu, (one) =>
+    one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
+  )
+  return swapped === password ? randomBytes(16).toString('hex') : swapped
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let response: Promise<T> | undefined
+  return () => (response ??= ask())
+}
+
+/** @throws Unjudged when no path fits */
+export async function those(
+  paths: readonly Guarded[],
+  fits: (path: Guarded) => Promise<boolean>,
+  what: string,
+): Promise<readonly Guarded[]> {
+  const found: Guarded[] = []
+  for (const path of paths) if (await fits(path)) found.push(path)
+  if (found.length === 0) throw new Unjudged(`no guarded path ${what}`)
+  return found
+}
