@@ -38,7 +38,7 @@ export const ROOMS = {
   concurrency: {
     mutate: [
       'src/concurrency/*.ts',
-      'src/http/{client-network,cross-site,header-lines,origin,host-options,request-limits}.ts',
+      'src/http/{client-network,cross-site,header-lines,origin,host-options,request-limits,body,parser-refusal}.ts',
     ],
     tests: [
       'test/unit/{concurrency,http}/*.test.ts',
