@@ -22,8 +22,6 @@ const join = (names, output) =>
     tsconfig: here('tsconfig.json'),
     external: /^(?!\.|\/|[a-z]:\\)/i,
     output: {
-      // Jest 26 does not know the prefix.
-      paths: (id) => id.replace(/^node:/, ''),
       dir: here('../dist'),
       minifyInternalExports: false,
       // Annotations are instructions to bundlers.

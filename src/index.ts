@@ -49,7 +49,6 @@ export type {
   TokenThrottledEvent,
 } from './events/events.js'
 export type { Allow, RevocationCheck } from './guard/ask-host.js'
-export { authInfoOf, type McpAuthInfo } from './guard/auth-info.js'
 export {
   type AuthenticatedRequest,
   authOf,
@@ -70,7 +69,6 @@ export type { Limiter, LimiterOptions } from './limits/shared-limit.js'
 export type { Spraying } from './limits/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './limits/throttle.js'
 export type { Credentials, ExtraFields } from './login/body/credentials.js'
-export type { FieldNames } from './login/body/field-names.js'
 export { createLogin, type Login, type LoginResult } from './login/create-login.js'
 export type { CredentialsOptions } from './login/credentials-options.js'
 export type { LoginChoice } from './login/login-choice.js'
@@ -93,13 +91,9 @@ export { scrypt } from './passwords/hashers/scrypt.js'
 export type { CustomPasswords } from './passwords/host-passwords.js'
 export { createPasswords, type Passwords, type PasswordsSlot } from './passwords/passwords.js'
 export type { ForbiddenCheck, PasswordsOptions } from './passwords/passwords-options.js'
+export { authInfoOf, protectedResourceRouter } from './renamed.js'
 export { type AuthErrorsOptions, authErrors } from './routes/auth-errors.js'
 export { type JwksRouterOptions, jwksRouter } from './routes/jwks-router.js'
-export {
-  type ProtectedResourceOptions,
-  type ProtectedResourceRouter,
-  protectedResourceRouter,
-} from './routes/protected-resource-router.js'
 export { type SessionRouterOptions, sessionRouter } from './routes/session-router.js'
 export { tokenRouter } from './routes/token-router.js'
 export { memorySessions } from './sessions/memory-sessions.js'

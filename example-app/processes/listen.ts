@@ -5,7 +5,6 @@ import express, { type Express } from 'express'
 import gracefulShutdown from 'http-graceful-shutdown'
 import { urlOf } from '../config.js'
 import { OperatorError } from '../errors.js'
-import { messageClasses } from '../web/message-classes.js'
 import { STOP_LIMIT_MS } from './signals.js'
 
 export interface Address {
@@ -27,7 +26,7 @@ export interface Listening {
 /** @throws OperatorError when another program uses the port */
 export async function listen({ host, port, variable }: Address): Promise<Listening> {
   const app = express()
-  const server = createServer(messageClasses(app), app)
+  const server = createServer(app)
   // The library handles no signal itself, because `stopOnSignals` stops two servers and their databases.
   const drain = gracefulShutdown(server, { signals: '', forceExit: false, timeout: STOP_LIMIT_MS })
   try {

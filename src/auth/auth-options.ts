@@ -1,7 +1,7 @@
 import type { Account, AccountLookup, AccountStoreOption } from '../accounts/account.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { ENDPOINTS } from '../http/responses.js'
-import { loginAliases } from '../login/login-options.js'
+import { choiceAliases } from '../login/login-choice.js'
 import type { TokenRouterOptions } from '../login/token-router-options.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
@@ -27,7 +27,6 @@ type FromRouter =
   | 'refresh'
   | 'bodyLimit'
   | 'allowedOrigins'
-  | 'fields'
   | 'extraFields'
   | 'credentials'
   | 'beforeSignIn'
@@ -42,7 +41,7 @@ export interface AuthOptions<A extends Account = Account>
     Pick<TokenRouterOptions<A>, FromRouter>,
     Pick<
       RequireBearerOptions,
-      'isRevoked' | 'realm' | 'resourceMetadata' | 'scheme' | 'tokenFrom' | 'onEvent' | 'forwardErrors' | 'refuse'
+      'isRevoked' | 'realm' | 'scheme' | 'tokenFrom' | 'onEvent' | 'forwardErrors' | 'refuse'
     > {
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
@@ -79,7 +78,6 @@ type RouteOptions<A extends Account> = Pick<
   | 'optional'
   | 'allow'
   | 'realm'
-  | 'resourceMetadata'
   | 'scheme'
   | 'tokenFrom'
   | 'forwardErrors'
@@ -112,22 +110,12 @@ const ROUTER = [
   'refresh',
   'bodyLimit',
   'allowedOrigins',
-  'fields',
   'credentials',
   'forwardErrors',
   'refuse',
 ] as const
 const ISSUER = ['issuer', 'audience', 'keys', 'clockTolerance', 'cache', 'clientId', 'lifetime'] as const
-const GUARD = [
-  'sessions',
-  'isRevoked',
-  'realm',
-  'resourceMetadata',
-  'scheme',
-  'tokenFrom',
-  'forwardErrors',
-  'refuse',
-] as const
+const GUARD = ['sessions', 'isRevoked', 'realm', 'scheme', 'tokenFrom', 'forwardErrors', 'refuse'] as const
 const ALL = ['clock', 'timeout', 'onEvent'] as const
 
 type Name = (typeof LOGIN | typeof ROUTER | typeof ISSUER | typeof GUARD | typeof ALL)[number]
@@ -144,13 +132,10 @@ const schema = {
 }
 
 const aliases = aliasesOf({
-  ...loginAliases,
-  keys: 'secret privateKey',
+  ...choiceAliases,
+  keys: 'secret privateKey publicKey',
   lifetime: 'expiresIn ttl',
-  refresh: 'rememberMe cookie',
-  paths: 'url basePath',
-  alsoAccept: 'oldTokens verifiers otherTokens',
-  mountPath: 'prefix',
+  alsoAccept: 'oldTokens',
 })
 
 /** Reads the options, and returns those of each part. */

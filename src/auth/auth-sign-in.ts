@@ -76,7 +76,7 @@ export function createAuthSignIn(settings: AuthSignInSettings): AuthSignIn {
   const finishSignIn = createFinish(settings)
 
   return async function signIn(whom, req, res, details) {
-    const read = readOptions<AuthSignInDetails, typeof schema>('signIn', details, schema, { device: 'label' })
+    const read = readOptions<AuthSignInDetails, typeof schema>('signIn', details, schema)
     const { actor, label, issuedAt, remember } = read
     const id = typeof whom === 'string' ? whom : accountIdOf(Object(whom))
     if (typeof id !== 'string' || id === '') throw misuse('signIn: pass the account, or its id as a non-empty string')

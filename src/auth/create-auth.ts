@@ -37,9 +37,7 @@ import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
 import { createTickets, hasTicket, type TicketOptions, ticketFrom } from './tickets.js'
 
 /** The options of `openApiDocument` that `createAuth` knows. */
-export type AuthDescription = Readonly<
-  Pick<OpenApiOptions, 'path' | 'fields' | 'extraFields' | 'refresh' | 'sessions' | 'jwks'>
->
+export type AuthDescription = Readonly<Pick<OpenApiOptions, 'path' | 'extraFields' | 'refresh' | 'sessions' | 'jwks'>>
 
 /** The authentication of an app. Returned by `createAuth`. */
 export interface Auth<A extends Account = Account> {
@@ -159,10 +157,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, onEvent, refuse }))
   const hasKeys = tokens.jwks().keys.length > 0
   if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
-  const { fields, refresh } = given.router
+  const { refresh } = given.router
   const openApi = {
     path: mountPath + paths.token,
-    fields,
     extraFields: given.login.extraFields,
     refresh: typeof refresh === 'function' || refresh,
     sessions: sessions !== undefined && mountPath + paths.sessions,

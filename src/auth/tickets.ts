@@ -44,7 +44,7 @@ export function createTickets(tokens: TokenIssuer, sessions: Sessions | undefine
    */
   async function create(req: IncomingMessage, given: TicketOptions): Promise<string> {
     const caller = 'auth.ticket'
-    const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema, { url: 'path' })
+    const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema)
     const auth = authOf(req)
     const { id: tokenId, accountId, scopes, claims } = auth
     const left = auth.expiresAt.getTime() - Number(tokens.now())

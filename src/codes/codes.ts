@@ -118,9 +118,7 @@ const digestOf = (purpose: string, code: string) => hash('sha256', JSON.stringif
  */
 export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
   const codes = named('createCodes: the store', codeStoreObject, given)
-  const { maxPerAccount, timeout, clock } = readOptions<CodesOptions, typeof schema>('createCodes', options, schema, {
-    limit: 'maxPerAccount',
-  })
+  const { maxPerAccount, timeout, clock } = readOptions<CodesOptions, typeof schema>('createCodes', options, schema)
   const call = <T>(run: () => Promise<T>) => callHost('codes', run, { timeout })
 
   return Object.freeze({
@@ -129,7 +127,7 @@ export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
         'codes.create',
         one,
         newSchema,
-        aliasesOf({ accountId: 'id', lifetime: 'expiresIn ttl' }),
+        aliasesOf({ lifetime: 'expiresIn ttl' }),
       )
       const { purpose, accountId, lifetime } = read
       const data = read.data === undefined ? null : JSON.stringify(read.data)

@@ -42,8 +42,6 @@ const schema = {
   cause: (value: unknown) => value,
 }
 
-const aliases = { message: 'detail', title: 'detail' }
-
 const CODE = /^[\w.:/-]{1,64}$/
 
 /**
@@ -74,7 +72,7 @@ export class SignInRefusal extends Error {
    * @throws TypeError naming the option that is not valid, and for a code of `AuthError`
    */
   constructor(code: string, options?: SignInRefusalOptions) {
-    const read = readOptions<SignInRefusalOptions, typeof schema>('SignInRefusal', options, schema, aliases)
+    const read = readOptions<SignInRefusalOptions, typeof schema>('SignInRefusal', options, schema)
     const { status, detail, headers, countAsFailure, cause } = read
     if (typeof code !== 'string' || !CODE.test(code)) {
       throw misuse('SignInRefusal: the code must be a text like "code_required", of at most 64 characters')

@@ -35,10 +35,6 @@ const WARNINGS = {
     PAGE.guard,
     'The function "refuse" threw, or returned no { status, body } with a status from 400 to 599. Responses to refusals keep their own form',
   ],
-  dotInField: [
-    PAGE.login,
-    'A name in the option "fields" has a dot. It is the name of one member of the body, not a path to a nested one. For a nested body, pass "credentials". If your forms have fields with such a name, nothing is wrong',
-  ],
   guardWithoutSessions: [
     PAGE.signOut,
     'A guard has no "sessions", but tokenRouter or createSignIn has them. So the guard accepts the token of a session that has ended. Pass "sessions" to each guard of these tokens. If the guard must not look sessions up, nothing is wrong',

@@ -11,7 +11,6 @@ import type { BearerScheme } from './bearer-header.js'
 export interface RefusalSettings {
   readonly realm: string
   readonly scheme: BearerScheme
-  readonly resourceMetadata: string | undefined
   readonly onEvent: AuthObserver | undefined
 }
 

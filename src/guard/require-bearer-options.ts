@@ -16,7 +16,6 @@ import {
   readOptions,
 } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
-import { secureUrl } from '../options/web-url.js'
 import { noteGuard } from '../sessions/mistakes.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
@@ -93,16 +92,7 @@ export interface RequireBearerOptions<A extends Account = Account> extends HostO
   tokenFrom?: TokenFrom<any> | undefined
   /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer, the first of a list. */
   realm?: string | undefined
-  /**
-   * The URL of the metadata of this API (RFC 9728), for clients that look for its authorization servers, such as MCP clients. Each challenge
-   * names it in `resource_metadata`. `https:`, or `http:` on loopback. The `url` of `protectedResourceRouter`. Default: none.
-   */
-  resourceMetadata?: string | URL | undefined
 }
-
-const metadataUrl = secureUrl(
-  "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'",
-)
 
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
@@ -133,7 +123,6 @@ export const guardSchema = {
   scheme: optional(schemeOption, BEARER),
   tokenFrom: optional(func<TokenFrom>('a function (req) => token')),
   realm: optional(realmText),
-  resourceMetadata: optional((value) => metadataUrl(value).href),
   timeout: hostSchema.timeout,
   onEvent: hostSchema.onEvent,
 } satisfies GuardTable
@@ -142,15 +131,14 @@ export const guardSchema = {
 const middlewareSchema = { forwardErrors: hostSchema.forwardErrors, refuse: hostSchema.refuse }
 
 export const guardAliases = aliasesOf({
-  tokens: 'issuer verifier secret secretOrKey algorithms audience',
+  tokens: 'issuer secret secretOrKey algorithms',
   scope: 'scopes requiredScopes',
   'Pass its name as "scope", and return it in the "scopes" of the account': 'role roles permissions',
-  anyScope: 'scopeIncludesAny anyScopes',
-  signedInWithin: 'maxAge max_age',
-  accounts: 'account store',
-  tokenFrom: 'getToken jwtFromRequest fromRequest',
-  allow: 'authorize can permission',
-  optional: 'credentialsRequired required authRequired',
+  signedInWithin: 'maxAge',
+  accounts: 'store',
+  tokenFrom: 'getToken jwtFromRequest',
+  optional: 'credentialsRequired',
+  'It is gone: clients also look for the metadata (RFC 9728) at its well-known path': 'resourceMetadata',
 })
 
 export function readRequireBearerOptions(caller: Subject, options: RequireBearerOptions) {

@@ -77,16 +77,10 @@ export function keysResponse(body: string): HttpResponse {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/jwk-set+json' }, body }
 }
 
-/** Returns the response with the metadata of a protected resource (RFC 9728 section 3.2). */
-export function resourceResponse(body: string): HttpResponse {
-  return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/json' }, body }
-}
-
 interface ChallengeFacts {
   realm: string
   /** The authentication scheme. Default `Bearer`. */
   scheme?: { readonly name: string } | undefined
-  resourceMetadata?: string | undefined
 }
 
 const NO_REALM: ChallengeFacts = { realm: '' }
@@ -131,8 +125,8 @@ function allowed(part: Part, code: string): HttpResponse['headers'] {
   return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
-/** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3, RFC 9728 section 5.1). */
-function challenge(refusal: CallRefusal, { realm, resourceMetadata, scheme }: ChallengeFacts): HttpResponse['headers'] {
+/** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3). */
+function challenge(refusal: CallRefusal, { realm, scheme }: ChallengeFacts): HttpResponse['headers'] {
   const { code, message } = refusal
   const error = rowOf(refusal).challenge
   if (error === undefined) return {}
@@ -144,7 +138,6 @@ function challenge(refusal: CallRefusal, { realm, resourceMetadata, scheme }: Ch
     ...(error && { error, error_description: message }),
     ...(scope && { scope: [scope].flat().join(' ') }),
     ...(maxAge !== undefined && { max_age: maxAge }),
-    ...(resourceMetadata !== undefined && { resource_metadata: resourceMetadata }),
   }
   const list = Object.entries(parameters).map(([name, value]) => `${name}=${quoted(value)}`)
   return { 'WWW-Authenticate': `${scheme?.name ?? 'Bearer'} ${list.join(', ')}` }

@@ -1,8 +1,8 @@
 import type { Request } from 'express'
 import { func } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
+import { bytes } from '../packages/on-first-use.cjs'
 import { LONGEST_CREDENTIALS } from './body/credentials.js'
-import { type FieldNames, fieldsOption } from './body/field-names.js'
 import type { MapBody } from './read-credentials.js'
 
 /** The options for reading the credentials of a request. */
@@ -14,10 +14,8 @@ export interface CredentialsOptions<R = Request> {
    * page could send them. JSON needs the host's CORS settings instead. Default none.
    */
   allowedOrigins?: readonly string[] | undefined
-  /** The names of the members of a request body that hold the credentials. Default `{ email: 'email', password: 'password' }`. */
-  fields?: Partial<FieldNames> | undefined
   /**
-   * Returns the credentials of a body that has another shape: `({ user }) => user` for `{ user: { email, password } }`. Other members of the
+   * Returns the credentials of a body that has other names or another shape: `({ username, password }) => ({ email: username, password })`. Other members of the
    * returned object are further fields of the sign-in. A body for which the function throws, or returns no credentials, causes a
    * `400`. Default: the members of the body.
    */
@@ -25,17 +23,12 @@ export interface CredentialsOptions<R = Request> {
   credentials?: ((body: any, req: R) => unknown) | undefined
 }
 
-const BYTE_SIZE = /^(\d+(?:\.\d+)?) ?(?:([km])?b)?$/i
-const UNITS: Readonly<Record<string, number>> = { k: 1024, m: 1_048_576 }
-
-/** Returns the size that a text like `'10kb'` names, in bytes. */
-function sizeIn(text: string): number {
-  const [, number, unit = ''] = BYTE_SIZE.exec(text) ?? []
-  return Math.floor(Number(number) * (UNITS[unit.toLowerCase()] ?? 1))
-}
+/** Narrower than bytes().parse(), which reads '10 kilobytes' as ten bytes. */
+const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
 
 const byteSize: Check<number> = (value) => {
-  const size = typeof value === 'string' ? sizeIn(value) : (value as number)
+  const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
+  const size = readable ? Number(bytes().parse(value as number | string)) : 0
   if (!Number.isInteger(size) || size < 1 || size > LONGEST_CREDENTIALS) {
     throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
   }
@@ -58,6 +51,5 @@ const originList: Check<ReadonlySet<string>> = (value) => {
 export const credentialsSchema = {
   bodyLimit: optional(byteSize, 10_240),
   allowedOrigins: optional(originList, new Set<string>()),
-  fields: fieldsOption,
   credentials: optional(func<MapBody>('a function (body, req) => ({ email, password })')),
 }

@@ -6,7 +6,6 @@ import { hostSchema } from '../http/host-options.js'
 import { func } from '../options/checks.js'
 import { misuse, type Subject } from '../options/misuse.js'
 import { type Checked, named, optional } from '../options/read-options.js'
-import { FIELDS } from './body/field-names.js'
 import { type Login, loginWith } from './create-login.js'
 import { credentialsSchema } from './credentials-options.js'
 import { loginPortOf } from './host-login.js'
@@ -40,10 +39,8 @@ export const choiceSchema = {
 
 export const choiceAliases = {
   ...loginAliases,
-  logIn: 'login authenticate',
-  allowedOrigins: 'origins origin cors',
-  fields: 'usernameField passwordField',
-  credentials: 'mapBody body',
+  'Pass "credentials": ({ username, password }) => ({ email: username, password })':
+    'fields usernameField passwordField',
 }
 
 /** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
@@ -54,8 +51,6 @@ export function loginIn(
   needsAccounts: boolean,
 ) {
   const { logIn } = read
-  if (read.credentials && read.fields !== FIELDS)
-    throw misuse(`${caller}: option "fields" has no effect next to "credentials"`)
   const names = ['accounts', 'passwords', 'throttle', 'limitKey', 'beforeSignIn'] as const
   const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
   if (misplaced)

@@ -94,12 +94,8 @@ export const loginSchema = {
 }
 
 export const loginAliases = {
-  accounts: 'account findAccount findByEmail store users',
-  passwords: 'hashers',
-  throttle: 'limiter rateLimit',
-  limitKey: 'keyGenerator throttleKey',
-  extraFields: 'additionalFields extra moreFields',
-  beforeSignIn: 'afterPassword onLogin onSignIn validate verify authorize',
+  accounts: 'store',
+  beforeSignIn: 'afterPassword',
 }
 
 export function readLoginOptions<A extends Account>(options: LoginOptions<A>): LoginSettings {

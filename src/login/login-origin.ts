@@ -36,7 +36,6 @@ export const isRequest = (origin: object): origin is IncomingMessage =>
 export function originOf(caller: 'logIn' | 'signIn', origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
   const given = named(`${caller}: the origin`, caller === 'logIn' ? loginOriginOption : originOption, origin)
-  const aliases = { ip: 'address', remoteAddress: 'address' }
-  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(caller, given, originSchema, aliases)
+  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(caller, given, originSchema)
   return { req: undefined, address, signal, source: { network: clientNetwork(address), connection: undefined } }
 }

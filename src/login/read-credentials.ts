@@ -1,20 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import { createTurnQueue } from '../concurrency/turn-queue.js'
 import { AuthError } from '../errors/auth-error.js'
-import { type BodyLimits, type BodyRequest, createBodyReader } from '../http/body.js'
 import type { RequestOrigin } from '../http/origin.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, isThenable, settled } from '../options/values.js'
 import { credentialsIn, fieldsIn, rememberIn, type SentCredentials } from './body/credentials.js'
-import type { FieldNames } from './body/field-names.js'
+import { type BodyLimits, type BodyRequest, createBodyReader } from './body/request-body.js'
 
 /** A login waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
 interface CredentialsSettings extends BodyLimits {
-  fields: FieldNames
   extraFields: readonly string[]
   credentials: MapBody | undefined
   login: {
@@ -27,13 +25,12 @@ interface CredentialsSettings extends BodyLimits {
 export type MapBody<R = IncomingMessage> = (body: Readonly<Record<string, unknown>>, req: R) => unknown
 
 /** Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body. */
-export function createCredentialsReader({ login, fields, extraFields, credentials, ...limits }: CredentialsSettings) {
+export function createCredentialsReader({ login, extraFields, credentials, ...limits }: CredentialsSettings) {
   const names = [...login.extraFields, ...extraFields]
-  const { email, password } = fields
   /** All that `credentials` returns is for the host, unless `extraFields` names a part of it. */
   const namesIn = (body: unknown) =>
     credentials && names.length === 0
-      ? Object.keys(Object(body)).filter((name) => name !== email && name !== password)
+      ? Object.keys(Object(body)).filter((name) => name !== 'email' && name !== 'password')
       : names
   const readBody = createBodyReader(limits)
   return async function readCredentials(
@@ -47,7 +44,7 @@ export function createCredentialsReader({ login, fields, extraFields, credential
     const sent = parseBody()
     const body = credentials ? mapped(credentials, sent, req) : sent
     return {
-      ...credentialsIn(body, limits.bodyLimit, fields),
+      ...credentialsIn(body, limits.bodyLimit),
       fields: fieldsIn(body, namesIn(body)),
       remember: rememberIn(body),
     }

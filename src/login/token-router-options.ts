@@ -90,13 +90,9 @@ const ofIssuer = (option: string) => `Pass "${option}" to createTokenIssuer(), a
 
 const aliases = aliasesOf({
   ...choiceAliases,
-  tokens: 'issuer tokenIssuer',
-  path: 'url',
-  respond: 'response serialize',
-  sessionLabel: 'label device',
-  refresh: 'refreshToken refreshTokens rememberMe cookie',
-  [ofIssuer('lifetime')]: 'lifetime expiresIn expiration exp ttl',
-  [ofIssuer('keys')]: 'keys secret secretOrKey key privateKey algorithm algorithms',
+  tokens: 'issuer',
+  [ofIssuer('lifetime')]: 'lifetime expiresIn ttl',
+  [ofIssuer('keys')]: 'keys secret secretOrKey privateKey algorithm algorithms',
 })
 
 /** The settings of a router, with its login. */

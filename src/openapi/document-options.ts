@@ -1,6 +1,5 @@
 import { isSignInRefusal, SignInRefusal } from '../errors/sign-in-refusal.js'
 import { ENDPOINTS, type RefreshMode } from '../http/responses.js'
-import { type FieldNames, fieldsOption } from '../login/body/field-names.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, InvalidOption, optional, readOptions } from '../options/read-options.js'
@@ -23,14 +22,12 @@ export interface OpenApiOptions {
    * `/api/v2013/authentication/token`. Set `false` for a service that only verifies tokens.
    */
   path?: string | false | undefined
-  /** The `fields` option of `tokenRouter`. Default `{ email: 'email', password: 'password' }`. */
-  fields?: Partial<FieldNames> | undefined
   /**
    * The further members of the request body, by name: the option `extraFields` of `tokenRouter`. A list of names, or their schemas like
    * `{ code: { type: 'string' } }`. Default none.
    */
   extraFields?: readonly string[] | Record<string, Schema> | undefined
-  /** The schema of the request body, where `tokenRouter` has the option `credentials`. Default: the members of `fields` and `extraFields`. */
+  /** The schema of the request body, where `tokenRouter` has the option `credentials`. Default: `email`, `password` and the members of `extraFields`. */
   tokenRequest?: Schema | undefined
   /** The refusals of `beforeSignIn`: their codes, or `SignInRefusal`s with another status than 403. Default none. */
   refusals?: readonly (string | SignInRefusal)[] | undefined
@@ -94,7 +91,6 @@ const schema = {
   version: optional(nonEmpty, 'v2013'),
   servers: optional((value): string[] => (Array.isArray(value) ? value : [value]).map(baseUrl), []),
   path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
-  fields: fieldsOption,
   extraFields: optional(fieldSchemas, {} as Record<string, Schema>),
   tokenRequest: optional(checkThat<Schema>("a schema, like { type: 'object' }", isPlainObject)),
   refusals: optional(refusalList, [] as readonly SignInRefusal[]),
@@ -107,17 +103,8 @@ const schema = {
 }
 
 const aliases = aliasesOf({
-  servers: 'issuer server url baseUrl',
-  title: 'name',
-  path: 'prefix tokenPath',
-  extraFields: 'additionalFields',
-  tokenRequest: 'credentials request body',
-  refusals: 'codes errors signInRefusals',
-  tokenResponse: 'respond response',
-  refresh: 'refreshTokens refreshToken',
-  jwks: 'jwksPath keys',
-  sessions: 'sessionRouter sessionsPath',
-  schemeName: 'scheme',
+  tokenRequest: 'credentials fields',
+  tokenResponse: 'respond',
 })
 
 export function readOpenApiOptions(options: OpenApiOptions | undefined) {

@@ -16,11 +16,10 @@ const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
   const read = readOpenApiOptions(options)
-  const { title, version, servers, path, fields, extraFields, tokenRequest, tokenResponse, refresh, jwks, sessions } =
-    read
+  const { title, version, servers, path, extraFields, tokenRequest, tokenResponse, refresh, jwks, sessions } = read
   const refreshes = path !== undefined && refresh.length > 0
   const tokenSchemas = {
-    TokenCredentials: withRememberMember(tokenRequest ?? credentialsSchema(fields, extraFields), refresh),
+    TokenCredentials: withRememberMember(tokenRequest ?? credentialsSchema(extraFields), refresh),
     TokenResult: withRefreshMember(tokenResponse ?? TokenResult, refresh),
     ...(refresh.includes('body') && { RefreshRequest }),
   }

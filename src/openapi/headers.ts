@@ -23,10 +23,10 @@ const HEADERS: Readonly<Record<Exclude<HeaderName, 'Content-Type'> | 'ETag', Hea
     schema: () => ({ type: 'integer', minimum: 1 }),
   },
   'WWW-Authenticate': {
-    description: 'The challenge (RFC 6750 section 3, RFC 9728 section 5.1).',
+    description: 'The challenge (RFC 6750 section 3).',
     schema: (values) => ({
       type: 'string',
-      pattern: `^(${[...new Set(values.map(challengePattern))].join('|')})(, resource_metadata=${QUOTED_STRING})?$`,
+      pattern: `^(${[...new Set(values.map(challengePattern))].join('|')})$`,
     }),
   },
 }

@@ -1,18 +1,17 @@
 import { REFUSALS } from '../errors/codes.js'
 import type { SignInRefusal } from '../errors/sign-in-refusal.js'
-import type { FieldNames } from '../login/body/field-names.js'
 import { codesOf } from './responses.js'
 import type { Schema } from './types.js'
 
 const EMAIL = { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] }
 
 /** Returns the schema of the request body. It accepts every string as an address, because the account store decides which addresses exist. */
-export const credentialsSchema = ({ email, password }: FieldNames, further: Record<string, Schema>): Schema => ({
+export const credentialsSchema = (further: Record<string, Schema>): Schema => ({
   type: 'object',
-  required: [email, password],
+  required: ['email', 'password'],
   properties: {
-    [email]: email === 'email' ? EMAIL : { type: 'string', description: 'Registered account.' },
-    [password]: { type: 'string', format: 'password', description: 'Account password. Every byte counts.' },
+    email: EMAIL,
+    password: { type: 'string', format: 'password', description: 'Account password. Every byte counts.' },
     ...further,
   },
 })

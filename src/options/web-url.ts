@@ -37,7 +37,7 @@ export const exactUrl: Check<string> = (value) => {
  * @param hint the likely mistake of a URL with http
  */
 export const secureUrl =
-  (what: string, hint?: string): Check<URL> =>
+  (what: string, hint: string): Check<URL> =>
   (value) => {
     const url = readWebUrl(hrefOf(value), what)
     if (isExposed(url)) throw new InvalidOption(what, hint)

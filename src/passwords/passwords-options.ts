@@ -71,6 +71,4 @@ export const commonSchema = {
   queue: optional(integer(0, 100_000, 'a number of logins'), 1024),
 }
 
-export const queueAliases = { parallelism: 'concurrency', maxQueue: 'queue' }
-
 export const passwordsSchema = { hashers: optional(hasherList), unknown: optional(hasherForUnknown), ...commonSchema }

@@ -8,13 +8,7 @@ import { createHashQueue, type HashQueueLoad, type SlotRequest } from './hash-qu
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
 import type { Hasher } from './hashers/hasher.js'
-import {
-  type ForbiddenCheck,
-  type HasherList,
-  type PasswordsOptions,
-  passwordsSchema,
-  queueAliases,
-} from './passwords-options.js'
+import { type ForbiddenCheck, type HasherList, type PasswordsOptions, passwordsSchema } from './passwords-options.js'
 
 /** Hashes and checks passwords. Every byte counts. Passwords are never trimmed, cut or normalised (OWASP ASVS 5, 6.2.8). */
 export interface Passwords {
@@ -95,12 +89,7 @@ async function assertAllowed(isForbidden: ForbiddenCheck, password: string): Pro
  * @throws TypeError that names the invalid option
  */
 export function createPasswords(options?: PasswordsOptions): Passwords {
-  const read = readOptions<PasswordsOptions, typeof passwordsSchema>(
-    'createPasswords',
-    options,
-    passwordsSchema,
-    queueAliases,
-  )
+  const read = readOptions<PasswordsOptions, typeof passwordsSchema>('createPasswords', options, passwordsSchema)
   const hashers: HasherList = read.hashers ?? [argon2id(), bcrypt()]
   const [first] = hashers
   const { unknown = first, isForbidden } = read

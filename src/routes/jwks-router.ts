@@ -1,11 +1,12 @@
 import type { Router } from 'express'
 import { ENDPOINTS, keysResponse } from '../http/responses.js'
+import { methodNotAllowed, setHeaders } from '../http/send-response.js'
 import { withMethods } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
+import { express } from '../packages/on-first-use.cjs'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { documentRouter } from './document-router.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
@@ -33,8 +34,6 @@ const publisher: Check<JwksRouterOptions['tokens']> = (value) => {
 
 const schema = { tokens: publisher, path: optional(plainPath, ENDPOINTS.keys.path) }
 
-const aliases = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks: 'tokens', url: 'path' }
-
 /**
  * Creates the router that publishes an issuer's public keys as a JWK set (RFC 7517 section 5), for `remoteKeys` and other verifiers.
  * Each key has `kid`, `alg` and `use`. The router responds to `GET` and `HEAD` with the media type `application/jwk-set+json`
@@ -46,6 +45,14 @@ const aliases = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks:
  * @throws TypeError naming the option that is not valid, and for an issuer that has only secrets
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
-  const { tokens, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema, aliases)
-  return documentRouter(path, () => keysResponse(JSON.stringify(tokens.jwks())))
+  const { tokens, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema)
+  const router = express().Router({ caseSensitive: true, strict: true })
+  router.get(path, function publicKeys(_req, res) {
+    const { headers, body } = keysResponse(JSON.stringify(tokens.jwks()))
+    setHeaders(res, headers)
+    // As bytes: Express adds a charset to text, which this media type does not have.
+    res.send(Buffer.from(body))
+  })
+  router.all(path, methodNotAllowed('keys'))
+  return router
 }

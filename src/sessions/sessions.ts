@@ -4,7 +4,7 @@ import type { AuthObserver, SessionEnd } from '../events/events.js'
 import { brand, brandWith, hasBrand } from '../options/brand.js'
 import { type Clock, clockOption, type Duration, func, integer, text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
+import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { addSession } from './add-session.js'
 import { appIssuers } from './app-issuers.js'
@@ -136,7 +136,7 @@ const schema = {
   clock: clockOption,
 }
 
-const aliases = aliasesOf({ maxPerAccount: 'limit maximum maxSessions', issuers: 'tokens' })
+const aliases = { tokens: 'issuers' }
 
 /**
  * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session. Pass the

@@ -2,7 +2,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Account, AccountStore } from '../accounts/account.js'
 import { func, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
-import { aliasesOf, type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, parseJson } from '../options/values.js'
 import { withHints } from './kysely-errors.js'
 import { kyselyOption } from './kysely-option.js'
@@ -53,8 +53,6 @@ const schema = {
   normalizeEmail: optional(func<(email: string) => string>('a function'), (email: string) => email),
 }
 
-const aliases = aliasesOf({ columns: 'fields mapping', read: 'map' })
-
 /**
  * Creates an account store on the app's own table, in PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.
  * @throws TypeError naming the option that is not valid
@@ -66,12 +64,7 @@ export function kyselyAccounts<DB, Table extends keyof DB & string, Members = ob
   const caller = 'kyselyAccounts'
   kyselyOption(caller, db)
   const given = options as unknown as { [K in keyof typeof schema]: unknown }
-  const { table, columns, read, normalizeEmail } = readOptions<typeof given, typeof schema>(
-    caller,
-    given,
-    schema,
-    aliases,
-  )
+  const { table, columns, read, normalizeEmail } = readOptions<typeof given, typeof schema>(caller, given, schema)
   const accounts = db as unknown as Kysely<Record<string, AccountRow>>
 
   async function find(column: string, value: string): Promise<AccountRow | undefined> {

@@ -1,7 +1,7 @@
 import type { ColumnBuilderCallback, CreateIndexBuilder, CreateTableBuilder, Kysely, Transaction } from 'kysely'
 import { text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
-import { aliasesOf, optional, readOptions } from '../options/read-options.js'
+import { optional, readOptions } from '../options/read-options.js'
 import { type Hints, isError } from './kysely-errors.js'
 import { kyselyOption } from './kysely-option.js'
 
@@ -35,7 +35,7 @@ type AnyDatabase = Kysely<any> | Transaction<any>
 function readTable(caller: Table<never>['store' | 'create'], db: unknown, options: object | undefined, name: string) {
   const schema = { table: optional(text('the name of a table'), name) }
   kyselyOption(caller, db)
-  return readOptions<TableOptions, typeof schema>(caller, options, schema, aliasesOf({ table: 'tableName' })).table
+  return readOptions<TableOptions, typeof schema>(caller, options, schema).table
 }
 
 /**

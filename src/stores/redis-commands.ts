@@ -39,7 +39,7 @@ const sendCommandOption = func<RedisSessionsOptions['sendCommand']>(
   'a function that sends a command, like (...command) => client.sendCommand(command)',
 )
 
-const aliases = aliasesOf({ sendCommand: 'client redis connection', prefix: 'keyPrefix namespace' })
+const aliases = aliasesOf({ sendCommand: 'client', prefix: 'keyPrefix' })
 
 /**
  * Returns the keys of a store, and the functions that send its commands. The key of an item is the prefix and the item's id.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readOptions } from '../options/read-options.js'
 import type { Hasher } from '../passwords/hashers/hasher.js'
 import { createPasswords, type Passwords } from '../passwords/passwords.js'
-import { commonSchema, type PasswordsOptions, queueAliases } from '../passwords/passwords-options.js'
+import { commonSchema, type PasswordsOptions } from '../passwords/passwords-options.js'
 import { testsOnly } from './tests-only.js'
 
 /** The options of `fastPasswords`: those of `createPasswords` without its hashers. */
@@ -29,11 +29,6 @@ export const testHasher: Required<Pick<Hasher, 'accepts' | 'verify' | 'hash'>> =
  */
 export function fastPasswords(options?: FastPasswordsOptions): Required<Passwords> {
   testsOnly('fastPasswords')
-  const read = readOptions<FastPasswordsOptions, typeof commonSchema>(
-    'fastPasswords',
-    options,
-    commonSchema,
-    queueAliases,
-  )
+  const read = readOptions<FastPasswordsOptions, typeof commonSchema>('fastPasswords', options, commonSchema)
   return createPasswords({ hashers: [testHasher], ...read })
 }

@@ -124,7 +124,7 @@ const subject: Check<TokenSubject> = (value) => {
   throw new InvalidOption("an account's id, or an account { id, scopes?, claims? }", hintOn(value))
 }
 
-const accountAliases = aliasesOf({ id: 'accountId sub userId', scopes: 'scope role roles permissions' })
+const accountAliases = aliasesOf({ id: 'accountId sub', scopes: 'scope role roles permissions' })
 
 function hintOn(value: unknown): string {
   if (!isPlainObject(value) || isThenable(value)) return ''

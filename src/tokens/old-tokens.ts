@@ -40,11 +40,7 @@ const schema = {
   clock: clockOption,
 }
 
-const aliases = aliasesOf({
-  secret: 'key keys secretOrKey jwtSecret',
-  accountId: 'userId sub id account',
-  until: 'expires expiresAt end validUntil',
-})
+const aliases = aliasesOf({ secret: 'keys secretOrKey', accountId: 'id sub' })
 
 const SECRET = 'the secret of the old tokens, as text, bytes or a KeyObject'
 const NINETY_DAYS = 90 * 86_400_000

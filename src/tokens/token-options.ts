@@ -113,9 +113,7 @@ export const issuerSchema = {
 }
 
 export const tokenAliases = aliasesOf({
-  keys: 'secret secretOrKey key privateKey publicKey algorithm algorithms jwks jwksUri',
-  issuer: 'iss issuerBaseURL baseUrl',
-  lifetime: 'expiresIn expiration exp ttl maxAge',
-  clockTolerance: 'leeway skew',
-  clock: 'now',
+  keys: 'secret secretOrKey privateKey publicKey algorithm algorithms jwksUri',
+  issuer: 'issuerBaseURL',
+  lifetime: 'expiresIn ttl maxAge',
 })

@@ -31,7 +31,7 @@ export const ROOMS = {
       'test/unit/guard/sockets/*.test.ts',
       'test/unit/events/mistakes.test.ts',
       'test/unit/tokens/{id-token-verifier,verifiers}.test.ts',
-      'test/unit/routes/{session-router,protected-resource-router}.test.ts',
+      'test/unit/routes/session-router.test.ts',
       'test/contract/rfc6750.test.ts',
     ],
   },

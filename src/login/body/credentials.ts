@@ -1,6 +1,5 @@
 import { AuthError } from '../../errors/auth-error.js'
 import { bare, isPlainObject, memberOf, own } from '../../options/values.js'
-import { FIELDS } from './field-names.js'
 
 /** The name and the password of an account. */
 export interface Credentials {
@@ -38,11 +37,11 @@ export const LONGEST_CREDENTIALS = 1_048_576
  * @param limit the longest body, in bytes; the host's own parser may have read a longer one
  * @throws AuthError `invalid_body` or `body_too_large`
  */
-export function credentialsIn(body: unknown, limit: number, fields = FIELDS): Credentials {
-  const email = textIn(body, fields.email)
-  const password = textIn(body, fields.password)
+export function credentialsIn(body: unknown, limit: number): Credentials {
+  const email = textIn(body, 'email')
+  const password = textIn(body, 'password')
   if (email === undefined || password === undefined) {
-    const message = `The request body must hold "${fields.email}" and "${fields.password}", each once and each a string.`
+    const message = 'The request body must hold "email" and "password", each once and each a string.'
     throw new AuthError('invalid_body', { message })
   }
   if (email.length + password.length > limit) throw new AuthError('body_too_large')

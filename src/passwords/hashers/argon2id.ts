@@ -43,14 +43,12 @@ const schema = {
   engine: optional(text("'native' or 'node'", /^(native|node)$/)),
 }
 
-const aliases = { m: 'memoryCost', t: 'timeCost', p: 'parallelism', iterations: 'timeCost' }
-
 /**
  * Creates a hasher for Argon2id (RFC 9106), in PHC string format.
  * @throws TypeError for costs out of range, and for the engine `'node'` on a Node without `crypto.argon2`
  */
 export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'external'>> {
-  const read = readOptions<Argon2idOptions, typeof schema>('argon2id', options, schema, aliases)
+  const read = readOptions<Argon2idOptions, typeof schema>('argon2id', options, schema)
   const { engine, costLimit, ...rest } = read
   const costs = bare(rest)
   if (costs.memoryCost < 8 * costs.parallelism) {

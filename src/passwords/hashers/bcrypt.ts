@@ -52,10 +52,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
     'bcrypt',
     options,
     bcryptSchema,
-    {
-      rounds: 'cost',
-      saltRounds: 'cost',
-    },
+    { saltRounds: 'cost' },
   )
   const mostRounds = costLimit * 2 ** Math.max(cost, DEFAULT_COST)
   const costOf = (hash: string) => Number(BCRYPT.exec(hash)?.[1])

@@ -42,14 +42,6 @@ const schema = {
   memCost: integer(1, 14, 'a memory cost'),
 }
 
-/** Names that these options have in the Firebase console and in Firebase's other tools. */
-const aliases = {
-  base64_signer_key: 'signerKey',
-  hashKey: 'signerKey',
-  base64_salt_separator: 'saltSeparator',
-  memoryCost: 'memCost',
-}
-
 const ZERO_IV = Buffer.alloc(16)
 
 /**
@@ -59,7 +51,7 @@ const ZERO_IV = Buffer.alloc(16)
  * @throws TypeError that names the invalid option, without its value; `verify` rejects with an Error for a hash that `accepts` refuses
  */
 export function firebaseScrypt(options: FirebaseScryptOptions): Pick<Hasher, 'accepts' | 'verify'> {
-  const read = readOptions<FirebaseScryptOptions, typeof schema>('firebaseScrypt', options, schema, aliases)
+  const read = readOptions<FirebaseScryptOptions, typeof schema>('firebaseScrypt', options, schema)
   const { signerKey, saltSeparator, rounds, memCost } = read
   const costs = { N: 2 ** memCost, r: rounds, p: 1 }
 

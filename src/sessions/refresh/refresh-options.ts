@@ -61,13 +61,7 @@ const schema = {
   grace: optional(duration(0, MINUTE), 10_000),
 }
 
-const aliases = aliasesOf({
-  secret: 'secrets key password',
-  idle: 'ttl maxIdle expiresIn rolling',
-  unremembered: 'short browser notRemembered',
-  longest: 'maxAge absolute lifetime',
-  grace: 'gracePeriod reuseInterval leeway',
-})
+const aliases = aliasesOf({ idle: 'ttl expiresIn', longest: 'maxAge' })
 
 /** @throws TypeError naming the option that is not valid */
 export function readRefreshOptions(options: RefreshOptions): RefreshSettings {

@@ -84,13 +84,9 @@ const schema = {
 }
 
 const aliases = aliasesOf({
-  algorithms: 'algorithm algs',
-  timeout: 'timeoutDuration requestTimeout',
-  sizeLimit: 'bodyLimit limit maxBytes',
-  maxAge: 'cacheMaxAge ttl',
-  keepFor: 'cacheMaxAgeFallback staleIfError',
+  algorithms: 'algorithm',
+  maxAge: 'ttl',
   onError: 'onEvent',
-  clock: 'now',
 })
 
 export function readRemoteKeysOptions(url: unknown, options: RemoteKeysOptions) {

@@ -135,22 +135,19 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     }
   })
 
-  it('the token call with own fields and an own response: what is documented is accepted and sent', async () => {
-    const fields = { email: 'username', password: 'pin' }
+  it('the token call with own credentials and an own response: what is documented is accepted and sent', async () => {
+    const text = { type: 'string' }
+    const tokenRequest = { type: 'object', required: ['username', 'pin'], properties: { username: text, pin: text } }
+    const credentials = ({ username, pin }: Record<string, string>) => ({ email: username, password: pin })
     const properties = { access_token: { type: 'string' }, expires_in: { type: 'integer' } }
     const tokenResponse = { type: 'object', required: Object.keys(properties), properties }
-    const own = openApiDocument({ path: '/login', fields, tokenResponse })
-    expect(own.components?.schemas?.['TokenCredentials']?.['properties']).toMatchObject({
-      username: { type: 'string', description: 'Registered account.' },
-    })
+    const own = openApiDocument({ path: '/login', tokenRequest, tokenResponse })
     expect(own.paths?.['/login']?.post?.responses['200']).toMatchObject({ description: 'The token.' })
     const respond = ({ token }: { token: string }) => ({ access_token: token, expires_in: 3600 })
-    const port = await start({ path: '/login', fields, respond })
-    const credentials = own.components.schemas['TokenCredentials'] as { required: [string, string]; properties: object }
-    const { required } = credentials
-    expect(Object.keys(credentials.properties)).toEqual(required)
+    const port = await start({ path: '/login', credentials, respond })
+    expect(own.components.schemas['TokenCredentials']).toEqual(tokenRequest)
     for (const [body, status] of [
-      [{ [required[0]]: GOOD.email, [required[1]]: GOOD.password }, 200],
+      [{ username: GOOD.email, pin: GOOD.password }, 200],
       [GOOD, 400],
     ] as const) {
       const answer = await send(port, { method: 'POST', path: '/login', ...asJson(body) })

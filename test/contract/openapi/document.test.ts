@@ -36,7 +36,7 @@ describe('openApiDocument', () => {
     { refresh: 'cookie', paths: {}, path: '/token' },
     { refresh: 'body', tokenResponse: { type: 'object' } },
     { refresh: true, jwks: true, sessions: true },
-    { path: '/login', fields: { email: 'username', password: 'pin' }, tokenResponse: { type: 'object' } },
+    { path: '/login', tokenResponse: { type: 'object' } },
     { extraFields: ['code'], refusals: ['code_required', new SignInRefusal('terms', { status: 451 })] },
     { tokenRequest: { type: 'object' }, refusals: [] },
     { title: 'A', version: '1', servers: ['https://a.example', 'https://b.example/v1'], path: '/t', jwks: '/keys' },
@@ -264,7 +264,7 @@ describe('openApiDocument', () => {
     ['an empty title', { title: '' }, /option "title" must be a non-empty string/],
     ['a scheme that no reference can name', { schemeName: 'bearer token' }, /option "schemeName" must be a name/],
     ['an empty version', { version: '' }, /option "version" must be a non-empty string/],
-    ['fields of one name', { fields: { email: 'password' } }, /option "fields" must be an object with the names/],
+    ['fields', { fields: {} }, /unknown option "fields". Did you mean "tokenRequest"/],
     ['a response that is no schema', { tokenResponse: () => ({}) }, /option "tokenResponse" must be a schema, like/],
     ['extra fields that are a text', { extraFields: 'code' }, /option "extraFields" must be a list of names/],
     ['refusals that are a text', { refusals: 'x' }, /option "refusals" must be a list of codes/],
@@ -277,15 +277,9 @@ describe('openApiDocument', () => {
   })
 
   const MEANT = {
-    servers: 'issuer server url baseUrl',
-    title: 'name',
-    path: 'prefix tokenPath',
-    extraFields: 'additionalFields',
-    tokenRequest: 'credentials request body',
-    refusals: 'codes errors signInRefusals',
-    tokenResponse: 'respond response',
-    refresh: 'refreshTokens refreshToken',
-    jwks: 'jwksPath keys',
+    servers: 'server',
+    tokenRequest: 'credentials fields',
+    tokenResponse: 'respond',
     schemeName: 'scheme',
   }
   it.each(Object.entries(MEANT))('misuse: %s is meant by the names of other packages: %s', (meant, names) => {

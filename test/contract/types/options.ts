@@ -19,7 +19,6 @@ import {
   type PrivateClaims,
   type PrivateTokenKey,
   type PublicTokenKey,
-  protectedResourceRouter,
   type RemoteKeys,
   type RequireBearerOptions,
   remoteKeys,
@@ -130,7 +129,7 @@ tokenRouter({ tokens, logIn: async (credentials, req) => logIn(credentials, req)
 tokenRouter({
   tokens,
   accounts: store,
-  fields: { email: 'username' },
+  credentials: ({ username, password }) => ({ email: username, password }),
   respond: ({ token }) => ({ access_token: token }),
 })
 // @ts-expect-error -- a response is an object
@@ -171,8 +170,6 @@ createTokenVerifier({ issuer, accept: 'jwt', keys: remote })
 createTokenVerifier({ issuer, audience: issuer, accept: 'jwt', keys: remote, scope: () => [] })
 // @ts-expect-error -- an issuer signs its own tokens
 createTokenIssuer({ issuer, keys: secret, accept: 'jwt' })
-const { url } = protectedResourceRouter({ resource: issuer, authorizationServers: [issuer] })
-requireBearer({ tokens, resourceMetadata: url })
 
 // ID tokens, old tokens and API keys.
 const idTokens = createTokenVerifier({ issuer, audience: 'client', accept: 'id-token', keys: remote })

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { install, pack, tempFolder } from '../../contract/packed/pack.js'
-import { readPage } from '../../support/documents/pages.js'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -54,9 +53,9 @@ describe('an app with require, and with an older Passport that it uses for somet
   })
 })
 
-describe('an older app, with TypeScript 4.9 and its moduleResolution node', () => {
+describe('an older app, with TypeScript 5.2 and its moduleResolution node', () => {
   const COMPILER = { module: 'commonjs', moduleResolution: 'node', target: 'es2021', strict: true, skipLibCheck: false }
-  const PACKAGES = ['express@4', 'typescript@4.9.5', 'ts-jest@29.1.5', 'jest@29.7.0', 'kysely@0.27.0']
+  const PACKAGES = ['express@4', 'typescript@5.2.2', 'ts-jest@29.1.5', 'jest@29.7.0', 'kysely@0.27.0']
   const TYPES = ['@types/express@4.17.21', '@types/node@18', '@types/jest@29']
   let folder
   beforeAll(async () => {
@@ -78,24 +77,5 @@ describe('an older app, with TypeScript 4.9 and its moduleResolution node', () =
 
   it('compiles, the types of all libraries checked too', async () => {
     expect(await run(folder, 'typescript/bin/tsc')).toBe('')
-  })
-})
-
-describe.each(['26.6.3', '27.5.1'])('an app with Jest %s, configured as on the page', (version) => {
-  const { text, blocks } = readPage('docs/reference/compatibility.md')
-  const [, mapper] = /"moduleNameMapper": (\{.*\})`/.exec(text) ?? []
-  let folder
-  beforeAll(async () => {
-    folder = await createApp(version, ['express@4', `jest@${version}`])
-    await writeFile(join(folder, 'setup.js'), blocks.find(({ name }) => name === 'jest-setup').code)
-    // Jest 26 knows no name with `node:`.
-    const code = await readFile(here('login.cjs'), 'utf8')
-    await writeFile(join(folder, 'login.test.js'), code.replaceAll("'node:", "'"))
-  }, 180_000)
-
-  it('runs its tests', async () => {
-    const config = { testEnvironment: 'node', setupFiles: ['./setup.js'], moduleNameMapper: JSON.parse(mapper) }
-    const result = await jest(folder, '--config', JSON.stringify(config), '--forceExit')
-    expect(result).toMatchObject({ success: true, numPassedTests: 4 })
   })
 })

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import express from 'express'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { until } from '../../support/concurrency.ts'
@@ -68,35 +67,6 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
       request(server).post(TOKEN_PATH).type('form').send({ email: 'alice@example.com', password })
     await form('secret').expect(200)
     await form('wrong').expect(403)
-  })
-
-  it('mcp: the SDK’s client finds oidc-provider from the 401, gets a token and calls a tool', async () => {
-    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
-    const { ClientCredentialsProvider } = await import('@modelcontextprotocol/sdk/client/auth-extensions.js')
-    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
-    const { startProvider } = await import('../providers/provider.mjs')
-    const host = express()
-    const origin = await start(host)
-    const resource = `${origin}/mcp`
-    const { issuer } = await startProvider(resource)
-    Object.assign(process.env, { PROVIDER: issuer, RESOURCE: resource })
-    host.use((await run('mcp')).app)
-
-    const refused = await fetch(resource, { method: 'POST' })
-    expect(refused.status).toBe(401)
-    const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
-    expect(refused.headers.get('WWW-Authenticate')).toContain(`resource_metadata="${metadata}"`)
-    expect(await (await fetch(metadata)).json()).toMatchObject({ resource, authorization_servers: [issuer] })
-
-    expect((await fetch(resource)).status).toBe(405)
-    const client = new Client({ name: 'agent', version: '1.0.0' })
-    onTestFinished(() => client.close())
-    const authProvider = new ClientCredentialsProvider({
-      ...{ clientId: 'agent', clientSecret: 'secret', scope: 'reports:read', expectedIssuer: issuer },
-    })
-    await client.connect(new StreamableHTTPClientTransport(new URL(resource), { authProvider }))
-    const { content } = await client.callTool({ name: 'whoami' })
-    expect(content).toEqual([{ type: 'text', text: 'agent, by agent' }])
   })
 
   it('trpc: authenticates in createContext', async () => {

@@ -1,11 +1,8 @@
-// Serves a route with a guard and the same route without one, in one of three ways. Each server loads all guards, so that no server has
+// Serves a route with a guard and the same route without one, in one of two ways. Each server loads all guards, so that no server has
 // less memory than another one.
-import { createServer } from 'node:http'
 import express from 'express'
 import { createEnvironment, NONE } from '../guards.mjs'
 import { respond, serve } from './serve.mjs'
-
-const { messageClasses } = await import('../../../example-app/dist/web/message-classes.js')
 
 const { way, alg, name, ...options } = JSON.parse(process.argv[2])
 const { tokens, samples, guards } = await createEnvironment(alg, options)
@@ -25,5 +22,4 @@ if (way === 'app') {
 app.use((_error, _req, res, _next) => {
   res.sendStatus(res.statusCode >= 400 ? res.statusCode : 401)
 })
-// With `fast`, the server has the classes of example-app/web/message-classes.ts.
-serve(app, { tokens, samples }, way === 'fast' ? createServer(messageClasses(app), app) : undefined)
+serve(app, { tokens, samples })

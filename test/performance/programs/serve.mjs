@@ -12,7 +12,8 @@ export async function microsecondsOf(count, task) {
 export const respond = (_req, res) => res.json({ account: 'acc-1', statements: [] })
 
 /** Serves an app on a free port of loopback, and sends the port and details to the bench. The process ends with the bench. */
-export function serve(app, details, server = createServer(app)) {
+export function serve(app, details) {
+  const server = createServer(app)
   // Connections are kept while other servers are measured.
   server.keepAliveTimeout = 0
   server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>

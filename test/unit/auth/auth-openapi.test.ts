@@ -11,9 +11,9 @@ describe('auth.openApi', () => {
   it.each<[string, Partial<AuthOptions<MemoryAccount & { team: string }>>, string]>([
     ['a cookie', { refresh: 'cookie', extraFields: ['code'] }, ''],
     ['keys and a mount path', { refresh: () => 'body', keys: [signingKey('ES256')], mountPath: '/api' }, '/api'],
-    ['paths', { paths: { token: '/in', sessions: '/devices' }, fields: { email: 'username' } }, ''],
+    ['paths', { paths: { token: '/in', sessions: '/devices' } }, ''],
     ['no sessions', { sessions: undefined }, ''],
-  ])('describes the routes that the router has, and their fields: with %s', async (_, options, mount) => {
+  ])('describes the routes that the router has, and their members: with %s', async (_, options, mount) => {
     const { auth, send } = await startAuth(options, mount)
     const { paths, components } = openApiDocument(auth.openApi)
     for (const [path, item] of Object.entries(paths))
@@ -34,7 +34,7 @@ describe('auth.openApi', () => {
     ])
     const { properties } = components.schemas['TokenCredentials'] as { properties: object }
     expect(Object.keys(properties)).toEqual([
-      options.fields?.email ?? 'email',
+      'email',
       'password',
       ...(options.extraFields ?? []),
       ...(options.refresh === undefined ? [] : ['remember']),

@@ -144,7 +144,6 @@ describe('auth.signIn', () => {
     ['no request', ['acc-1'], 'pass the request'],
     ['no response for the cookie', ['acc-1', req], 'pass the response too'],
     ['an unknown detail', ['acc-1', req, {}, { devise: 'x' }], 'signIn: unknown option "devise"'],
-    ['the label as "device"', ['acc-1', req, {}, { device: 'x' }], 'Did you mean "label"'],
     ['a text as a time', ['acc-1', req, {}, { issuedAt: 'now' }], '"issuedAt" must be a valid Date'],
     ['an actor that is undefined', ['acc-1', req, {}, { actor: undefined }], '"actor" is undefined'],
     ['an actor that is no verified token', ['acc-1', req, {}, { actor: { accountId: 'acc-2' } }], 'authOf(req)'],

@@ -233,16 +233,11 @@ describe('createAuth', () => {
     ['privateKey', 'keys'],
     ['expiresIn', 'lifetime'],
     ['ttl', 'lifetime'],
-    ['rememberMe', 'refresh'],
-    ['cookie', 'refresh'],
-    ['basePath', 'paths'],
-    ['url', 'paths'],
-    ['prefix', 'mountPath'],
     ['mount', 'mountPath'],
-    ['verifiers', 'alsoAccept'],
+    ['oldTokens', 'alsoAccept'],
     ['refreshToken', 'refresh'],
     ['session', 'sessions'],
-    ['users', 'accounts'],
+    ['store', 'accounts'],
   ])('knows what "%s" means', (word, option) => {
     expectMisuse(() => createAuth({ [word]: 'x' } as never), `Did you mean "${option}"`)
   })

@@ -242,7 +242,6 @@ describe('a ticket', () => {
       'auth.ticket: option "path" must be a path like "/reports/7.pdf", without a query, but is',
     ],
     ['a path without its first slash', { path: 'files/7.pdf' }, 'option "path"'],
-    ['its path as "url"', { url: path }, 'Did you mean "path"'],
     ['no path', {}, 'option "path"'],
     ['a long lifetime', { path, lifetime: '1h' }, 'option "lifetime"'],
     ['a method in lower case', { path, method: 'get' }, 'option "method" must be a method in upper case, but is'],

@@ -50,7 +50,6 @@ describe('a subject of issue() with a mistake', () => {
     ['id', 'acc-1', 'Did you mean "accountId"?'],
     ['sub', 'acc-1', 'Did you mean "accountId"?'],
     ['role', 'admin', 'Put private claims into "claims"'],
-    ['sid', 's', 'Did you mean "sessionId"?'],
     [
       'colour',
       'red',
@@ -108,16 +107,6 @@ describe('scopes of a guard with a comma', () => {
       requireBearer({ tokens, scope: ['a', 'b'] })
       requireBearer({ tokens, anyScope: ['c'] })
     }))
-})
-
-describe('a name in "fields"', () => {
-  const named =
-    (email: string) =>
-    ({ tokenRouter, tokens }: Kit) =>
-      void tokenRouter({ tokens, accounts: () => null, throttle: false, fields: { email } })
-  it('with a dot is a warning, once, because a name is not a path', () =>
-    expectWarning(named('user.email'), /"fields".*dot.*not a path/))
-  it('without a dot is no warning', () => expectSilence(named('user')))
 })
 
 describe('sessions in one place only', () => {

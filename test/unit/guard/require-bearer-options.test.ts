@@ -30,7 +30,6 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     tokenFrom: undefined,
     optional: false,
     realm: ISSUER,
-    resourceMetadata: undefined,
     timeout: 5000,
     onEvent: undefined,
   }
@@ -70,16 +69,14 @@ it.each(['scope', 'anyScope'])('refuses %s with the value undefined, which a mis
 })
 
 it.each([
-  ...'issuer verifier secret secretOrKey algorithms audience'.split(' ').map((name) => [name, 'tokens']),
+  ...'issuer secret secretOrKey algorithms'.split(' ').map((name) => [name, 'tokens']),
   ...['scopes', 'requiredScopes'].map((theirs) => [theirs, 'scope']),
-  ...['scopeIncludesAny', 'anyScopes'].map((theirs) => [theirs, 'anyScope']),
-  ...['maxAge', 'max_age'].map((theirs) => [theirs, 'signedInWithin']),
+  ['maxAge', 'signedInWithin'],
   ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
   ['revoked', 'isRevoked'],
   ['sessionStore', 'sessions'],
-  ['jwtFromRequest', 'tokenFrom'],
-  ...['authorize', 'can', 'permission'].map((theirs) => [theirs, 'allow']),
-  ...['credentialsRequired', 'required', 'authRequired'].map((theirs) => [theirs, 'optional']),
+  ...['getToken', 'jwtFromRequest'].map((theirs) => [theirs, 'tokenFrom']),
+  ['credentialsRequired', 'optional'],
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own = '') => {
   const message = `unknown option "${theirs}". Did you mean "${own}"?`
   expectMisuse(() => read({ [theirs]: 1 }), `requireBearer: ${message}`)
@@ -90,6 +87,11 @@ it.each(['role', 'roles', 'permissions'])('says how to require what others call 
   const message = `unknown option "${theirs}". Pass its name as "scope", and return it in the "scopes" of the account`
   expectMisuse(() => read({ [theirs]: 'admin' }), `requireBearer: ${message}`)
   expectMisuse(() => readForPassport({ [theirs]: 'admin' }), `BearerStrategy: ${message}`)
+})
+
+it('says what replaces resourceMetadata', () => {
+  const message = 'unknown option "resourceMetadata". It is gone: clients also look for the metadata (RFC 9728) at its'
+  expectMisuse(() => read({ resourceMetadata: 'https://api.example.com' }), `requireBearer: ${message}`)
 })
 
 it('takes the verifiers of 32 issuers', () => {

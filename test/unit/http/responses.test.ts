@@ -14,7 +14,6 @@ import {
   jsonResponse,
   keysResponse,
   refusalResponse,
-  resourceResponse,
   tokenResult,
 } from '../../../src/http/responses.js'
 import { closeAfterEnd, hasUnreadBody, http2StreamOf, sendResponse } from '../../../src/http/send-response.js'
@@ -42,12 +41,9 @@ it('responds to a login with two members, and keeps them out of caches', () => {
   })
 })
 
-it.each([
-  ['a key set', keysResponse, 'application/jwk-set+json'],
-  ['the metadata of a resource', resourceResponse, 'application/json'],
-])('lets caches keep %s for five minutes', (_, answer, type) => {
-  const headers = { 'Cache-Control': 'public, max-age=300', 'Content-Type': type }
-  expect(answer('{"keys":[]}')).toEqual({ status: 200, headers, body: '{"keys":[]}' })
+it('lets caches keep a key set for five minutes', () => {
+  const headers = { 'Cache-Control': 'public, max-age=300', 'Content-Type': 'application/jwk-set+json' }
+  expect(keysResponse('{"keys":[]}')).toEqual({ status: 200, headers, body: '{"keys":[]}' })
 })
 
 describe('a refusal', () => {
@@ -80,13 +76,6 @@ describe('a refusal', () => {
     const error = new AuthError('missing_token')
     expect(refusalResponse('guard', error).headers['WWW-Authenticate']).toBe('Bearer realm=""')
     expect(allHeaders('guard', error, false)['WWW-Authenticate']).toBe('Bearer realm=""')
-  })
-
-  it('names the metadata of the resource in its challenge', () => {
-    const facts = { realm: 'reports', resourceMetadata: 'https://api.example.com/metadata' }
-    const { headers } = refusalResponse('guard', new AuthError('missing_token'), facts)
-    const challenge = 'Bearer realm="reports", resource_metadata="https://api.example.com/metadata"'
-    expect(headers['WWW-Authenticate']).toBe(challenge)
   })
 
   it.each<[unknown, boolean]>([

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { BodyRequest } from '../../../src/http/body.js'
-import { FIELDS } from '../../../src/login/body/field-names.js'
+import type { BodyRequest } from '../../../src/login/body/request-body.js'
 import { createCredentialsReader } from '../../../src/login/read-credentials.js'
 import { all } from '../../support/concurrency.js'
 import { GOOD } from '../../support/host.js'
@@ -8,7 +7,7 @@ import { GOOD } from '../../support/host.js'
 it('reads a body of another client before those of a client that floods', async () => {
   const limits = { bodyLimit: 10_240, allowedOrigins: new Set<string>() }
   const login = { extraFields: [], refuseAddress: () => undefined }
-  const read = createCredentialsReader({ ...limits, login, fields: FIELDS, extraFields: [], credentials: undefined })
+  const read = createCredentialsReader({ ...limits, login, extraFields: [], credentials: undefined })
   const req = { headers: { 'content-type': 'application/json' }, rawHeaders: [], body: GOOD } as unknown as BodyRequest
   const { signal } = new AbortController()
   const order: string[] = []

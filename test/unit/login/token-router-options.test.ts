@@ -135,29 +135,24 @@ it.each<[string, unknown, string | RegExp]>([
 })
 
 it.each([
-  ...['issuer', 'tokenIssuer'].map((theirs) => [theirs, 'tokens']),
-  ...['account', 'findAccount', 'findByEmail', 'store', 'users'].map((theirs) => [theirs, 'accounts']),
-  ['hashers', 'passwords'],
-  ...['limiter', 'rateLimit'].map((theirs) => [theirs, 'throttle']),
+  ['issuer', 'tokens'],
+  ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
   ['limit', 'bodyLimit'],
-  ...['keyGenerator', 'throttleKey'].map((theirs) => [theirs, 'limitKey']),
-  ...['origins', 'origin', 'cors'].map((theirs) => [theirs, 'allowedOrigins']),
-  ['url', 'path'],
-  ...['login', 'authenticate'].map((theirs) => [theirs, 'logIn']),
-  ...['usernameField', 'passwordField'].map((theirs) => [theirs, 'fields']),
-  ...['additionalFields', 'extra', 'moreFields'].map((theirs) => [theirs, 'extraFields']),
-  ...['onLogin', 'onSignIn', 'validate', 'verify', 'authorize'].map((theirs) => [theirs, 'beforeSignIn']),
-  ...['mapBody', 'body'].map((theirs) => [theirs, 'credentials']),
-  ...['refreshToken', 'refreshTokens', 'rememberMe', 'cookie'].map((theirs) => [theirs, 'refresh']),
-  ...['response', 'serialize'].map((theirs) => [theirs, 'respond']),
+  ['login', 'logIn'],
+  ['afterPassword', 'beforeSignIn'],
+  ['refreshToken', 'refresh'],
   ...['session', 'sessionStore'].map((theirs) => [theirs, 'sessions']),
-  ...['label', 'device'].map((theirs) => [theirs, 'sessionLabel']),
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own) => {
   expectMisuse(() => read({ [theirs]: SECRET }), `unknown option "${theirs}". Did you mean "${own}"?`, [SECRET])
 })
 
+it.each(['fields', 'usernameField', 'passwordField'])('says what replaces the option %s', (name) => {
+  const says = `unknown option "${name}". Pass "credentials": ({ username, password }) => ({ email: username, password })`
+  expectMisuse(() => read({ [name]: SECRET }), says, [SECRET])
+})
+
 it.each([
-  ...['expiresIn', 'lifetime', 'expiration', 'ttl'].map((theirs) => [theirs, 'lifetime']),
+  ...['expiresIn', 'lifetime', 'ttl'].map((theirs) => [theirs, 'lifetime']),
   ...['secret', 'keys', 'privateKey', 'secretOrKey'].map((theirs) => [theirs, 'keys']),
 ])('says that the issuer has the option %s', (theirs = '', own) => {
   const says = `tokenRouter: unknown option "${theirs}". Pass "${own}" to createTokenIssuer(), and the issuer as "tokens"`

@@ -262,7 +262,6 @@ describe('BearerStrategy', () => {
       scheme: [lately, { scheme: 'Token' }],
       tokenFrom: [lately, { tokenFrom: () => undefined }],
       realm: [undefined, { realm: 'reports' }],
-      resourceMetadata: [undefined, { resourceMetadata: 'https://api.example.com/metadata' }],
       timeout: [lately, { isRevoked: hangs, timeout: '1ms' }],
       onEvent: [undefined, { onEvent: ({ type }) => events.push(type) }],
     }

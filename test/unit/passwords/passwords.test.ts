@@ -291,8 +291,7 @@ describe('createPasswords refuses', () => {
 
   it.each([
     ['hasher', 'hashers'],
-    ['parallelism', 'concurrency'],
-    ['maxQueue', 'queue'],
+    ['queues', 'queue'],
   ])('"%s", and says that "%s" is meant', (name, meant) => {
     expectMisuse(() => createPasswords({ [name]: 4 }), `unknown option "${name}". Did you mean "${meant}"?`)
   })

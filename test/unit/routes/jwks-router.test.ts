@@ -1,5 +1,3 @@
-// Tests routes/document-router.ts
-
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import express, { Router } from 'express'
 import { createTokenIssuer, createTokenVerifier, jwksRouter, type TokenIssuer } from 'express-token-endpoint'
@@ -105,12 +103,4 @@ describe('jwksRouter', () => {
   ])('is misuse with %s', (_, options, says) => {
     expectMisuse(() => jwksRouter(options as never), says)
   })
-
-  it.each([...['issuer', 'tokenIssuer', 'keys', 'jwks'].map((theirs) => [theirs, 'tokens']), ['url', 'path']])(
-    'is misuse with %s, which is called %s here',
-    (name = '', meant) => {
-      const options = { tokens: rotating, [name]: rotating }
-      expectMisuse(() => jwksRouter(options), `unknown option "${name}". Did you mean "${meant}"?`)
-    },
-  )
 })

@@ -611,7 +611,6 @@ describe('createSessions', () => {
     [{ maxPerAccount: 0 }, 'a number of sessions, a whole number from 1 to 1000'],
     [{ maxPerAccount: 1001 }, 'a number of sessions, a whole number from 1 to 1000'],
     [{ max: 3 }, 'unknown option "max". Did you mean "maxPerAccount"?'],
-    [{ limit: 3 }, 'unknown option "limit". Did you mean "maxPerAccount"?'],
     [{ timeout: 0 }, 'from 1 ms to 1 minute'],
     ...['https://api.example.com', [], [''], [7], ['x', undefined]].map((issuers): [object, string] => [
       { issuers },

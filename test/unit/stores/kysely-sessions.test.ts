@@ -315,8 +315,6 @@ describe('kyselyAccounts', () => {
     ['another reader', { table: 'users', read: 5 }, '"read" must be a function, but'],
     ['another change of addresses', { table: 'users', normalizeEmail: 5 }, '"normalizeEmail" must be a function, but'],
     ['tableName, a name of others', { tableName: 'users' }, 'Did you mean "table"?'],
-    ['fields, a name of others', { table: 'users', fields: {} }, 'Did you mean "columns"?'],
-    ['map, a name of others', { table: 'users', map: () => ({}) }, 'Did you mean "read"?'],
     ['email, a name of others', { table: 'users', email: String }, 'Did you mean "normalizeEmail"?'],
   ])('refuses %s', async (_, options, message) => {
     const { db } = await openUsers()

@@ -47,7 +47,7 @@ describe('fast passwords', () => {
 
   it.each([
     [{ hashers: [] }, 'fastPasswords: unknown option "hashers". Known options: isForbidden, concurrency, queue'],
-    [{ maxQueue: 1 }, 'fastPasswords: unknown option "maxQueue". Did you mean "queue"'],
+    [{ queues: 1 }, 'fastPasswords: unknown option "queues". Did you mean "queue"'],
     [{ concurrency: 0 }, 'fastPasswords: option "concurrency" must be'],
   ])('refuse options that cannot be used: %o', (options, says) => {
     expectMisuse(() => fastPasswords(options as never), says)

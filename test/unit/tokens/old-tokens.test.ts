@@ -257,9 +257,8 @@ describe('the options of oldTokens', () => {
     ['a text as until', { until: '2030-01-31' }, /option "until" must be a valid Date/],
     ['an invalid until', { until: new Date('tomorrow') }, /option "until" must be a valid Date/],
     ['a text as scopes', { scopes: 'admin' }, /option "scopes" must be a function \(claims\) => scopes/],
-    ['key', { key: 'shhh' }, /Did you mean "secret"/],
-    ['userId', { userId: () => 'x' }, /Did you mean "accountId"/],
-    ['expires', { expires: until }, /Did you mean "until"/],
+    ['keys', { keys: 'shhh' }, /Did you mean "secret"/],
+    ['sub', { sub: () => 'x' }, /Did you mean "accountId"/],
   ])('are checked: %s', (_what, change, message) => {
     expectMisuse(() => oldTokens({ ...good, ...change } as never), message)
   })

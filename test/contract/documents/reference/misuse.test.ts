@@ -79,7 +79,7 @@ it.each([
 
 it.each([
   'tokenRouter createLogin LoginStrategy authErrors createSessions sessionRouter sessionStoreContract createPasswords argon2id',
-  'bcrypt pbkdf2 scrypt firebaseScrypt discoverKeys protectedResourceRouter authInfoOf createTokenIssuer createTokenVerifier',
+  'bcrypt pbkdf2 scrypt firebaseScrypt discoverKeys createTokenIssuer createTokenVerifier',
   'createCodes codeStoreContract',
   'jwksRouter remoteKeys requireBearer closeWhenEnded createThrottle openApiDocument createTestIssuer',
 ])('a message names the page that describes the function: %s', (names) => {

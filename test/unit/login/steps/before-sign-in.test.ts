@@ -689,8 +689,6 @@ describe('SignInRefusal', () => {
     ['one of two headers that is a number', 'x', { headers: { 'X-A': 'a', 'X-B': 1 } }, HEADERS],
     ['a header without a name', 'x', { headers: { '': 'a' } }, HEADERS],
     ['a misspelt option', 'x', { countsAsFailure: true }, 'SignInRefusal: unknown option "countsAsFailure". Did you'],
-    ['the detail as "message"', 'x', { message: 'x' }, 'Did you mean "detail"'],
-    ['the detail as "title"', 'x', { title: 'x' }, 'Did you mean "detail"'],
     ['the status as "statusCode"', 'x', { statusCode: 400 }, 'Did you mean "status"'],
   ])('throws a TypeError for %s', (_, code, options, message) => {
     expectMisuse(() => new SignInRefusal(code as string, options), message)
@@ -727,7 +725,6 @@ describe('the options of a step after the password', () => {
     ['extraFields that is a text', { extraFields: 'code' }, 'option "extraFields"'],
     ['extraFields with the password', { extraFields: ['password'] }, 'without "email" and "password"'],
     ['beforeSignIn that is no function', { beforeSignIn: true }, 'option "beforeSignIn"'],
-    ['credentials beside fields', { credentials: () => 1, fields: { email: 'user' } }, '"fields" has no effect'],
     [
       'beforeSignIn beside logIn',
       { accounts: undefined, logIn: async () => 1, beforeSignIn() {} },

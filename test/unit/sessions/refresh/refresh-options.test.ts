@@ -33,11 +33,9 @@ describe('the option refresh of createSessions', () => {
     ['a longest time below idle', { secret: SECRET, idle: '2d', longest: '1d' }, '"longest" must not be shorter'],
     ['a long grace', { secret: SECRET, grace: '2m' }, '"grace" must be'],
     ...[
-      ['password', 'secret'],
       ['ttl', 'idle'],
-      ['short', 'unremembered'],
+      ['expiresIn', 'idle'],
       ['maxAge', 'longest'],
-      ['reuseInterval', 'grace'],
     ].map(([name = '', option]): [string, unknown, string] => [
       `${name}, the name of another package`,
       { secret: SECRET, [name]: 5 },
