@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AuthError } from '../errors/auth-error.js'
+import type { TokenFrom } from '../guard/bearer-header.js'
 import { authOf } from '../guard/require-bearer.js'
-import type { TokenFrom } from '../guard/token-source.js'
 import { type Duration, duration, text } from '../options/checks.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { own, parseJson } from '../options/values.js'

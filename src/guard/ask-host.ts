@@ -3,12 +3,11 @@ import type { FoundAccount } from '../accounts/account.js'
 import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
 import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
-import type { TokenRefusal } from '../errors/codes.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { noteMissing } from '../sessions/mistakes.js'
 import type { Sessions } from '../sessions/sessions.js'
-import { factsOf, mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
+import { factsOf, invalidToken, mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
@@ -94,9 +93,4 @@ function readBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   const fix = value === undefined ? 'Is a "return" missing?' : 'Return Boolean(…) of it'
   throw misuse(`${name}: must return true or false, but returned ${describe(value)}. ${fix}`, PAGE.signOut)
-}
-
-/** Returns the refusal of a token whose signature is valid. */
-export function invalidToken(reason: TokenRefusal, auth: VerifiedToken): AuthError {
-  return new AuthError('invalid_token', { reason, ...factsOf(auth) })
 }

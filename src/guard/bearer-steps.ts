@@ -1,16 +1,20 @@
+import type { IncomingMessage } from 'node:http'
 import type { Account } from '../accounts/account.js'
+import type { Source } from '../concurrency/fair-queue.js'
+import { createGate } from '../concurrency/gate.js'
+import { callHost } from '../concurrency/host-call.js'
+import { createTurnQueue } from '../concurrency/turn-queue.js'
 import { AuthError, isAuthError } from '../errors/auth-error.js'
 import { missingToken } from '../errors/codes.js'
 import { type Emit, emitter } from '../events/emitter.js'
-import { type LazyOrigin, sourceIn } from '../http/origin.js'
+import { addressOf, sourceOf } from '../http/origin.js'
+import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { hasBrand } from '../options/brand.js'
-import { isThenable } from '../options/values.js'
-import { factsOf, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
+import { factsOf, invalidToken, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { askHost, type HostSettings } from './ask-host.js'
+import { assertB64Token, readToken, type SourceSettings } from './bearer-header.js'
 import { type RefusalSettings, refusalOf } from './refuse.js'
-import { readToken, type SourceSettings } from './token-source.js'
-import { assertNotExpired, limitHostCalls, type VerifySettings, verifyBearer } from './verify-bearer.js'
 
 /** The options that the steps of this file read. */
 interface AuthorizeSettings {
@@ -25,12 +29,7 @@ interface AuthorizeSettings {
  * The options of a guard, each named by the step that reads it. The table of options must have exactly these, so an option without a step
  * does not compile.
  */
-export interface GuardSettings
-  extends SourceSettings,
-    VerifySettings,
-    AuthorizeSettings,
-    HostSettings,
-    RefusalSettings {}
+export interface GuardSettings extends SourceSettings, AuthorizeSettings, HostSettings, RefusalSettings {}
 
 /** A guard: of the middleware, or of the Passport strategy. */
 export interface Guard {
@@ -41,12 +40,18 @@ export interface Guard {
 }
 
 /** A request at a guard. */
-export interface GuardContext extends LazyOrigin {
+export interface GuardContext<R extends IncomingMessage = IncomingMessage> {
   readonly guard: Guard
-  /** The verified token, after all steps. Undefined on an optional guard without a token. */
-  auth: VerifiedToken | undefined
+  readonly req: R
+  /** The client's address, read before the first wait. Most requests do not wait. */
+  address: string | undefined
+}
+
+/** The result of the steps for an admitted request. Without `auth`, the request has no token, or an invalid one at a lenient guard. */
+export interface Admission {
+  readonly auth?: VerifiedToken
   /** The account without its password hash, where `accounts` is given. */
-  user: object | undefined
+  readonly user?: object | undefined
 }
 
 /** @throws TypeError when the sessions are not for the tokens of an issuer that the guard accepts */
@@ -56,74 +61,77 @@ export function createGuard(caller: string, settings: GuardSettings): Guard {
   return { settings, emit: emitter(onEvent), asksHost: [isRevoked, sessions, accounts].some(Boolean) }
 }
 
-export function contextOf(guard: Guard, req: LazyOrigin['req']): GuardContext {
-  return { guard, req, address: undefined, source: undefined, auth: undefined, user: undefined }
+export function contextOf<R extends IncomingMessage>(guard: Guard, req: R): GuardContext<R> {
+  return { guard, req, address: undefined }
 }
 
 /**
- * Runs the guard's steps for one request. Returns undefined when they are done: for a cached token of a guard that does not ask the host,
- * and for most new tokens. Otherwise returns a promise.
- * @throws AuthError for a refusal, also as a rejection
+ * Runs the guard's steps for one request.
+ * @throws AuthError for a refusal
  */
-export function checkBearer(context: GuardContext): Promise<void> | undefined {
-  if (context.guard.settings.optional !== 'lenient') return checkToken(context)
-  try {
-    return checkToken(context)?.catch((thrown) => forgive(context, thrown))
-  } catch (thrown) {
-    forgive(context, thrown)
-    return undefined
-  }
+export function checkBearer(context: GuardContext): Promise<Admission> {
+  const checked = checkToken(context)
+  return context.guard.settings.optional === 'lenient' ? checked.catch((thrown) => forgive(context, thrown)) : checked
 }
 
-/** Admits a request with an invalid token as one without a token, and reports the refusal. */
-function forgive(context: GuardContext, thrown: unknown): void {
-  if (!isAuthError(thrown) || thrown.code !== 'invalid_token') throw thrown
-  refusalOf(context.guard.emit, context, thrown)
+async function checkToken(context: GuardContext): Promise<Admission> {
+  const { guard, req } = context
+  const { settings, asksHost } = guard
+  const text = readToken(settings, req)
+  if (text === undefined) return admitWithoutToken(settings)
+  const cached = settings.tokens.cached(text)
+  if (cached && !asksHost) return { auth: authorized(settings, cached) }
+  // Before the first wait, because a stream of HTTP/2 that has ended does not know its connection any more.
+  context.address = addressOf(req)
+  const source = sourceOf(req, context.address)
+  const auth = authorized(settings, cached ?? (await verifyNew(settings, source, text)))
+  if (!asksHost) return { auth }
+  const found = await limitHostCalls(source, () => askHost(settings, auth, req))
+  requireUnexpired(settings, auth)
+  if (found) requireScopes(settings, auth, scopesNow(auth, found.account))
+  return { auth, user: found?.user }
 }
 
-function checkToken(context: GuardContext): Promise<void> | undefined {
-  const { settings } = context.guard
-  const text = readToken(settings, context.req)
-  if (text === undefined) {
-    assertOptional(settings)
-    return undefined
-  }
-  const auth = settings.tokens.fromCache(text) ?? verifyBearer(settings, context, text)
-  return isThenable(auth) ? checkLater(context, auth) : checkVerified(context, auth)
-}
-
-async function checkLater(context: GuardContext, verified: Promise<VerifiedToken>): Promise<void> {
-  await checkVerified(context, await verified)
-}
-
-/** Runs the steps that follow the verification. */
-function checkVerified(context: GuardContext, auth: VerifiedToken): Promise<void> | undefined {
-  const { settings, asksHost } = context.guard
+/** Requires what a guard demands of a token itself. */
+function authorized(settings: AuthorizeSettings, auth: VerifiedToken): VerifiedToken {
   requireVerified(auth)
   requireScopes(settings, auth, auth.scopes)
   requireRecentSignIn(settings, auth)
-  if (asksHost) return checkByHost(context, auth)
-  context.auth = auth
-  return undefined
+  return auth
 }
 
-async function checkByHost(context: GuardContext, auth: VerifiedToken): Promise<void> {
-  const { settings } = context.guard
-  const found = await limitHostCalls(sourceIn(context), () => askHost(settings, auth, context.req))
-  assertNotExpired(settings.tokens, auth)
-  if (found) requireScopes(settings, auth, scopesNow(auth, found.account))
-  context.auth = auth
-  context.user = found?.user
+/** Admits a request with an invalid token as one without a token, and reports the refusal. */
+function forgive(context: GuardContext, thrown: unknown): Admission {
+  if (!isAuthError(thrown) || thrown.code !== 'invalid_token') throw thrown
+  refusalOf(context.guard.emit, context, thrown)
+  return {}
+}
+
+/** Admits a request without a token at an optional guard. */
+function admitWithoutToken({ optional, scheme, tokenFrom }: AuthorizeSettings & SourceSettings): Admission {
+  if (optional) return {}
+  throw new AuthError('missing_token', { message: missingToken(tokenFrom ? undefined : scheme.name) })
+}
+
+/** Requests with a token that is not cached wait here, so that a flood of forged tokens does not delay the app's other requests. */
+const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
+
+/** Limits the requests that wait for the key source, the revocation check, the sessions and the account store. */
+const { run: limitHostCalls } = createGate(GUARDED_REQUESTS)
+
+/** Verifies a token that is not cached, after the turns of earlier requests. */
+async function verifyNew({ tokens, timeout }: AuthorizeSettings & HostSettings, source: Source, text: string) {
+  assertB64Token(text)
+  await waitForTurn(() => source)
+  return tokens.verify(text, (issuer, call) =>
+    limitHostCalls(source, () =>
+      callHost('keys', call, { timeout, passThrough: ['invalid_token', 'unavailable'], about: { issuer } }),
+    ),
+  )
 }
 
 /** The most that the clock of a custom verifier may be ahead, in milliseconds: as much as the largest `clockTolerance`. */
 const MOST_AHEAD = 60_000
-
-/** Refuses a request without a token, unless the guard is optional. */
-function assertOptional({ optional, scheme, tokenFrom }: AuthorizeSettings & SourceSettings): void {
-  if (optional) return
-  throw new AuthError('missing_token', { message: missingToken(tokenFrom ? undefined : scheme.name) })
-}
 
 function requireVerified(auth: VerifiedToken): void {
   if (!hasBrand('VerifiedToken', auth)) throw new TypeError('requireBearer: only a verified token is admitted')
@@ -141,6 +149,12 @@ function requireScopes(
   if (anyScope && !anyScope.some((enough) => scopes.includes(enough))) {
     throw new AuthError('insufficient_scope', { scope: anyScope, ...factsOf(auth) })
   }
+}
+
+/** Refuses a token that has expired while the host's functions took their time. */
+function requireUnexpired({ tokens }: AuthorizeSettings, auth: VerifiedToken): void {
+  const { now, tolerance } = tokens.ofToken(auth)
+  if (!(now() < auth.expiresAt.getTime() + tolerance)) throw invalidToken('expired', auth)
 }
 
 /** Returns the scopes of a token that its account still has. */

@@ -1,8 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import { type AuthError, asRefusal } from '../errors/auth-error.js'
 import type { Emit } from '../events/emitter.js'
 import type { AuthObserver } from '../events/events.js'
 import { refusalEvent, reportedCopy } from '../events/report-refusal.js'
-import { addressIn, type LazyOrigin } from '../http/origin.js'
+import { addressOf } from '../http/origin.js'
 import { allHeaders, type HttpResponse, refusalResponse } from '../http/responses.js'
 import { hasToClose } from '../http/send-response.js'
 import type { BearerScheme } from './bearer-header.js'
@@ -14,10 +15,16 @@ export interface RefusalSettings {
   readonly onEvent: AuthObserver | undefined
 }
 
+/** A guarded request, and the client's address where it was read before a wait. */
+interface GuardedCall {
+  readonly req: IncomingMessage
+  readonly address: string | undefined
+}
+
 /** Returns the refusal that was thrown, and reports it to the host's observer. */
-export function refusalOf(emit: Emit, origin: LazyOrigin, thrown: unknown): AuthError {
+export function refusalOf(emit: Emit, { req, address }: GuardedCall, thrown: unknown): AuthError {
   const error = asRefusal('guard', thrown)
-  emit({ address: addressIn(origin) }, refusalEvent('guard', error))
+  emit({ address: address ?? addressOf(req) }, refusalEvent('guard', error))
   return error
 }
 
@@ -26,7 +33,7 @@ export const responseTo = (settings: RefusalSettings, error: AuthError): HttpRes
   refusalResponse('guard', error, settings)
 
 /** Returns the error for a host that responds itself: with all headers of the response. */
-export function errorForHost(settings: RefusalSettings, { req }: LazyOrigin, error: AuthError): AuthError {
+export function errorForHost(settings: RefusalSettings, { req }: GuardedCall, error: AuthError): AuthError {
   // HTTP/2 has no such header, and Node would emit a warning for each response with it.
   const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
   return reportedCopy(error, settings.onEvent, allHeaders('guard', error, closes, settings))

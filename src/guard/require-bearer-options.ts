@@ -21,9 +21,8 @@ import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 import type { Allow, RevocationCheck } from './ask-host.js'
-import { BEARER, type BearerScheme, schemeOf } from './bearer-header.js'
+import { BEARER, type BearerScheme, schemeOf, type TokenFrom } from './bearer-header.js'
 import type { GuardSettings } from './bearer-steps.js'
-import type { TokenFrom } from './token-source.js'
 import { tokenVerifiers } from './verifiers-option.js'
 
 /** The options of `requireBearer`. */

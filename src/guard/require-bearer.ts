@@ -9,7 +9,7 @@ import { hasToClose, sendResponse } from '../http/send-response.js'
 import { brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
-import { checkBearer, contextOf, createGuard, type GuardContext } from './bearer-steps.js'
+import { type Admission, checkBearer, contextOf, createGuard, type GuardContext } from './bearer-steps.js'
 import { errorForHost, refusalOf, responseTo } from './refuse.js'
 import { type RequireBearerOptions, readRequireBearerOptions } from './require-bearer-options.js'
 
@@ -41,7 +41,7 @@ export interface BearerGuard<Auth = VerifiedToken> {
 /** @inline */
 type Next = (error?: unknown) => void
 
-type RequestContext = GuardContext & { readonly req: GuardedRequest }
+type RequestContext = GuardContext<GuardedRequest>
 
 /**
  * Creates the guard: a middleware that admits a request with a valid bearer token (RFC 6750) and sets `req.auth` to the verified
@@ -64,30 +64,25 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
   const guard = createGuard(caller, settings)
 
   function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
-    const error = refusalAt(context, thrown)
-    const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
-    if (forwards) next(errorForHost(settings, context, error))
-    else
-      sendResponse(
-        res,
-        inCustomForm(customForm, error, context.req, responseTo(settings, error)),
-        hasToClose(context.req),
-      )
+    const { req } = context
+    try {
+      const error = refusalAt(context, thrown)
+      const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
+      if (forwards) next(errorForHost(settings, context, error))
+      else sendResponse(res, inCustomForm(customForm, error, req, responseTo(settings, error)), hasToClose(req))
+    } catch (cause) {
+      // The host may have replaced functions of the response. Their errors belong to its error handler.
+      next(cause)
+    }
   }
 
-  async function finishLater(
-    context: RequestContext,
-    checked: Promise<void>,
-    res: ServerResponse,
-    next: Next,
-  ): Promise<void> {
+  async function run(context: RequestContext, res: ServerResponse, next: Next): Promise<void> {
     const { req } = context
     // A listener that is already attached would take the body before the route does.
     const isFlowing = req.readableFlowing === true
     if (isFlowing) req.pause()
     try {
-      await checked
-      admit(context)
+      admit(req, await checkBearer(context))
     } catch (thrown) {
       refuse(context, thrown, res, next)
       return
@@ -99,32 +94,17 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
 
   function requireBearerMiddleware(req: GuardedRequest, res: ServerResponse, next: Next): void {
     assertHeaderLines('requireBearer', req)
-    const context = contextOf(guard, req)
-    let checked: Promise<void> | undefined
-    try {
-      checked = checkBearer(context)
-    } catch (thrown) {
-      refuse(context, thrown, res, next)
-      return
-    }
-    if (checked) {
-      // Not `next`, which may admit the request: what the host's code threw is not a refusal.
-      finishLater(context, checked, res, next).catch(throwLater)
-      return
-    }
-    admit(context)
-    next()
+    // Express 4 does not catch a rejection. Only an error of the host's `next` rejects here.
+    run(contextOf(guard, req), res, next).catch(throwLater)
   }
 
   async function authenticate(req: GuardedRequest): Promise<VerifiedToken | undefined> {
     assertHeaderLines('authenticate', req)
     const context = contextOf(guard, req)
-    try {
-      await checkBearer(context)
-    } catch (thrown) {
+    const admission = await checkBearer(context).catch((thrown) => {
       throw errorForHost(settings, context, refusalAt(context, thrown))
-    }
-    return admit(context)
+    })
+    return admit(req, admission)
   }
 
   const { sessions, optional } = settings
@@ -132,7 +112,7 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
 }
 
 /** Sets `req.auth` and `req.user`. */
-function admit({ req, auth, user }: RequestContext): VerifiedToken | undefined {
+function admit(req: GuardedRequest, { auth, user }: Admission): VerifiedToken | undefined {
   if (auth) req.auth = auth
   else forgetEarlier(req)
   if (user) req.user = user

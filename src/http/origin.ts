@@ -30,28 +30,6 @@ export function originOfRequest(req: IncomingMessage): RequestOrigin {
   return { req, address, source: sourceOf(req, address), signal: disconnectSignal(req.socket) }
 }
 
-/**
- * A request whose origin is read when a step needs it, because most guarded requests need none. Each fact is read once, and before the first
- * wait: a stream of HTTP/2 that has ended does not know its connection any more.
- */
-export interface LazyOrigin {
-  readonly req: HttpRequest
-  address: string | undefined
-  source: Source | undefined
-}
-
-/** Returns the client's address, for events. */
-export function addressIn(origin: LazyOrigin): string | undefined {
-  origin.address ??= addressOf(origin.req)
-  return origin.address
-}
-
-/** Returns the client's network and connection, for the queues. */
-export function sourceIn(origin: LazyOrigin): Source {
-  origin.source ??= sourceOf(origin.req, addressIn(origin))
-  return origin.source
-}
-
 /** Returns the client's address: Express's `req.ip`, or the socket's where there is no Express. */
 export function addressOf(req: HttpRequest): string | undefined {
   return (memberOf(req, 'ip') as string | undefined) ?? req.socket?.remoteAddress

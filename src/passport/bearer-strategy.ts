@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { throwLater } from '../concurrency/throw-later.js'
-import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
+import { type Admission, checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalOf, responseTo } from '../guard/refuse.js'
 import { forgetEarlier } from '../guard/require-bearer.js'
 import { assertHeaderLines } from '../http/header-lines.js'
@@ -79,8 +79,9 @@ export class BearerStrategy extends Bearer {
     const { guard, verify } = BearerStrategy.#of(this)
     const context = contextOf(guard, req)
     forgetEarlier(req)
+    let admission: Admission = {}
     const outcome = outcomeOf(this, req, () => {
-      req.auth = context.auth
+      req.auth = admission.auth
     })
 
     function refused(thrown: unknown): void {
@@ -90,22 +91,18 @@ export class BearerStrategy extends Bearer {
     }
 
     function admitted(done: Done): void {
-      const { auth, user = auth } = context
+      const { auth, user = auth } = admission
       // The steps admit a request without a token only when it is optional.
       if (auth && user) callVerify(outcome, done, user, auth, verify && ((end) => verify(user, auth, end)))
       else outcome.pass()
     }
 
     function check(done: Done): void {
-      let checked: Promise<void> | undefined
-      try {
-        checked = checkBearer(context)
-      } catch (thrown) {
-        refused(thrown)
-        return
+      const admit = (checked: Admission) => {
+        admission = checked
+        admitted(done)
       }
-      if (checked) checked.then(() => admitted(done), refused).catch(throwLater)
-      else admitted(done)
+      checkBearer(context).then(admit, refused).catch(throwLater)
     }
 
     const view: BearerView = bare({ headers: HEADERS, check })

@@ -1,13 +1,12 @@
 import { traceSync, VERIFY } from '../events/tracing.js'
 import type { Checked } from '../options/read-options.js'
 import type { TokenForm } from './jwt/claims.js'
-import { knownHeaders } from './jwt/compact-jws.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
-import type { KeySource } from './keys/key-ring.js'
-import { retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
+import type { KeySource, Wait } from './keys/key-ring.js'
+import { verifyWithNewKeys } from './keys/remote-keys.js'
 import type { verifierSchema } from './token-options.js'
 import type { TypedVerifier } from './token-verifier.js'
-import { NO_CACHE, verifiedCache } from './verified-cache.js'
+import { verifiedCache } from './verified-cache.js'
 import { factsOf, type VerifiedToken } from './verified-token.js'
 import { type Verifier, withVerifier } from './verifier.js'
 
@@ -19,8 +18,9 @@ export function createVerifier<T extends object>(
   members: T,
   accepts?: Verifier['accepts'],
 ): TypedVerifier & T {
-  const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
-  const material = { keys, form, headers: knownHeaders() }
+  const cacheSize = cache || 0
+  const { add, find: cached } = verifiedCache(cacheSize, keys, clock)
+  const material = { keys, form }
   function verifyNew(text: string): VerifiedToken {
     const expected = { issuer, audience, now: clock(), tolerance }
     const verification = traceSync(
@@ -28,16 +28,18 @@ export function createVerifier<T extends object>(
       () => verifyToken(text, material, expected),
       ({ token }) => factsOf(token),
     )
-    add(verification)
+    add(text, verification)
     return verification.token
   }
-  function verifyHere(text: string): VerifiedToken {
+  async function verify(text: string, wait?: Wait): Promise<VerifiedToken> {
     assertTokenText(text)
-    return fromCache(text) ?? verifyNew(text)
+    try {
+      return cached(text) ?? verifyNew(text)
+    } catch (error) {
+      return verifyWithNewKeys(keys, error, () => verifyNew(text), issuer, wait)
+    }
   }
-  const verify = <C>(text: string) => retryUnknownKey(keys, verifyHere, text, issuer) as Promise<VerifiedToken<C>>
-  const verifyNow = (text: string) => unlessUnknownKey(keys, verifyNew, text)
-  const tokens = { issuer, audience, verify, ...members }
-  const cacheSize = cache || 0
-  return withVerifier(tokens, { issuer, accepts, cacheSize, tolerance, now: clock, fromCache, verifyNow, verify })
+  const publicVerify = <C>(text: string) => verify(text) as Promise<VerifiedToken<C>>
+  const tokens = { issuer, audience, verify: publicVerify, ...members }
+  return withVerifier(tokens, { issuer, accepts, cacheSize, tolerance, now: clock, cached, verify })
 }

@@ -4,11 +4,10 @@ import { text } from '../options/checks.js'
 import { type Checked, checkThat, optional, readOptions } from '../options/read-options.js'
 import { exactUrl } from '../options/web-url.js'
 import { isText } from './jwt/claims.js'
-import { knownHeaders } from './jwt/compact-jws.js'
 import { idTokenForm, type VerifiedIdToken } from './jwt/id-token-claims.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import type { KeySource } from './keys/key-ring.js'
-import { retryUnknownKey } from './keys/remote-keys.js'
+import { verifyWithNewKeys } from './keys/remote-keys.js'
 import { type TokenVerifierOptions, verifierSchema } from './token-options.js'
 
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
@@ -67,7 +66,7 @@ export function createIdTokenVerifier(
   keys: KeySource & { replace(keys: unknown): void },
 ): IdTokenVerifier {
   const parties = new Set(authorizedParties).add(audience)
-  const material = { keys, form: idTokenForm(parties), headers: knownHeaders() }
+  const material = { keys, form: idTokenForm(parties) }
   const verifier: IdTokenVerifier = {
     issuer,
     audience,
@@ -76,16 +75,20 @@ export function createIdTokenVerifier(
         options === undefined
           ? undefined
           : readOptions<{ nonce: string }, typeof callSchema>('verify', options, callSchema).nonce
-      function verifyHere(given: string): VerifiedIdToken {
-        assertTokenText(given)
+      assertTokenText(token)
+      function verifyNew(): VerifiedIdToken {
         const expected = { issuer, audience, now: clock(), tolerance, nonce }
         return traceSync(
           VERIFY,
-          () => verifyToken(given, material, expected),
+          () => verifyToken(token, material, expected),
           () => ({ issuer }),
         ).token
       }
-      return retryUnknownKey(keys, verifyHere, token, issuer)
+      try {
+        return verifyNew()
+      } catch (error) {
+        return verifyWithNewKeys(keys, error, verifyNew, issuer)
+      }
     },
     replaceKeys: keys.replace,
   }

@@ -22,8 +22,8 @@ export interface TokenVerifierOptions {
   /** The difference between clocks that is tolerated for `iat`, `nbf` and `exp`. Default 0, at most one minute. */
   clockTolerance?: Duration | undefined
   /**
-   * The number of verified tokens that stay cached: those that were used last. At most twice as many are held. A full cache adds a token
-   * when it is verified for the second time. A cached token is not verified again, but its times and its key are checked on every request.
+   * The number of verified tokens that stay cached: those that were used last. A cached token is not verified again, but its times and its key
+   * are checked on every request.
    * Set it to at least the number of tokens in use. Default 10,000; 1 to 10,000,000; `false` turns the cache off.
    */
   cache?: number | false | undefined

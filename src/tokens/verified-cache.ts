@@ -1,52 +1,48 @@
+import { bare } from '../options/values.js'
+import { lruCache } from '../packages/on-first-use.cjs'
 import type { Verification } from './jwt/verify-token.js'
 import type { KeySource } from './keys/key-ring.js'
-import { KEY_LENGTH, recentMap } from './recent-map.js'
 import type { VerifiedToken } from './verified-token.js'
 
+/** Options without a prototype, because lru-cache would read a `ttl` from a polluted prototype and forget the tokens. */
+const OPTIONS = bare({})
+
 /**
- * Creates a cache of the `size` tokens that were used last. Refusals are not cached. A full cache adds a token when it is verified for the
- * second time. So tokens that come once displace no others, and leave no garbage that has grown old, which Node collects slowly.
+ * The length of a key of the map: the last characters of a token. They belong to the signature, so they differ between tokens, and take much
+ * less time to hash than the whole token. The whole text is compared too, because a forged token may have the same last characters.
  */
-export function verifiedCache(size: number, keys: KeySource, clock: () => number) {
-  const entries = recentMap<Verification>(size)
-  let isRepeated: ((id: string) => boolean) | undefined
+const KEY_LENGTH = 16
+
+/** Creates a map that keeps the `size` entries that were used last, by the texts of tokens. With the size 0, it keeps none. */
+export function recentTexts<V>(size: number) {
+  if (size === 0) return { get: () => undefined, set() {}, delete() {} }
+  const { LRUCache } = lruCache()
+  // With `max`, lru-cache would allocate all slots immediately. With `maxSize`, it grows.
+  const bounds = bare({ maxSize: size, sizeCalculation: () => 1 })
+  const entries = new LRUCache<string, { readonly text: string; readonly value: V }>(bounds)
   return {
-    add(verification: Verification): void {
-      const id = verification.text.slice(-KEY_LENGTH)
-      if (!entries.hasRoom()) {
-        isRepeated ??= createSightings(size)
-        if (!isRepeated(id)) return
-      }
-      entries.set(id, verification)
+    get(text: string): V | undefined {
+      const entry = entries.get(text.slice(-KEY_LENGTH), OPTIONS)
+      return entry?.text === text ? entry.value : undefined
     },
+    set: (text: string, value: V): void => void entries.set(text.slice(-KEY_LENGTH), { text, value }, OPTIONS),
+    delete: (text: string): void => void entries.delete(text.slice(-KEY_LENGTH)),
+  }
+}
+
+/** Creates a cache of the `size` verified tokens that were used last. Refusals are not cached. */
+export function verifiedCache(size: number, keys: KeySource, clock: () => number) {
+  const entries = recentTexts<Verification>(size)
+  return {
+    add: entries.set,
     /** Returns a token that was verified before and is still valid: its times and its key are checked again. */
-    fromCache(text: string): VerifiedToken | undefined {
-      const id = text.slice(-KEY_LENGTH)
-      const entry = entries.recent.get(id) ?? entries.older(id)
-      if (entry?.text !== text) return undefined
+    find(text: string): VerifiedToken | undefined {
+      const entry = entries.get(text)
+      if (!entry) return undefined
       const now = clock()
       if (now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key) return entry.token
-      entries.delete(id)
+      entries.delete(text)
       return undefined
     },
   }
 }
-
-/**
- * Creates a function that returns whether a text came before, among about the last `size`. It holds a number for each text. Two texts may
- * have the same number, and then the second text counts as repeated.
- */
-function createSightings(size: number) {
-  const sightings = new Int32Array(size)
-  return (text: string): boolean => {
-    let hash = 0
-    for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
-    const at = (hash >>> 0) % size
-    const isRepeated = sightings[at] === hash
-    sightings[at] = hash
-    return isRepeated
-  }
-}
-
-/** Verifies every token every time. */
-export const NO_CACHE: ReturnType<typeof verifiedCache> = { add() {}, fromCache: () => undefined }

@@ -1,4 +1,5 @@
 import { AuthError } from '../errors/auth-error.js'
+import type { TokenRefusal } from '../errors/codes.js'
 import { brand, hasBrand, markOf } from '../options/brand.js'
 import { isScopeList, LAST_MOMENT } from '../options/checks.js'
 import { isPlainObject, isThenable, isValidDate, memberOf, own } from '../options/values.js'
@@ -48,11 +49,15 @@ export interface VerifiedToken<C = PrivateClaims> {
 export function claimsOf<C>(auth: VerifiedToken<unknown>, check: ClaimsCheck<C>): PrivateClaims & C {
   const claims = auth.claims as PrivateClaims
   if (check(claims) === true) return claims
-  throw new AuthError('invalid_token', { reason: 'claims', ...factsOf(auth) })
+  throw invalidToken('claims', auth)
 }
 
 /** Returns what errors and events tell about a token whose signature is valid. */
 export const factsOf = ({ accountId, id, issuer }: VerifiedToken<unknown>) => ({ accountId, tokenId: id, issuer })
+
+/** Returns the refusal of a token whose signature is valid. */
+export const invalidToken = (reason: TokenRefusal, auth: VerifiedToken<unknown>) =>
+  new AuthError('invalid_token', { reason, ...factsOf(auth) })
 
 /** Returns whether a value is a token that this package has verified, in this copy or in another copy of it. */
 export function isVerifiedToken(value: unknown): value is VerifiedToken {

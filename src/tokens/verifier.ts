@@ -3,8 +3,9 @@ import { brandOf, brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { memberOf, settled } from '../options/values.js'
 import type { IssuedToken, TokenSubject } from './jwt/issue-token.js'
+import type { Wait } from './keys/key-ring.js'
 import type { CustomTokenVerifier } from './token-verifier.js'
-import { toVerifiedToken, type VerifiedToken } from './verified-token.js'
+import { invalidToken, toVerifiedToken, type VerifiedToken } from './verified-token.js'
 
 /** A verifier as the guard uses it. Our own verifiers carry one, and {@link hostVerifier} creates one for a verifier of the host. */
 export interface Verifier {
@@ -18,14 +19,13 @@ export interface Verifier {
   /** The current time by the verifier's clock, in milliseconds. */
   now(): number
   /** Returns a token that was verified before and is still valid. */
-  fromCache(text: string): VerifiedToken | undefined
+  cached(text: string): VerifiedToken | undefined
   /**
-   * Verifies a token that is not cached, without waiting. Returns undefined when only `verify` can, because a key has to be fetched first.
-   * @throws AuthError `invalid_token`
+   * Verifies a token.
+   * @param wait calls what may take time: a fetch of keys, and the verifier of the host
+   * @throws AuthError `invalid_token`, or `unavailable`
    */
-  verifyNow(text: string): VerifiedToken | undefined
-  /** Verifies a token, and may wait. */
-  verify(text: string): Promise<VerifiedToken>
+  verify(text: string, wait?: Wait): Promise<VerifiedToken>
 }
 
 export const withVerifier = <T extends object>(tokens: T, verifier: Verifier): T =>
@@ -44,14 +44,16 @@ export function hostVerifier(tokens: CustomTokenVerifier): Verifier {
     cacheSize: 0,
     tolerance: 0,
     now: () => Date.now(),
-    fromCache: () => undefined,
-    verifyNow: () => undefined,
-    async verify(text) {
-      const auth = toVerifiedToken(await tokens.verify(text), issuer, isUnnamed)
-      // A forgotten `return` in a host's own `verify` does not count as a token.
-      if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
-      return auth
-    },
+    cached: () => undefined,
+    verify: (text, wait: Wait = (_, call) => call()) =>
+      wait(issuer, async () => {
+        const auth = toVerifiedToken(await tokens.verify(text), issuer, isUnnamed)
+        // A forgotten `return` in a host's own `verify` does not count as a token.
+        if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
+        if (auth.issuer !== issuer) throw misuse('tokens: verify returned a token of another issuer', PAGE.issuers)
+        if (!(Date.now() < auth.expiresAt.getTime())) throw invalidToken('expired', auth)
+        return auth
+      }),
   }
 }
 

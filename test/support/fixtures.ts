@@ -59,7 +59,7 @@ export function makeIssuer(options: Partial<TokenIssuerOptions> = {}): TokenIssu
 }
 
 /** Returns the verified token that a guard finds in the cache. Undefined when the token is not cached. */
-export const cachedOf = (verifier: TokenVerifier, token = '') => verifierOf(verifier)?.fromCache(token)
+export const cachedOf = (verifier: TokenVerifier, token = '') => verifierOf(verifier)?.cached(token)
 
 /** Creates a hasher without cost that records the hashes that it checks. */
 export function countingHasher(prefix = 'plain:') {

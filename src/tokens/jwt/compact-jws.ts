@@ -2,8 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import { bare, isPlainObject, parseJson } from '../../options/values.js'
 
 interface JoseHeader {
-  /** The header in base64url. */
-  readonly headerText: string
   readonly alg: unknown
   readonly kid: unknown
   readonly typ: unknown
@@ -18,37 +16,16 @@ export interface CompactToken extends JoseHeader {
   readonly signature: Buffer
 }
 
-/** The most headers that a verifier knows. */
-const MOST_HEADERS = 8
-
-/** Creates the memory of a verifier: the headers of its tokens. The tokens of one key have the same header, so most of them need no parsing. */
-export function knownHeaders() {
-  const headers: JoseHeader[] = []
-  const find = (text: string) => headers.find(({ headerText }) => headerText === text)
-  return {
-    find,
-    /** Adds the header of a token whose signature is valid, so that no forged token takes the place of another. */
-    add({ headerText, alg, kid, typ, crit }: CompactToken) {
-      if (find(headerText)) return
-      if (headers.push({ headerText, alg, kid, typ, crit }) > MOST_HEADERS) headers.shift()
-    },
-  }
-}
-
-export type KnownHeaders = ReturnType<typeof knownHeaders>
-
 /**
  * Splits a JWS in compact form (RFC 7515 section 7.1). Every part must have the one canonical spelling of its bytes: base64url without
  * padding, the unused bits zero.
- * @param known the headers that need no parsing
  * @returns undefined for anything else
  */
-export function readCompact(token: string, known?: KnownHeaders): CompactToken | undefined {
+export function readCompact(token: string): CompactToken | undefined {
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
   if (second < 0 || token.includes('.', second + 1)) return undefined
-  const headerPart = token.slice(0, first)
-  const header = known?.find(headerPart) ?? readHeader(headerPart)
+  const header = readHeader(token.slice(0, first))
   const payload = canonicalBytes(token.slice(first + 1, second))
   const signature = canonicalBytes(token.slice(second + 1))
   if (!header || !payload || !isUtf8(payload) || !signature) return undefined
@@ -109,13 +86,18 @@ function endOfText(json: string, start: number): number {
 /** The longest header, in characters. It is parsed before the signature is checked. Headers have about 100, and 1,000 with a long URL. */
 const LONGEST_HEADER = 2048
 
+/** The header that was read last, because the tokens of one key have the same header. */
+let last: { readonly part: string; readonly header: JoseHeader } | undefined
+
 function readHeader(part: string): JoseHeader | undefined {
+  if (last?.part === part) return last.header
   if (part.length > LONGEST_HEADER) return undefined
   const bytes = canonicalBytes(part)
   const members = bytes && isUtf8(bytes) ? parseJson(bytes.toString()) : undefined
   if (!isPlainObject(members)) return undefined
   const { alg, kid, typ, crit } = bare(members)
-  return { headerText: part, alg, kid, typ, crit }
+  last = { part, header: { alg, kid, typ, crit } }
+  return last.header
 }
 
 function canonicalBytes(part: string): Buffer | undefined {

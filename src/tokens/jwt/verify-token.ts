@@ -5,21 +5,18 @@ import { isPlainObject, own, parseJson } from '../../options/values.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
 import type { VerifiedToken } from '../verified-token.js'
 import type { AcceptedClaims, Expectation, TokenForm } from './claims.js'
-import { type CompactToken, type KnownHeaders, readCompact } from './compact-jws.js'
+import { type CompactToken, readCompact } from './compact-jws.js'
 import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
 export interface Verification<T = VerifiedToken> extends AcceptedClaims<T> {
-  /** The token's text. */
-  readonly text: string
   readonly key: VerificationKey
 }
 
-/** The keys of a verifier, and the form and the known headers of its tokens. */
+/** The keys of a verifier, and the form of its tokens. */
 interface VerifierMaterial<T = VerifiedToken> {
   readonly keys: KeySource
   readonly form: TokenForm<T>
-  readonly headers: KnownHeaders
 }
 
 /** The longest token. Node's default limit for all headers of a request is 16 kB. */
@@ -39,21 +36,20 @@ export function assertTokenText(text: unknown): asserts text is string {
 /** @throws AuthError `invalid_token` */
 export function verifyToken<T>(
   text: string,
-  { keys, form, headers }: VerifierMaterial<T>,
+  { keys, form }: VerifierMaterial<T>,
   expected: Expectation,
 ): Verification<T> {
-  const compact = readCompact(text, headers)
+  const compact = readCompact(text)
   const { issuer } = expected
   if (!compact) throw refusal('malformed', { issuer })
   const key = keyOf(compact, keys, form)
   if (typeof key === 'string') throw refusal(key, { issuer })
   if (!isSignedBy(compact, key)) throw refusal('signature', { issuer })
-  headers.add(compact)
   const payload = parseJson(compact.payload.toString())
   const result = form.readClaims(payload, expected, compact)
   if (typeof result === 'string') throw refusal(result, { issuer, ...tokenIdOf(payload) })
   const { token, notBefore, notAfter } = result
-  return { text, key, token, notBefore, notAfter }
+  return { key, token, notBefore, notAfter }
 }
 
 /** Returns the key that the token names, or the reason of a refusal. */

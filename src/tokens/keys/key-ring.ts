@@ -104,6 +104,9 @@ export interface KeySource {
   readonly renew?: (() => Promise<Error | undefined>) | undefined
 }
 
+/** Calls a function whose result may take time, about an issuer. */
+export type Wait = <T>(issuer: string, call: () => Promise<T>) => Promise<T>
+
 export interface KeyRing extends KeySource {
   readonly first: SigningKey
   publicJwks(): PublicJwk[]

@@ -8,7 +8,7 @@ import { brand, hasBrand } from '../../options/brand.js'
 import { ignoringErrors } from '../../options/values.js'
 import { textFetcher } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
-import type { KeySource } from './key-ring.js'
+import type { KeySource, Wait } from './key-ring.js'
 import { type RemoteKeysOptions, type RemoteKeysSettings, readRemoteKeysOptions } from './remote-keys-options.js'
 
 declare const made: unique symbol
@@ -129,35 +129,21 @@ function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void
   }
 }
 
-/** Verifies with the keys that are already there. Returns undefined when the token names an unknown key that may be fetched. */
-export function unlessUnknownKey<T extends object>(
-  keys: KeySource,
-  verify: (text: string) => T,
-  text: string,
-): T | undefined {
-  try {
-    return verify(text)
-  } catch (error) {
-    if (keys.renew && isUnknownKey(error)) return undefined
-    throw error
-  }
-}
-
 /**
- * Verifies, and verifies again after a fetch when the token names an unknown key.
+ * Verifies again after a fetch of the keys, when the first refusal was for an unknown key. Otherwise throws the first refusal.
  * @throws AuthError `unavailable` when the fetch failed and the key is still unknown; what `verify` throws otherwise
  */
-export async function retryUnknownKey<T extends object>(
+export async function verifyWithNewKeys<T>(
   keys: KeySource,
-  verify: (text: string) => T,
-  text: string,
+  refusal: unknown,
+  verify: () => T,
   issuer: string,
+  wait: Wait = (_, call) => call(),
 ): Promise<T> {
-  const verified = unlessUnknownKey(keys, verify, text)
-  if (verified) return verified
-  const failure = await keys.renew?.()
+  if (!keys.renew || !isUnknownKey(refusal)) throw refusal
+  const failure = await wait(issuer, keys.renew)
   try {
-    return verify(text)
+    return verify()
   } catch (error) {
     if (!failure || !isUnknownKey(error)) throw error
     throw new AuthError('unavailable', { dependency: 'keys', issuer, cause: failure })

@@ -59,9 +59,8 @@ it('a verifier of the host that also offers a verified token without waiting adm
   const now = () => Date.now()
   const value = {
     issuer: tokens.issuer,
-    fromCache: () => lie,
-    verifyNow: () => lie,
-    verify: () => lie,
+    cached: () => lie,
+    verify: async () => lie,
     now,
     tolerance: 0,
   }

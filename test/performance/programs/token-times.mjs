@@ -35,7 +35,7 @@ function createKeys() {
 const { signing, verifying, ...keys } = createKeys()
 const subject = { accountId: 'acc-1', scopes: ['reports:read'], claims: { tenant: 'north' } }
 const tokens = createTokenIssuer({ issuer, keys: { alg, ...signing } })
-// The token of the check below fills this cache. A full cache adds a token that comes twice in succession, and no token of the list does.
+// The cache holds one token, so no token of the list is cached when it comes again.
 const verifier = createTokenVerifier({ issuer, keys: { alg, ...verifying }, cache: 1 })
 const header = { alg, typ: 'at+jwt', kid: tokens.jwks().keys[0]?.kid ?? 'k1' }
 const peers = peerTokens({ alg, issuer, audience: issuer, header, claims, ...keys })

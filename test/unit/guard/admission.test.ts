@@ -1,4 +1,4 @@
-// Tests guard/{bearer-steps,verify-bearer}.ts
+// Tests guard/bearer-steps.ts
 
 import { createServer, type ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
@@ -49,7 +49,10 @@ describe('a cached token', () => {
     await ask({}, requestOf(token))
     for (let i = 0; i < 100; i++) {
       const req = requestOf(token)
-      expect(pass({}, req)).toHaveBeenCalledOnce()
+      const next = pass({}, req)
+      // In this turn of the event loop, so a flood of other requests does not delay it.
+      for (let i = 0; i < 20; i++) await undefined
+      expect(next).toHaveBeenCalledOnce()
       expect(authOf(req).accountId).toBe(accountId)
     }
   })
@@ -58,7 +61,7 @@ describe('a cached token', () => {
     const errors: unknown[] = []
     const onEvent = (event: object) => errors.push((event as { error?: Error }).error?.message)
     const forged = { id: 'a', accountId, scopes: [], issuedAt: new Date() } as never
-    const verifier: Verifier = { ...(verifierOf(tokens) as Verifier), fromCache: () => forged, verifyNow: () => forged }
+    const verifier: Verifier = { ...(verifierOf(tokens) as Verifier), cached: () => forged }
     const req = requestOf('a.b.c')
     expect(await ask({ tokens: withVerifier({ ...tokens }, verifier), onEvent }, req)).toBe('unavailable')
     expect(req).not.toHaveProperty('auth')

@@ -1,4 +1,4 @@
-// Tests tokens/{recent-map,verifier}.ts
+// Tests tokens/verifier.ts
 
 import {
   AuthError,
@@ -18,7 +18,7 @@ import {
 } from 'express-token-endpoint'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as signature from '../../../src/tokens/jwt/signature.js'
-import { recentMap } from '../../../src/tokens/recent-map.js'
+import { recentTexts } from '../../../src/tokens/verified-cache.js'
 import { type Verifier, verifierOf } from '../../../src/tokens/verifier.js'
 import * as lists from '../../../src/tokens/verifiers.js'
 import { expectMisuse } from '../../support/failures.js'
@@ -26,7 +26,7 @@ import { forge, frozenClock, goodParts, issueNow, makeIssuer, signingKey } from 
 import { encode, partsOf, withOtherSignature } from '../../support/tokens.js'
 
 vi.mock('../../../src/tokens/jwt/signature.js', { spy: true })
-vi.mock('../../../src/tokens/recent-map.js', { spy: true })
+vi.mock('../../../src/tokens/verified-cache.js', { spy: true })
 const checked = vi.mocked(signature.isSignedBy)
 beforeEach(() => void checked.mockClear())
 
@@ -147,15 +147,14 @@ describe('a guard with several verifiers', () => {
     expect(checked).toHaveBeenCalledOnce()
   })
 
-  it('looks into the cache of one verifier, and finds it with one look-up', () => {
+  it('looks into the cache of one verifier, and finds it with one look-up', async () => {
     const several = Array.from({ length: 5 }, (_, i) => makeIssuer({ issuer: `https://${i}.example` }))
-    const caches = several.map((tokens) => vi.spyOn(verifierOf(tokens) as Verifier, 'fromCache'))
+    const caches = several.map((tokens) => vi.spyOn(verifierOf(tokens) as Verifier, 'cached'))
     const verifiers = severalVerifiers(several)
     const text = tokenOf(several[4])
-    expect(verifiers.fromCache(text)).toBeUndefined()
-    const auth = verifiers.select(text).verifyNow(text)
-    for (const cache of caches) cache.mockClear()
-    expect(verifiers.fromCache(text)).toBe(auth)
+    expect(verifiers.cached(text)).toBeUndefined()
+    const auth = await verifiers.verify(text)
+    expect(verifiers.cached(text)).toBe(auth)
     expect(caches.map((cache) => cache.mock.calls.length)).toEqual([0, 0, 0, 0, 1])
   })
 
@@ -165,44 +164,22 @@ describe('a guard with several verifiers', () => {
     [[9_999_999, 1], 10_000_000],
     // A Map that holds more than 16,777,216 entries throws.
     [[10_000_000, 10_000_000], 10_000_000],
-  ] as const)('remembers the verifiers of as many tokens as the caches %j hold: %i', (sizes, most) => {
+  ] as const)('knows the verifiers of as many tokens as the caches %j hold: %i', (sizes, most) => {
     const list = sizes.map((cache, i) => makeIssuer({ issuer: `https://${i}.example`, cache }))
-    const created = vi.mocked(recentMap)
+    const created = vi.mocked(recentTexts)
     created.mockClear()
     severalVerifiers(list)
     expect(created.mock.calls).toEqual([[most]])
   })
 
-  it('finds a cached token that was not used last', () => {
-    const one = makeIssuer({ issuer: OLD, cache: 1 })
-    const verifiers = severalVerifiers([one, makeIssuer({ issuer: NEW, cache: 1 })])
-    const texts = [one, renewed, one].map((tokens) => tokenOf(tokens))
-    // A full cache adds a token at its second time.
-    const [, , last] = [...texts, ...texts.slice(2)].map((text) => verifiers.select(text).verifyNow(text))
-    expect(last).toBeDefined()
-    expect(verifiers.fromCache(texts[0] as string)).toMatchObject({ issuer: OLD })
-  })
-
-  it('remembers no verifier for a token that its full cache has not added', () => {
-    const one = makeIssuer({ issuer: OLD, cache: 1 })
-    const { select } = severalVerifiers([one, renewed])
-    const remembered = vi.mocked(recentMap).mock.results.at(-1)?.value.recent
-    for (let n = 0; n < 9; n++) {
-      const text = tokenOf(one)
-      select(text).verifyNow(text)
-    }
-    expect(remembered.size).toBe(1)
-  })
-
   it('never reads a token of a verifier without a cache from another cache', async () => {
     const uncached = makeIssuer({ issuer: NEW, cache: false })
-    const { select } = severalVerifiers([old, uncached])
-    const remembered = vi.mocked(recentMap).mock.results.at(-1)?.value.recent
-    for (const tokens of [uncached, old]) select(tokenOf(tokens)).verifyNow(tokenOf(tokens))
-    expect(remembered.size).toBe(1)
+    const verifiers = severalVerifiers([old, uncached])
+    const [first, second] = [tokenOf(uncached), tokenOf(old)]
+    for (const text of [first, second]) await verifiers.verify(text)
+    expect([first, second].map((text) => verifiers.cached(text)?.issuer)).toEqual([undefined, OLD])
     checked.mockClear()
-    const text = tokenOf(uncached)
-    for (let i = 0; i < 2; i++) expect(await ask(text, { tokens: [old, uncached] })).toMatchObject({ issuer: NEW })
+    for (let i = 0; i < 2; i++) expect(await ask(first, { tokens: [old, uncached] })).toMatchObject({ issuer: NEW })
     expect(checked).toHaveBeenCalledTimes(2)
   })
 

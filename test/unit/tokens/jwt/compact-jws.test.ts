@@ -1,11 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import {
-  type CompactToken,
-  knownHeaders,
-  looksLikeJwt,
-  readCompact,
-  unverifiedIssuer,
-} from '../../../../src/tokens/jwt/compact-jws.js'
+import { looksLikeJwt, readCompact, unverifiedIssuer } from '../../../../src/tokens/jwt/compact-jws.js'
 import { expectInvalidToken } from '../../../support/failures.js'
 import { atFrozenMoment, partsOf, signParts } from '../../../support/tokens.js'
 
@@ -21,7 +15,6 @@ describe('readCompact', () => {
       kid: 7,
       typ: null,
       crit: undefined,
-      headerText: header,
       payload: Buffer.from('{}'),
       signed: `${header}.e30`,
       signature: Buffer.from([0]),
@@ -36,20 +29,12 @@ describe('readCompact', () => {
     expect(readCompact('.e30.AA')).toBeUndefined()
   })
 
-  it('parses no header that is known: the eight that were added last', () => {
+  it('parses the header of the last token once', () => {
     const parsed = vi.spyOn(JSON, 'parse')
     onTestFinished(() => parsed.mockRestore())
-    const known = knownHeaders()
-    const read = (kid: number) => readCompact(`${part(`{"kid":${kid}}`)}.e30.AA`, known) as CompactToken
-    const readAll = () => {
-      parsed.mockClear()
-      expect([0, 1, 2, 3, 4, 5, 6, 7].map((kid) => read(kid).kid)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-      return parsed.mock.calls.flat()
-    }
-    for (const kid of [0, 1, 2, 3, 4, 5, 6, 7, 7]) known.add(read(kid))
-    expect(readAll()).toEqual([])
-    known.add(read(8))
-    expect(readAll()).toEqual(['{"kid":0}'])
+    const read = (kid: number) => readCompact(`${part(`{"kid":${kid}}`)}.e30.AA`)?.kid
+    expect([1, 1, 2, 1].map(read)).toEqual([1, 1, 2, 1])
+    expect(parsed.mock.calls.flat()).toEqual(['{"kid":1}', '{"kid":2}', '{"kid":1}'])
   })
 
   it('reads a header of at most 2,048 characters', () => {

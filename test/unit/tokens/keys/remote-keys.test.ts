@@ -14,7 +14,6 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
-import { verifierOf } from '../../../../src/tokens/verifier.js'
 import { settled, tally, until } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
 import { cachedOf, frozenClock, ISSUER, makeIssuer, signingKey } from '../../../support/fixtures.js'
@@ -74,16 +73,6 @@ describe('remote keys', () => {
     for (const token of ['', 'x', 'a.b.c']) await expectInvalidToken(verifier.verify(token), 'malformed')
     expect(source.requests()).toBe(0)
     for (let i = 0; i < 10; i++) await passes(one)
-    expect(source.requests()).toBe(1)
-  })
-
-  it('are not waited for by whoever cannot wait; once held, they verify at once', async () => {
-    const { source, verifier, one, two, unknown } = await follow()
-    expect(verifierOf(verifier)?.verifyNow(someToken(one))).toBeUndefined()
-    await unknown(two)
-    expect(verifierOf(verifier)?.verifyNow(someToken(one))).toMatchObject({ accountId: 'acc-1' })
-    expect(verifierOf(verifier)?.verifyNow(someToken(two))).toBeUndefined()
-    expect(() => verifierOf(verifier)?.verifyNow('garbage')).toThrow('The access token is not valid.')
     expect(source.requests()).toBe(1)
   })
 
@@ -682,6 +671,5 @@ describe('keys that are here', () => {
     const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
     const token = someToken(makeIssuer())
     await expectInvalidToken(verifier.verify(token), 'unknown_key')
-    expect(() => verifierOf(verifier)?.verifyNow(token)).toThrow('The access token is not valid.')
   })
 })
