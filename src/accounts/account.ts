@@ -40,6 +40,8 @@ export interface LookUpContext {
   req: LookUpRequest | undefined
   /** The members of the request body that `extraFields` names, as the client sent them. */
   fields: Readonly<Record<string, unknown>>
+  /** The tenant, as the option `tenant` returns it. Undefined without that option. */
+  tenant: string | undefined
 }
 
 /**

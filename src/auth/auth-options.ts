@@ -30,7 +30,7 @@ type FromRouter =
   | 'extraFields'
   | 'credentials'
   | 'beforeSignIn'
-  | 'limitKey'
+  | 'tenant'
   | 'passwords'
   | 'throttle'
   | 'emailInEvents'
@@ -102,7 +102,7 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 const asGiven: Check<unknown> = (value) => value
 
 /** The options of each part. */
-const LOGIN = ['accounts', 'passwords', 'throttle', 'extraFields', 'limitKey', 'beforeSignIn', 'emailInEvents'] as const
+const LOGIN = ['accounts', 'passwords', 'throttle', 'extraFields', 'tenant', 'beforeSignIn', 'emailInEvents'] as const
 const ROUTER = [
   'respond',
   'sessions',

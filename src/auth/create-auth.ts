@@ -11,7 +11,6 @@ import {
   requireBearerFor,
 } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
-import type { CustomThrottle } from '../limits/host-throttle.js'
 import type { Throttle } from '../limits/throttle.js'
 import { createLogin, type Login } from '../login/create-login.js'
 import { defaultThrottle } from '../login/default-throttle.js'
@@ -82,7 +81,7 @@ export interface Auth<A extends Account = Account> {
   /** Hashes and checks passwords: the option, or the result of `createPasswords`. */
   readonly passwords: Passwords | CustomPasswords
   /** The failed-login limits: the option, or the result of `createThrottle`. */
-  readonly throttle: Throttle | CustomThrottle | false
+  readonly throttle: Throttle | false
   /** The option `sessions`. */
   readonly sessions: Sessions | undefined
 }

@@ -30,8 +30,17 @@ export type TokenRefusal =
   | 'account_disabled'
   | 'superseded'
 
-/** The reason for refusing a login, for the host's logs. The client cannot tell the reasons apart. */
-export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password' | 'superseded'
+/**
+ * The reason for refusing a login, for the host's logs. The client cannot tell the reasons apart. `limited`: guesses with other spellings of
+ * the account's address have used up its limits, so the password was not checked.
+ */
+export type LoginRefusal =
+  | 'unknown_account'
+  | 'account_disabled'
+  | 'no_password'
+  | 'wrong_password'
+  | 'limited'
+  | 'superseded'
 
 /**
  * The reason for refusing a refresh token, for the host's logs. The client cannot tell the reasons apart. `ended`: the session is over, or
@@ -48,10 +57,18 @@ export type RefreshRefusal =
   | 'superseded'
 
 /** The failed-login limit that refused a login. The page docs/reference/options.md describes the limits. */
-export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
+export type LimitName = 'address' | 'pair' | 'account'
 
 /** The options whose function is called for a request. When it fails, the event names the option. */
-export type HookOption = 'allow' | 'beforeSignIn' | 'logIn' | 'refresh' | 'respond' | 'sessionLabel' | 'tokenFrom'
+export type HookOption =
+  | 'allow'
+  | 'beforeSignIn'
+  | 'logIn'
+  | 'refresh'
+  | 'respond'
+  | 'sessionLabel'
+  | 'tenant'
+  | 'tokenFrom'
 
 /**
  * The host's dependencies that can fail. `hook` is a function of the host, which `option` names. `internal` is an unforeseen error of this

@@ -2,7 +2,7 @@ import { bare, ignoringErrors } from '../options/values.js'
 import { describeError } from './describe-error.js'
 import type { AuthEvent, AuthObserver, EventBase } from './events.js'
 
-export type EventSubject = Pick<EventBase, 'address' | 'email'>
+export type EventSubject = Pick<EventBase, 'address' | 'email' | 'tenant'>
 
 /** An event without the fields that the emitter adds. */
 export type NewEvent<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never

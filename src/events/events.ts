@@ -15,6 +15,8 @@ export interface EventBase {
   address: string | undefined
   /** The e-mail address as the client sent it. Only on events of the token endpoint, and only with `emailInEvents`. */
   email?: string
+  /** The tenant of the login, as the option `tenant` returns it. Only on events of the token endpoint, and only with that option. */
+  tenant?: string
 }
 
 /** A token was issued. */
@@ -58,7 +60,7 @@ export interface TokenThrottledEvent extends EventBase {
   type: 'token.throttled'
   /** Always `too_many_attempts`, which means status `429`. */
   code: 'too_many_attempts'
-  /** The limit that is used up. Absent with a custom throttle that does not tell. */
+  /** The limit that is used up. Absent where `beforeSignIn` has thrown the refusal. */
   limit?: LimitName
 }
 

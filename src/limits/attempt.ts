@@ -1,26 +1,28 @@
 import { hash } from 'node:crypto'
 import { AuthError } from '../errors/auth-error.js'
-import type { LimitName } from '../errors/codes.js'
 import { clientNetwork } from '../http/client-network.js'
 import { accountKey } from './account-key.js'
-import { countFailure, createLimit, type Limit } from './limit.js'
-import type { Entered } from './shared-limit.js'
+import { createLimit, type Limit } from './limit.js'
 import type { StoreFailed } from './shared-store.js'
-import type { SprayLimit } from './spraying.js'
 
 /**
  * The outcome of an attempt. `not_checked`: the password was not checked, for example because a dependency failed. `disconnected`: the client
  * has disconnected before its password was checked.
+ * @inline
  */
 export type AttemptOutcome = 'succeeded' | 'failed' | 'not_checked' | 'disconnected'
 
 /**
- * One login at all limits.
- * @inline
+ * The decision about the password check. `waits`: failures in other processes leave no room, so the attempt has to begin again.
+ * `refused`: only the limits of the account are used up, by guesses with other spellings of its address. Refuse the login like one with a
+ * wrong password, after the same work.
  */
+export type Admission = 'admitted' | 'waits' | 'refused'
+
+/** One login at all limits. */
 export interface Attempt {
   /**
-   * Refuses a login whose limit is known to be reached, unless the account was reset in another process. Counts nothing.
+   * Refuses a login whose limit is reached. Counts nothing.
    * @throws AuthError `too_many_attempts`
    */
   check(): void | Promise<void>
@@ -31,13 +33,32 @@ export interface Attempt {
    */
   begin(): boolean
   /**
-   * Counts the attempt for all processes.
-   * @throws AuthError `too_many_attempts`, or `overloaded` when attempts under way in all processes leave no room; the attempt has
-   * then ended
+   * Reads what other processes have counted, also for the account that was looked up.
+   * @throws AuthError `too_many_attempts`; the attempt has then ended
    */
-  count(): void | Promise<void>
+  admit(accountId: string | undefined): Admission | Promise<Admission>
   /** Ends the attempt. Only `'failed'` makes it a failure of the limits: wait for the result, then send the response. */
   end(outcome: AttemptOutcome): void | Promise<void>
+}
+
+/** The client and the address of a login, and its tenant. */
+export interface LoginSource {
+  email: string
+  address: string | undefined
+  tenant?: string | undefined
+}
+
+/**
+ * The account that `reset` takes.
+ * @inline
+ */
+export interface ResetAccount {
+  /** The account's id. */
+  id: string
+  /** The e-mail address. */
+  email: string
+  /** The tenant, as the option `tenant` returns it. Default: none. */
+  tenant?: string | undefined
 }
 
 /**
@@ -46,149 +67,166 @@ export interface Attempt {
  */
 const DISCONNECTS = { points: 200, duration: 1 }
 
+// The keys hold no address in clear text, because a shared store must not list e-mail addresses.
 const digestOf = (text: string) => hash('sha256', text, 'base64url').slice(0, 22)
+const networkKey = (address: string | undefined) => digestOf(clientNetwork(address))
+const emailKey = (email: string, tenant?: string) => digestOf(JSON.stringify(['email', tenant, accountKey(email)]))
+const idKey = (id: string, tenant?: string) => digestOf(JSON.stringify(['id', tenant, id]))
+/** The key of the missing account of an address. */
+const noIdKey = (account: string) => digestOf(account)
 
-/**
- * Returns a function that makes the key of each limit. The keys hold no address in clear text, because a shared store must not list
- * e-mail addresses. The key of a pair begins with the key of its account. The key of the account is made when it is first needed, so a
- * client address that has reached its own limit costs no normalisation of the e-mail address.
- */
-export function throttleKeys(email: string, address: string | undefined) {
-  const network = digestOf(clientNetwork(address))
-  let account: string | undefined
-
-  return function keyOf(name: LimitName): string {
-    if (name !== 'account' && name !== 'pair') return network
-    account ??= digestOf(accountKey(email))
-    return name === 'pair' ? account + network : account
-  }
+/** A limit, and the key at which a login counts there. The key of a pair begins with that of its account. */
+interface Place {
+  limit: Limit
+  key: string
+  account?: string | undefined
+  /** The key of the address, at a limit of the account. */
+  spelling?: string
 }
 
-/** Creates attempts at all limits together. An attempt that one limit refuses counts nowhere. */
-export function createAttempts(limits: readonly Limit[], spray: SprayLimit | undefined) {
-  const byAddress = limits.filter(({ name }) => name === 'address')
-  const disconnects = createLimit('address', DISCONNECTS)
-  const needsCount = spray !== undefined || limits.some(({ shared }) => shared !== undefined)
+const endAt = ({ limit, key, spelling }: Place) => limit.end(key, spelling)
 
-  function assertNotReached(checked: readonly Limit[], keyOf: (name: LimitName) => string): void {
-    for (const limit of checked) {
-      const refusal = limit.reached(keyOf(limit.name))
+/** Creates attempts at all limits together. An attempt that one limit refuses counts nowhere. */
+export function createAttempts(limits: readonly Limit[]) {
+  const disconnects = createLimit('address', DISCONNECTS)
+  const isShared = limits.some(({ shared }) => shared !== undefined)
+
+  const placesOf = (account: string, network: string): Place[] =>
+    limits.map((limit) => {
+      if (limit.name === 'pair') return { limit, key: account + network, account }
+      return { limit, key: limit.name === 'account' ? account : network }
+    })
+
+  function assertNotReached(places: readonly Place[]): void {
+    for (const { limit, key } of places) {
+      const refusal = limit.reached(key)
       if (refusal) throw refusal
     }
   }
 
-  function assertFewDisconnects(keyOf: (name: LimitName) => string): void {
-    if (disconnects.reached(keyOf(disconnects.name))) throw new AuthError('overloaded')
+  function assertFewDisconnects(network: string): void {
+    if (disconnects.reached(network)) throw new AuthError('overloaded')
   }
 
-  const withSpray = spray ? [...limits, spray.networks] : limits
-  const limitsOf = (digest: string | undefined) => (spray?.isSprayed(digest) ? withSpray : limits)
+  const placesOfId = (id: string, network: string, spelling: string): Place[] =>
+    placesOf(id, network).flatMap((place) => (place.limit.isOfAccount ? [{ ...place, spelling }] : []))
 
-  function attempt(email: string, address: string | undefined, storeFailed: StoreFailed, digest?: string): Attempt {
-    const keyOf = throttleKeys(email, address)
-    /** The limits at which the attempt is under way, and those at which the store knows of it. */
-    const begun = new Set<Limit>()
-    const entered = new Map<Limit, Entered>()
+  function attempt({ email, address, tenant }: LoginSource, storeFailed: StoreFailed): Attempt {
+    const network = networkKey(address)
+    const account = emailKey(email, tenant)
+    const ofEmail = placesOf(account, network)
+    let places: readonly Place[] = ofEmail
+    /** The places at which the attempt is under way. */
+    const begun = new Set<Place>()
+    let isUnderWay = false
     let hasBegun = false
     let hasEnded = false
 
-    /** Returns whether a process has reset the account since its failures in memory began, and then forgets them. */
-    async function wasReset(limit: Limit, place: 'memory' | 'store'): Promise<boolean> {
-      const rest = limit.isOfAccount && (await limit.shared?.sinceReset(keyOf('account'), storeFailed))
-      return rest ? limit.forgetOlder(keyOf(limit.name), rest, place) : false
-    }
+    const learn = (from: readonly Place[]) =>
+      Promise.all(from.map(({ limit, key, account }) => limit.read(key, account, storeFailed)))
 
     async function check(): Promise<void> {
-      for (const limit of limitsOf(digest)) {
-        const refusal = limit.reached(keyOf(limit.name))
-        if (refusal && !(await wasReset(limit, 'memory'))) throw refusal
-      }
+      if (isShared) await learn(ofEmail)
+      assertNotReached(ofEmail)
     }
 
-    /** Leaves no limit begun where one has no room, because the attempt waits. */
-    function beginAt(added: readonly Limit[]): boolean {
-      assertNotReached(added, keyOf)
-      const hasRoom = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
-      if (!hasRoom) leave()
+    /** Leaves none of the places begun where one has no room. */
+    function beginAt(added: readonly Place[]): boolean {
+      const entered: Place[] = []
+      const hasRoom =
+        !hasEnded && added.every((place) => place.limit.begin(place.key, place.spelling) && entered.push(place))
+      for (const place of entered) {
+        if (hasRoom) begun.add(place)
+        else endAt(place)
+      }
       return hasRoom
     }
 
     function begin(): boolean {
-      if (hasBegun) return true
-      assertFewDisconnects(keyOf)
-      hasBegun = beginAt(limitsOf(digest))
-      return hasBegun
+      if (isUnderWay) return true
+      assertFewDisconnects(network)
+      assertNotReached(ofEmail)
+      isUnderWay = beginAt(ofEmail)
+      hasBegun ||= isUnderWay
+      return isUnderWay
     }
 
-    /** Returns the limits at which the attempt was under way. */
-    function leave(): Limit[] {
-      const left = [...begun]
-      for (const limit of left) limit.end(keyOf(limit.name))
+    /** Ends the attempt, which may begin again. */
+    function leave(): void {
+      isUnderWay = false
+      for (const place of begun) endAt(place)
       begun.clear()
-      return left
     }
 
-    async function end(outcome: AttemptOutcome): Promise<void> {
-      const isNewGuess = outcome === 'failed' && !hasEnded && spray !== undefined && !begun.has(spray.networks)
-      hasEnded = true
-      const left = leave()
-      if (outcome === 'disconnected' && left.length > 0) disconnects.fail(keyOf(disconnects.name))
-      const counting: Promise<unknown>[] = []
-      for (const limit of outcome === 'failed' ? left : []) {
-        counting.push(countFailure(limit, keyOf(limit.name), storeFailed, entered.get(limit)))
-        entered.delete(limit)
-      }
-      for (const one of entered.values()) one.leave()
-      entered.clear()
-      if (isNewGuess) counting.push(spray.fail(digest, keyOf, storeFailed))
-      await Promise.all(counting)
-    }
-
-    /** Counts the attempt in the store, at one limit. Returns the refusal. */
-    async function enter(limit: Limit): Promise<AuthError | undefined> {
-      const { name, shared } = limit
-      if (!shared) return undefined
-      const key = keyOf(name)
-      const one = await shared.enter(key, storeFailed)
-      if (one) entered.set(limit, one)
-      const underWay = one?.underWay
-      const refusal = limit.learn(key, await shared.read(key, storeFailed), underWay)
-      if (refusal?.code !== 'too_many_attempts' || !(await wasReset(limit, 'store'))) return refusal
-      return (await shared.remove(key, storeFailed)) ? limit.learn(key, undefined, underWay) : refusal
-    }
-
-    async function count(): Promise<void> {
-      if (!needsCount) return
+    async function admit(accountId: string | undefined): Promise<Admission> {
+      const ofNone = placesOfId(noIdKey(account), network, account)
+      const ofAccount = accountId === undefined ? ofNone : placesOfId(idKey(accountId, tenant), network, account)
       try {
-        if (spray && !begun.has(spray.networks) && (await spray.learn(digest, storeFailed))) {
-          if (!beginAt([spray.networks])) throw new AuthError('overloaded')
-        }
-        const refusals = await Promise.all([...begun].map(enter))
-        const refusal = refusals.find((one) => one?.code === 'too_many_attempts') ?? refusals.find(Boolean)
-        if (refusal) throw refusal
+        if (isShared) await learn([...ofEmail, ...ofAccount])
+        assertNotReached(ofEmail)
       } catch (error) {
         void end('not_checked')
         throw error
       }
+      if (ofEmail.some(({ limit, key }) => limit.isExceeded(key))) {
+        leave()
+        return 'waits'
+      }
+      const isAdmitted = beginAt(ofAccount)
+      // A failure costs the same work for every account and for none. A password that was not checked must not use up the limits of the account.
+      places = [...ofEmail, ...(isAdmitted ? ofAccount : ofNone)]
+      return isAdmitted ? 'admitted' : 'refused'
     }
 
-    return { check, begin, count, end }
+    async function end(outcome: AttemptOutcome): Promise<void> {
+      if (hasEnded) return
+      hasEnded = true
+      if (outcome === 'failed' && isUnderWay) {
+        const failed = (place: Place) => {
+          const ended = begun.delete(place) ? () => endAt(place) : undefined
+          return place.limit.fail(place.key, storeFailed, ended)
+        }
+        await Promise.all(places.map(failed))
+      }
+      if (outcome === 'disconnected' && hasBegun) void disconnects.fail(network, storeFailed)
+      leave()
+    }
+
+    return { check, begin, admit, end }
+  }
+
+  async function consume(source: LoginSource, storeFailed: StoreFailed, accountId?: string): Promise<Attempt> {
+    const one = attempt(source, storeFailed)
+    await one.check()
+    const admission = one.begin() && (await one.admit(accountId))
+    if (admission === 'admitted') return one
+    void one.end('not_checked')
+    if (accountId !== undefined && admission === 'refused') {
+      assertNotReached(placesOfId(idKey(accountId, source.tenant), networkKey(source.address), ''))
+    }
+    throw new AuthError('overloaded')
   }
 
   function checkAddress(address: string | undefined): void {
-    const keyOf = throttleKeys('', address)
-    assertNotReached(byAddress, keyOf)
-    assertFewDisconnects(keyOf)
+    const network = networkKey(address)
+    assertNotReached(placesOf('', network).filter(({ limit }) => limit.name === 'address'))
+    assertFewDisconnects(network)
   }
 
-  /** Forgets the failures in memory before those in the store, so that this process never refuses because the store has failed. */
-  async function reset(email: string): Promise<void> {
-    const account = throttleKeys(email, undefined)('account')
-    const forgotten = limits
-      .filter((limit) => limit.isOfAccount)
-      .map((limit) => ({ limit, keys: limit.forget(account) }))
-    await Promise.all(forgotten.map(({ limit, keys }) => limit.shared?.reset(account, keys)))
+  async function reset({ id, email, tenant }: ResetAccount): Promise<void> {
+    const account = emailKey(email, tenant)
+    const keys = [account, noIdKey(account), idKey(id, tenant)]
+    const lifted = limits.filter(({ isOfAccount }) => isOfAccount)
+    await Promise.all(lifted.flatMap((limit) => keys.map((key) => limit.reset(key))))
   }
 
-  return { checkAddress, attempt, reset }
+  return { checkAddress, attempt, consume, reset }
 }
+
+/** The limits as a login calls them. */
+export type LimitsPort = Pick<ReturnType<typeof createAttempts>, 'checkAddress' | 'attempt'>
+
+const UNLIMITED: Attempt = { check() {}, begin: () => true, admit: () => 'admitted', end() {} }
+
+/** The limits of a host that turns them off. */
+export const NO_LIMITS: LimitsPort = { checkAddress() {}, attempt: () => UNLIMITED }

@@ -5,10 +5,10 @@ import type { Message } from '../options/misuse.js'
 import { type Check, InvalidOption, readOptions } from '../options/read-options.js'
 import { bare, isPlainObject } from '../options/values.js'
 import { lruCache } from '../packages/on-first-use.cjs'
-import type { Counted, Entered, SharedLimit, Size } from './shared-limit.js'
+import type { SharedLimit, Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
-/** A failed-login limit, as set with the options `limits` and `spraying`. */
+/** A failed-login limit, as set with the option `limits`. */
 export interface LoginLimit {
   /** The number of failures that are allowed: 1 to 1,000,000. */
   points: number
@@ -33,10 +33,16 @@ export function limitOption(name: Message, what = '{ points, duration }'): Check
 /** Options without a prototype, because lru-cache would read a `ttl` or a `start` from a polluted prototype and forget the failures. */
 const OPTIONS = bare({})
 
-const NOTHING: Counted = { points: 0, msBeforeNext: 0 }
+/** The failures of a key, and whether the store has counted all of them. Replaced at each change. */
+interface Failures {
+  readonly count: number
+  readonly isShared: boolean
+}
 
-/** Two ends that differ by less belong to one reset. */
-const SAME_RESET_MS = 500
+const NONE: Failures = { count: 0, isShared: true }
+
+/** The most keys in memory. A new key drops the least recently used one. A failure has two keys, of the address and of the account. */
+const MOST_KEYS = 60_000
 
 /** The time between two removals of ended windows from memory. */
 const PURGE_MS = 60_000
@@ -44,23 +50,21 @@ const PURGE_MS = 60_000
 export type Limit = ReturnType<typeof createLimit>
 
 /**
- * Creates one failed-login limit in this process's memory. Memory refuses without a round trip, and continues while the shared store is
- * down. An attempt begins only where failures and attempts under way leave room, so simultaneous guesses never exceed the limit.
+ * Creates one failed-login limit. Attempts under way are counted in this process only, and an attempt begins only where they and the known
+ * failures leave room. So simultaneous guesses in one process never exceed the limit. Failures are counted in the shared store too.
  *
- * It has a bounded number of keys and a monotonic clock. The memory limiter of rate-limiter-flexible has a timer for each of any number
+ * Memory has a bounded number of keys and a monotonic clock. The memory limiter of rate-limiter-flexible has a timer for each of any number
  * of keys, and uses the wall clock.
  * @param shared the same limit in the shared store, if there is one
- * @param mostKeys with more keys, the least recently used key is dropped
  */
-export function createLimit(name: LimitName, { points, duration }: Size, shared?: SharedLimit, mostKeys = 30_000) {
+export function createLimit(name: LimitName, { points, duration }: Size, shared?: SharedLimit) {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
   // With `max`, lru-cache would allocate all slots at once. With `maxSize`, it grows.
-  const bounds = bare({ maxSize: mostKeys, sizeCalculation: () => 1, ttl: duration * 1000, ttlResolution: 0, perf })
-  const failures = new LRUCache<string, { count: number }>(bounds)
-  /** The end of the last reset that has lifted a key, for memory and for the store. */
-  const lifted = new LRUCache<string, number>(bounds)
-  const underWay = new Map<string, number>()
+  const bounds = bare({ maxSize: MOST_KEYS, sizeCalculation: () => 1, ttl: duration * 1000, ttlResolution: 0, perf })
+  const failures = new LRUCache<string, Failures>(bounds)
+  const underWay = new Map<string, (string | undefined)[]>()
+  const reads = new Map<string, Promise<void>>()
   let isPurging = false
 
   /** Removes ended windows within a minute, because the keys are personal data. lru-cache keeps them until it reads or drops them. */
@@ -70,90 +74,100 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
     const timer = setTimeout(() => {
       isPurging = false
       failures.purgeStale()
-      lifted.purgeStale()
-      if (failures.size + lifted.size > 0) purgeLater()
+      if (failures.size > 0) purgeLater()
     }, PURGE_MS)
     // A host's fake timers may have no `unref`.
     timer.unref?.()
   }
 
-  const countOf = (key: string) => failures.get(key, OPTIONS)?.count ?? 0
+  const known = (key: string) => failures.get(key, OPTIONS) ?? NONE
+  const restOf = (key: string) => (known(key) === NONE ? 0 : failures.getRemainingTTL(key))
 
-  function reached(key: string): AuthError | undefined {
-    if (countOf(key) < points) return undefined
-    const retryAfter = Math.max(1, Math.ceil(failures.getRemainingTTL(key) / 1000))
-    return new AuthError('too_many_attempts', { limit: name, retryAfter })
+  function set(key: string, count: number, isShared: boolean, ttl: number): void {
+    if (count === 0) return void failures.delete(key)
+    // For lru-cache, 0 means without end.
+    failures.set(key, { count, isShared }, bare({ ttl: Math.max(1, ttl) }))
+    purgeLater()
+  }
+
+  const freeOf = (key: string) => points - known(key).count
+
+  /**
+   * Returns whether only one attempt may be under way: after the first failure of a pair in a store. So all processes together exceed the
+   * limit by less than their number.
+   */
+  const isNarrow = (key: string) => shared !== undefined && name === 'pair' && known(key) !== NONE
+
+  function end(key: string, spelling?: string): void {
+    const attempts = underWay.get(key) ?? []
+    attempts.splice(attempts.indexOf(spelling), 1)
+    if (attempts.length === 0) underWay.delete(key)
+  }
+
+  async function readNow(key: string, account: string | undefined, storeFailed: StoreFailed): Promise<void> {
+    const before = known(key)
+    const counted = await shared?.read(key, account, storeFailed)
+    if (!counted) return
+    const now = known(key)
+    // A response that was on its way during a failure does not include it. A lower count is that of a reset.
+    const isNewest = now === before && now.isShared
+    const [least, rest] = isNewest ? [0, 0] : [now.count, restOf(key)]
+    set(key, Math.max(least, counted.points), now.isShared, Math.max(rest, counted.msBeforeNext))
   }
 
   return {
     name,
     shared,
-    reached,
     /** True if the keys begin with the key of an account, so that `reset` lifts the limit. */
     isOfAccount: name === 'pair' || name === 'account',
-    /** Forgets the failures of an account. Returns their keys. */
-    forget(account: string): string[] {
-      const keys = [...failures.keys()].filter((key) => key.startsWith(account))
-      for (const key of keys) failures.delete(key)
-      return keys
+    /** Returns the refusal when the limit is reached. */
+    reached(key: string): AuthError | undefined {
+      if (known(key).count < points) return undefined
+      const retryAfter = Math.max(1, Math.ceil(failures.getRemainingTTL(key) / 1000))
+      return new AuthError('too_many_attempts', { limit: name, retryAfter })
+    },
+    /** Returns whether attempts under way have more than their room, because other processes have counted failures. */
+    isExceeded(key: string): boolean {
+      const attempts = underWay.get(key)?.length ?? 0
+      return attempts > (isNarrow(key) ? Math.min(1, freeOf(key)) : freeOf(key))
     },
     /**
-     * Forgets the failures of a key if their window began before a reset. Each reset lifts a key once, because the clocks of
-     * processes differ.
-     * @param rest the rest of the reset's own window
+     * Begins an attempt. Returns false when failures and attempts under way leave no room.
+     * @param spelling the key of its address, where the limit is that of an account: attempts with one spelling have their own limit
      */
-    forgetOlder(key: string, rest: number, place: 'memory' | 'store'): boolean {
-      const ends = performance.now() + rest
-      const known = lifted.get(`${place} ${key}`, OPTIONS) ?? 0
-      if (failures.getRemainingTTL(key) >= rest || ends < known + SAME_RESET_MS) return false
-      lifted.set(`${place} ${key}`, ends, OPTIONS)
-      purgeLater()
-      failures.delete(key)
+    begin(key: string, spelling?: string): boolean {
+      const attempts = underWay.get(key) ?? []
+      if (attempts.length >= freeOf(key)) return false
+      if (isNarrow(key) && attempts.some((other) => other === undefined || other !== spelling)) return false
+      underWay.set(key, [...attempts, spelling])
       return true
     },
-    /** Begins an attempt. Returns false when failures and attempts under way leave no room. */
-    begin(key: string): boolean {
-      const others = underWay.get(key) ?? 0
-      if (countOf(key) + others >= points) return false
-      underWay.set(key, others + 1)
-      return true
+    /** Ends an attempt without a failure. */
+    end,
+    /** Reads the failures that the store has counted. Simultaneous reads of a key are one call. */
+    async read(key: string, account: string | undefined, storeFailed: StoreFailed): Promise<void> {
+      const reading = reads.get(key) ?? readNow(key, account, storeFailed).finally(() => reads.delete(key))
+      reads.set(key, reading)
+      await reading
     },
-    end(key: string): void {
-      const others = (underWay.get(key) ?? 0) - 1
-      if (others > 0) underWay.set(key, others)
-      else underWay.delete(key)
+    /**
+     * Counts a failure. The first one begins the window.
+     * @param ended ends the attempt, which keeps its room until the store has counted the failure
+     */
+    async fail(key: string, storeFailed: StoreFailed, ended?: () => void): Promise<void> {
+      const counted = shared && (await shared.fail(key, storeFailed))
+      const { count, isShared } = known(key)
+      // The count may include the failure, because another login may have read it meanwhile.
+      const least = counted && isShared ? count : count + 1
+      const rest = Math.max(restOf(key), counted?.msBeforeNext ?? 0) || duration * 1000
+      set(key, Math.max(least, counted?.points ?? 0), isShared && counted !== undefined, rest)
+      ended?.()
     },
-    /** Counts a failure. The first one begins the window. */
-    fail(key: string): void {
-      const known = failures.get(key, OPTIONS)
-      if (known) known.count++
-      else failures.set(key, { count: 1 }, OPTIONS)
-      purgeLater()
-    },
-    /** Learns a count of the store. Returns the refusal if the count and the attempts under way in all processes leave no room. */
-    learn(key: string, { points: inStore, msBeforeNext }: Counted = NOTHING, others = 0): AuthError | undefined {
-      const known = reached(key) ? failures.getRemainingTTL(key) : 0
-      // For lru-cache, 0 means without end.
-      const ttl = Math.max(1, known, msBeforeNext)
-      if (inStore >= points) {
-        failures.set(key, { count: points }, bare({ ttl }))
-        purgeLater()
-      }
-      const isFull = Math.max(inStore, countOf(key)) + others > points
-      return reached(key) ?? (isFull ? new AuthError('overloaded') : undefined)
+    /** Forgets the failures of an account, in memory before the store. */
+    async reset(account: string): Promise<void> {
+      const keys = [...failures.keys()].filter((key) => key.startsWith(account))
+      for (const key of keys) failures.delete(key)
+      await shared?.reset(account, keys)
     },
   }
-}
-
-/** Counts a failure in memory and in the shared store, where the attempt then leaves. Returns the count in the store, if it tells. */
-export async function countFailure(
-  limit: Limit,
-  key: string,
-  storeFailed: StoreFailed,
-  entered?: Entered,
-): Promise<Counted | undefined> {
-  limit.fail(key)
-  const counted = await limit.shared?.fail(key, storeFailed, entered)
-  limit.learn(key, counted)
-  return counted
 }

@@ -1,10 +1,10 @@
-import { withDeadline } from '../concurrency/host-call.js'
 import { attempt, bare, memberOf } from '../options/values.js'
+import { lruCache } from '../packages/on-first-use.cjs'
 import type { SharedStore, StoreFailed } from './shared-store.js'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
 export interface LimiterOptions {
-  /** The prefix of the limit's keys in the store: `login-pair`, `login-address`, `login-account`, `login-password` or `login-sprayed`. */
+  /** The prefix of the limit's keys in the store: `login-pair`, `login-address` or `login-account`. */
   keyPrefix: string
   /** The number of failed logins that are allowed within `duration`. */
   points: number
@@ -23,91 +23,44 @@ export interface Limiter {
    * Counts a failure. Rejects with the result when the limit is exceeded. Any other rejection means that the store has failed.
    */
   consume(key: string): Promise<unknown>
-  /** Takes back an attempt that is no longer under way. */
-  reward(key: string): Promise<unknown>
-  /**
-   * Counts an attempt as under way, in a window of `customDuration` seconds. Default: `consume`, in the limit's own window.
-   */
-  penalty?(key: string, points: number, options: { customDuration: number }): Promise<unknown>
-  /**
-   * Reads a count. Resolves with the result, or with nothing. Without this method, each process learns of failures in other processes
-   * at its own next failure, and simultaneous guesses are limited in each process only.
-   */
-  get?(key: string): Promise<unknown>
-  /** Removes a count. Without this method, the `reset` of the throttle rejects. */
-  delete?(key: string): Promise<unknown>
+  /** Reads a count. Resolves with the result, or with nothing. */
+  get(key: string): Promise<unknown>
+  /** Removes a count. */
+  delete(key: string): Promise<unknown>
 }
 
 export interface Counted {
   points: number
   msBeforeNext: number
+  /** False where the result has no time, or one after the window. */
+  hasEnd?: boolean
 }
 
-/** An attempt that the store counts as under way. */
-export interface Entered {
-  /** The attempts under way in all processes, with this one. */
-  readonly underWay: number
-  leave(): void
-}
-
-/**
- * Attempts under way are counted in periods, so that those of a process that has ended disappear. Each attempt reads the current period and
- * the nearer neighbour. So it sees all attempts of the last two minutes, also where clocks differ. An attempt takes at most a minute,
- * which leaves a minute for the difference of clocks.
- */
-const PERIOD_MS = 240_000
-
-/** Seconds after which a period is not read any more. */
-const PERIOD_ENDS = 480
-
-function periodsOf(key: string): { current: string; neighbour: string } {
-  const period = Math.floor(Date.now() / PERIOD_MS)
-  const nearer = Math.round(Date.now() / PERIOD_MS) > period ? period + 1 : period - 1
-  return { current: `${key}:${period}`, neighbour: `${key}:${nearer}` }
-}
-
-/** A call that meets a broken connection is retried once a second, as long as the attempt may count as under way. */
-const RETRIES = { most: 120, ms: 1000 }
-
-async function retried<T>(call: () => Promise<T>, first = call()): Promise<T> {
-  let result = first
-  for (let i = 0; i < RETRIES.most; i++) {
-    try {
-      return await result
-    } catch {
-      // A host's fake timers may have no `unref`.
-      await new Promise((resolve) => setTimeout(resolve, RETRIES.ms).unref?.())
-      result = call()
-    }
-  }
-  return result
-}
+const NOTHING: Counted = { points: 0, msBeforeNext: 0 }
 
 export type SharedLimit = ReturnType<typeof sharedLimit>
 
 /**
- * The key that `reset` writes for an account. It ends after each window that began before the reset, so that processes compare these
- * ends. The networks from which an account has failures are unknown.
+ * The key that `reset` writes for an account, because the networks from which it has failures are unknown. Its window ends after each
+ * window that began before the reset.
  */
 const resetKey = (account: string) => `${account}:reset`
 
-/** A refused login waits no longer to learn whether its account was reset, in milliseconds. */
-const LONGEST_READ_MS = 200
+/** Two marks whose ends differ by less are one mark, because responses take different times. */
+const MARK_MS = 500
 
 /** Creates a failed-login limit on a shared store. Where the store fails or rests, the methods return undefined. */
 export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore, { points, duration }: Size) {
   const windowMs = duration * 1000
-  const get = memberOf(limiter, 'get') as Limiter['get']
-  const remove = memberOf(limiter, 'delete') as Limiter['delete']
-  const penalty = (memberOf(limiter, 'penalty') as Limiter['penalty']) ?? limiter.consume
+  const { LRUCache } = lruCache()
+  /** The ends of the marks by which this process has lifted a key. A mark lifts it once, because clocks of processes may differ. */
+  const lifted = new LRUCache<string, number>(bare({ max: 1000 }))
 
   /** Reads a result. Returns a count of 0 for everything else. */
   function countedIn(result: unknown): Counted {
-    const ms = numberOf(result, 'msBeforeNext') ?? windowMs
-    return {
-      points: numberOf(result, 'consumedPoints') || 0,
-      msBeforeNext: ms >= 0 ? Math.min(ms, windowMs) : windowMs,
-    }
+    const ms = numberOf(result, 'msBeforeNext') ?? -1
+    const hasEnd = ms >= 0 && ms <= windowMs
+    return { points: numberOf(result, 'consumedPoints') || 0, msBeforeNext: hasEnd ? ms : windowMs, hasEnd }
   }
 
   /**
@@ -124,51 +77,34 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
     }
   }
 
-  /** Removes a count. Returns whether the limiter can. */
-  async function removed(key: string): Promise<boolean> {
-    if (!remove) return false
-    await remove.call(limiter, key)
-    return true
-  }
+  const get = (key: string) => count(async () => limiter.get(key))
+  const remove = async (key: string) => limiter.delete(key)
 
-  /** Asks the store for a count, unless it rests. */
-  async function ask<T>(key: string, storeFailed: StoreFailed, run: (call: () => Promise<unknown>) => Promise<T>) {
-    if (!get || reading.rests()) return undefined
-    return reading.resultOf(
-      run(async () => get.call(limiter, key)),
-      storeFailed,
-    )
-  }
-
-  /** Reads the failures. Call it after `enter`: an attempt that fails is counted as a failure before it leaves. */
-  const read = (key: string, storeFailed: StoreFailed) => ask(key, storeFailed, count)
-
-  /** Returns at most 0 where the store tells no end that can be true, because a reset without an end would lift limits for ever. */
-  async function readRest(key: string, storeFailed: StoreFailed): Promise<number> {
-    const asking = ask(key, storeFailed, (call) => call())
-    const result = await withDeadline(LONGEST_READ_MS, asking).catch(() => undefined)
-    const [failures = 0, rest = 0] = [numberOf(result, 'consumedPoints'), numberOf(result, 'msBeforeNext')]
-    return failures > 0 && rest <= 2 * windowMs ? rest : 0
-  }
-
-  const asked = new Map<string, Promise<number>>()
-
-  /** Returns the rest of the window that an account's last reset began, or 0. Asks once for refused logins that come together. */
-  function sinceReset(account: string, storeFailed: StoreFailed): Promise<number> {
-    const known = asked.get(account)
-    if (known) return known
-    const asking = readRest(resetKey(account), storeFailed).finally(() => asked.delete(account))
-    asked.set(account, asking)
-    return asking
+  /** Reads the failures of a key. Removes them when they are older than the last reset of their account. */
+  async function readNow(key: string, account?: string): Promise<Counted> {
+    const [counted, reset] = await Promise.all([get(key), account === undefined ? NOTHING : get(resetKey(account))])
+    // A mark without an end would lift the key for ever.
+    const hasReset = reset.points > 0 && reset.hasEnd === true
+    if (!hasReset || counted.points === 0 || reset.msBeforeNext <= counted.msBeforeNext) return counted
+    const endsAt = performance.now() + reset.msBeforeNext
+    if (endsAt < (lifted.get(key) ?? 0) + MARK_MS) return counted
+    try {
+      await remove(key)
+    } catch {
+      return counted
+    }
+    lifted.set(key, endsAt)
+    return NOTHING
   }
 
   return {
-    canReset: get !== undefined && remove !== undefined,
-    sinceReset,
-    read,
-    /** Removes the failures of a key. Returns whether the store did. */
-    async remove(key: string, storeFailed: StoreFailed): Promise<boolean> {
-      return (await counting.resultOf(removed(key), storeFailed)) === true
+    /** @param account the key of the account, for a key that holds more than it */
+    async read(key: string, account: string | undefined, storeFailed: StoreFailed): Promise<Counted | undefined> {
+      return reading.rests() ? undefined : reading.resultOf(readNow(key, account), storeFailed)
+    },
+    async fail(key: string, storeFailed: StoreFailed): Promise<Counted | undefined> {
+      const consume = () => count(async () => limiter.consume(key))
+      return counting.rests() ? undefined : counting.resultOf(consume(), storeFailed)
     },
     /**
      * Removes the failures of an account.
@@ -176,34 +112,9 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
      * @throws the error of the store
      */
     async reset(account: string, keys: readonly string[]): Promise<void> {
-      await removed(resetKey(account))
+      await remove(resetKey(account))
       await count(async () => limiter.consume(resetKey(account)))
-      await Promise.all([...new Set([account, ...keys])].map(removed))
-    },
-    async enter(key: string, storeFailed: StoreFailed): Promise<Entered | undefined> {
-      if (counting.rests()) return undefined
-      const { current, neighbour } = periodsOf(key)
-      const entering = count(async () => penalty.call(limiter, current, 1, bare({ customDuration: PERIOD_ENDS })))
-      const [inOwn, nearby] = await Promise.all([
-        counting.resultOf(entering, storeFailed),
-        read(neighbour, storeFailed),
-      ])
-      return {
-        // A refund that was sent twice must not let another attempt pass.
-        underWay: Math.max(inOwn?.points ?? 0, 1) + Math.max(nearby?.points ?? 0, 0),
-        leave() {
-          // The count may arrive after the login has continued without it. An attempt that was not counted is not taken back.
-          entering.then(() => retried(async () => limiter.reward(current))).catch(() => {})
-        },
-      }
-    },
-    /** Counts a failure. The attempt leaves after that. */
-    async fail(key: string, storeFailed: StoreFailed, entered?: Entered): Promise<Counted | undefined> {
-      if (counting.rests() && !entered) return undefined
-      const failing = () => count(async () => limiter.consume(key))
-      const first = failing()
-      if (entered) retried(failing, first).then(entered.leave, () => {})
-      return counting.resultOf(first, storeFailed)
+      await Promise.all([...new Set([account, ...keys])].map(remove))
     },
   }
 }

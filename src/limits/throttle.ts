@@ -1,16 +1,13 @@
 import { withDeadline } from '../concurrency/host-call.js'
-import { AuthError } from '../errors/auth-error.js'
-import type { LimitName } from '../errors/codes.js'
 import { func, withMethods } from '../options/checks.js'
 import { misuse, withoutSecrets } from '../options/misuse.js'
-import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
+import { aliasesOf, type Check, named, optional, readOptions } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
 import { LONGEST_EMAIL } from './account-key.js'
-import { type Attempt, createAttempts } from './attempt.js'
-import { createLimit, type Limit, type LoginLimit, limitOption } from './limit.js'
+import { type AttemptOutcome, createAttempts, type LimitsPort, type ResetAccount } from './attempt.js'
+import { createLimit, type LoginLimit, limitOption } from './limit.js'
 import { type Limiter, type LimiterOptions, type Size, sharedLimit } from './shared-limit.js'
 import { sharedStore } from './shared-store.js'
-import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
 
 /**
  * The failed-login limits. `false` disables a limit.
@@ -28,59 +25,48 @@ interface LoginLimits {
 /** The options of `createThrottle`. */
 export interface ThrottleOptions {
   /**
-   * Shares the limits between processes: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store fails or
+   * Shares the failures between processes: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store fails or
    * hangs, the limits continue in this process's memory. Default: only in memory.
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /** The failed-login limits. Each has its own default, and `false` disables a limit. */
   limits?: LoginLimits | undefined
+}
+
+/**
+ * An attempt that `consume` has counted.
+ * @inline
+ */
+interface CountedAttempt {
   /**
-   * Limits guesses of one password at many accounts from many addresses. `true` sets the defaults. The page
-   * docs/evidence/password-spraying.md says what the limit does and what a leak of the store reveals. Default false.
+   * Ends the attempt. Only `'failed'` makes it a failure of the limits: wait for the result, then send the response. `'not_checked'`: nothing
+   * was checked, for example because a dependency failed. `'disconnected'`: the client has disconnected before the check.
    */
-  spraying?: Spraying | boolean | undefined
+  end(outcome: AttemptOutcome): void | Promise<void>
 }
 
 /** Failed-login limits, as `createThrottle` returns them. */
 export interface Throttle {
   /**
-   * Refuses a client whose address has reached its limit, before the body of the request is read. Counts nothing.
-   * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
-   */
-  checkAddress(address: string | undefined): void | Promise<void>
-  /** Returns a keyed digest of the password, as received, for the other methods. Undefined for limits that need no password. */
-  readonly digestPassword: ((password: string) => string | Promise<string>) | undefined
-  /**
-   * Creates the attempt of a login, which has not begun.
-   * @param storeFailed called with the error when the login continues without the shared store
-   * @param passwordDigest the result of `digestPassword`, if the throttle has that method
-   */
-  attempt(
-    email: string,
-    address: string | undefined,
-    storeFailed: (error: unknown) => void,
-    passwordDigest?: string,
-  ): Attempt
-  /**
    * Counts an attempt against every limit, before a custom route checks a password or a code. Call `end` of the result once.
-   * @param storeFailed called with the error when the login continues without the shared store
-   * @param passwordDigest the result of `digestPassword`, if the throttle has that method
+   * @param storeFailed called with the error when the attempt continues without the shared store
+   * @param about the account with that address, if it is known, and its tenant, as the option `tenant` returns it
    * @throws AuthError `too_many_attempts`, or `overloaded` when attempts under way leave no room; the attempt is then not counted
    */
   consume(
     email: string,
     address: string | undefined,
     storeFailed: (error: unknown) => void,
-    passwordDigest?: string,
-  ): Promise<Attempt>
+    about?: { accountId?: string | undefined; tenant?: string | undefined },
+  ): Promise<CountedAttempt>
   /**
    * Lifts the limits of an account from all addresses, for example after a password reset. Limits of an address stay. Attempts under way
-   * stay too, and count if they fail.
-   * @param email the e-mail address, or another name that the account signs in with, in any spelling that counts as the same account
-   * @throws TypeError when no account can have the address, or when the limiter has no `delete` or no `get`
+   * stay too, and count if they fail. Other processes lift them at their next login of the account, except for failures that the shared
+   * store could not count.
+   * @throws TypeError when no account can have the id or the address
    * @throws Error with a `cause` when the shared store fails: this process has lifted the limits, but other processes may still refuse
    */
-  reset(email: string): Promise<void>
+  reset(account: ResetAccount): Promise<void>
 }
 
 const caller = 'createThrottle'
@@ -107,13 +93,12 @@ const limitsSchema = {
 }
 
 const LIMITS = `${caller}: option "limits"`
-const limitAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
+const limitAliases = { ip: 'address', email: 'account', user: 'account' }
 
 const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
   limits: (value: unknown) =>
     readOptions<LoginLimits, typeof limitsSchema>(LIMITS, value as LoginLimits, limitsSchema, limitAliases),
-  spraying: sprayingOption,
 }
 
 const aliases = {
@@ -122,9 +107,10 @@ const aliases = {
     limits: 'pair address account',
     "Pass limits: { pair: { points: 10, duration: '15m' } }": 'points duration max maxAttempts windowMs',
   }),
-  // The name of the option before 1.0.
+  // The names of options before 1.0.
   budgets: 'limits',
   budget: 'limits',
+  spraying: 'Remove it, because no limit compares passwords any more.',
 }
 
 /**
@@ -134,48 +120,33 @@ const aliases = {
  */
 export function createThrottle(options?: ThrottleOptions): Throttle {
   const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, aliases)
-  const { limiter: factory, limits: sizes, spraying } = read
-  if (factory && spraying && spraying.key === undefined) {
-    throw misuse(
-      `${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same one. Pass spraying: { key }`,
-    )
-  }
+  const { limiter: factory, limits: sizes } = read
   const store = sharedStore()
-  function limit(name: LimitName, prefix: string, size: Size, mostKeys?: number): Limit {
-    const options = { keyPrefix: `login-${prefix}`, ...size }
-    const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
-    return createLimit(name, size, limiter && sharedLimit(limiter, store, size), mostKeys)
-  }
   const limits = (Object.keys(limitsSchema) as (keyof LoginLimits)[]).flatMap((name) => {
     const size = sizes[name]
-    return size ? [limit(name, name, size)] : []
+    if (!size) return []
+    const options = { keyPrefix: `login-${name}`, ...size }
+    const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
+    return [createLimit(name, size, limiter && sharedLimit(limiter, store, size))]
   })
-  const spray = spraying && sprayLimit(spraying, (...one) => limit('spraying', ...one))
-  const { checkAddress, attempt, reset } = createAttempts(limits, spray)
+  const { checkAddress, attempt, consume, reset } = createAttempts(limits)
 
+  // The methods of the port are for the logins of this package, so the type does not name them.
+  const port: LimitsPort = { checkAddress, attempt }
   return {
-    // An own property, so that no polluted prototype receives passwords.
-    digestPassword: spray?.digest,
-    checkAddress,
-    attempt,
-    async consume(...login) {
-      const one = attempt(...login)
-      await one.check()
-      if (!one.begin()) throw new AuthError('overloaded')
-      await one.count()
-      return one
-    },
-    async reset(email) {
-      if (typeof email !== 'string' || email === '' || email.length > LONGEST_EMAIL) {
-        throw misuse(`throttle.reset: pass the e-mail address of an account, at most ${LONGEST_EMAIL} characters`)
-      }
-      if (limits.some(({ shared }) => shared?.canReset === false)) {
+    ...port,
+    consume: (email, address, storeFailed, { accountId, tenant } = {}) =>
+      consume({ email, address, tenant }, storeFailed, accountId),
+    async reset(account) {
+      const given: Partial<ResetAccount> = Object(account)
+      const [id, email, tenant] = [memberOf(given, 'id'), memberOf(given, 'email'), memberOf(given, 'tenant')]
+      if (!isText(id) || !isText(email) || email.length > LONGEST_EMAIL || !(tenant === undefined || isText(tenant))) {
         throw misuse(
-          'throttle.reset: pass a "limiter" with "get" and "delete", as every limiter of rate-limiter-flexible',
+          `throttle.reset: pass { id, email } of an account, with an address of at most ${LONGEST_EMAIL} characters, and "tenant" if its login has one`,
         )
       }
       try {
-        await withDeadline(RESET_MS, reset(email))
+        await withDeadline(RESET_MS, reset({ id, email, tenant }))
       } catch (cause) {
         throw withoutSecrets(new Error(STORE_FAILED, { cause }))
       }
@@ -183,19 +154,10 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
   }
 }
 
-const countingLimiter = withMethods<Limiter>(
-  'a rate-limiter-flexible limiter',
-  ['consume', 'reward'],
-  () => 'It has "consume" and "reward"',
-)
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-const limiterCheck: Check<Limiter> = (value) => {
-  const limiter = countingLimiter(value)
-  for (const name of ['get', 'delete'] as const) {
-    const method = memberOf(limiter, name)
-    if (method !== undefined && typeof method !== 'function') {
-      throw new InvalidOption(`a limiter whose "${name}" is a function, or missing`)
-    }
-  }
-  return limiter
-}
+const limiterCheck = withMethods<Limiter>(
+  'a rate-limiter-flexible limiter',
+  ['consume', 'get', 'delete'],
+  () => 'It has "consume", "get" and "delete"',
+)

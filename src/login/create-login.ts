@@ -22,9 +22,9 @@ import { type LoggedIn, logIn } from './login.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
 import { type LoginOrigin, originOf } from './login-origin.js'
 import { withLookUp } from './steps/confirmation.js'
-import { refuseKnownAddress } from './steps/login-attempt.js'
 import type { LoginTask } from './steps/login-task.js'
 import { subjectOf, withTerms } from './steps/sign-in-terms.js'
+import { tenantIn } from './steps/tenant.js'
 
 /** A successful login: who signed in, and what `issue` needs. */
 export interface LoginResult<U = object> {
@@ -62,8 +62,8 @@ export interface LoginPort {
   onEvent: AuthObserver | undefined
   /** The members of a request body that the login needs, in addition to the credentials. */
   extraFields: readonly string[]
-  /** Refuses a client whose address is known to have reached its limit, see `refuseKnownAddress`. */
-  refuseAddress(address: string | undefined): Promise<unknown> | undefined
+  /** Refuses a client whose address has reached its failed-login limit. Call it before the body is read. */
+  refuseAddress(address: string | undefined): void
   /**
    * @param emit reports failures of dependencies that do not end the login, when the login has no observer. Refusals are the route's
    * @param subject the client of these events
@@ -71,7 +71,13 @@ export interface LoginPort {
   logIn(credentials: SentCredentials, origin: RequestOrigin, emit: Emit, subject: EventSubject): Promise<LoginResult>
 }
 
-export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies }: LoginSettings): Login {
+export function loginWith({
+  onEvent,
+  emailInEvents,
+  extraFields,
+  tenant: tenantOf,
+  ...dependencies
+}: LoginSettings): Login {
   const emitToObserver = onEvent && emitter(onEvent)
 
   /** Logs in with credentials that were read. Reports only failures that do not end the login. */
@@ -80,7 +86,9 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
     async function run(): Promise<LoginResult> {
-      const found = await logIn({ ...dependencies, ...credentials, ...origin, dependencyFailed })
+      const tenant = tenantIn(tenantOf, origin.req, credentials.fields)
+      if (tenant !== undefined) subject.tenant = tenant
+      const found = await logIn({ ...dependencies, ...credentials, ...origin, tenant, dependencyFailed })
       return { account: found.user, subject: subjectOfLogin(found) }
     }
     return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
@@ -96,7 +104,7 @@ export function loginWith({ onEvent, emailInEvents, extraFields, ...dependencies
   const port: LoginPort = {
     onEvent,
     extraFields,
-    refuseAddress: (address) => refuseKnownAddress(dependencies, address),
+    refuseAddress: (address) => dependencies.throttle.checkAddress(address),
     async logIn(credentials, origin, emit, subject) {
       try {
         return await logInWithTrace(credentials, origin, emitToObserver ?? emit, subject)

@@ -31,7 +31,7 @@ export const choiceSchema = {
   passwords: loginSchema.passwords,
   throttle: loginSchema.throttle,
   extraFields: loginSchema.extraFields,
-  limitKey: loginSchema.limitKey,
+  tenant: loginSchema.tenant,
   beforeSignIn: loginSchema.beforeSignIn,
   emailInEvents: loginSchema.emailInEvents,
   logIn: optional(func<Login>('a function, as createLogin() returns')),
@@ -51,7 +51,7 @@ export function loginIn(
   needsAccounts: boolean,
 ) {
   const { logIn } = read
-  const names = ['accounts', 'passwords', 'throttle', 'limitKey', 'beforeSignIn'] as const
+  const names = ['accounts', 'passwords', 'throttle', 'tenant', 'beforeSignIn'] as const
   const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)

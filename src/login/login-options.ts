@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http'
 import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '../accounts/account.js'
 import type { OwnUser } from '../accounts/request-user.js'
 import { type HostOptions, hostSchema } from '../http/host-options.js'
-import { type CustomThrottle, NO_LIMITS, type ThrottlePort, throttleOf } from '../limits/host-throttle.js'
+import { type LimitsPort, NO_LIMITS } from '../limits/attempt.js'
 import type { Throttle } from '../limits/throttle.js'
 import { bool, type Clock, clockOption, func, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
-import { isPlainObject, own } from '../options/values.js'
+import { memberOf, own } from '../options/values.js'
 import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../passwords/host-passwords.js'
 import { createPasswords } from '../passwords/passwords.js'
 import { defaultThrottle } from './default-throttle.js'
 import type { BeforeSignIn, BeforeSignInTask } from './steps/before-sign-in.js'
-import type { LimitKey } from './steps/login-task.js'
+import type { TenantOf } from './steps/tenant.js'
 
 /** The options of `createLogin`. */
 export interface LoginOptions<A extends Account = Account, R = IncomingMessage | undefined>
@@ -25,18 +25,17 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
    */
   extraFields?: readonly string[] | undefined
   /**
-   * Returns the name of the account for the failed-login limits: `({ email, req, fields }) => text`. Return the tenant too where several
-   * tenants have accounts with one address, and pass the same text to `throttle.reset`. At most 320 characters count. A failure causes a
-   * `503`. Default: the e-mail address.
+   * Returns the tenant of a sign-in: `({ req, fields }) => text`. Its failed-login limits are apart from those of other tenants, and
+   * `findByEmail` and events receive it. A failure causes a `503`. Default: no tenants.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
-  limitKey?: LimitKey<any> | undefined
+  tenant?: TenantOf<any> | undefined
   /** Decides about a sign-in after its password was right: a second factor, an address that must be verified. Default: none. */
   beforeSignIn?: BeforeSignIn<OwnUser<A>, R> | undefined
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: CustomPasswords | undefined
   /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
-  throttle?: Throttle | CustomThrottle | false | undefined
+  throttle?: Throttle | false | undefined
   /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
   emailInEvents?: boolean | undefined
   /** The current time, for tests. Default: `Date.now`. */
@@ -58,12 +57,15 @@ const passwordsOption: Check<PasswordsPort> = (value) => {
   return passwordsOf(passwords)
 }
 
-const throttleObject = withMethods<CustomThrottle>('what createThrottle() returned, or false', ['consume'], (value) =>
-  isPlainObject(value) && 'spend' in value
-    ? 'Rename "spend" to "consume"'
-    : 'Pass the object to createThrottle() first',
+const throttleObject = withMethods<LimitsPort>(
+  'what createThrottle() returned, or false',
+  ['checkAddress', 'attempt'],
+  (value) =>
+    typeof memberOf(Object(value), 'consume') === 'function'
+      ? 'Custom limits are not called any more. Pass createThrottle() a "limiter"'
+      : 'Pass the object to createThrottle() first',
 )
-const throttleOption: Check<ThrottlePort> = (value) => (value === false ? NO_LIMITS : throttleOf(throttleObject(value)))
+const throttleOption: Check<LimitsPort> = (value) => (value === false ? NO_LIMITS : throttleObject(value))
 
 /** The names of the credentials have their own option, `fields`. */
 const extraFieldsOption: Check<readonly string[]> = (value) => {
@@ -83,7 +85,7 @@ export const loginSchema = {
   passwords: optional(passwordsOption),
   throttle: optional(throttleOption),
   extraFields: optional(extraFieldsOption, [] as readonly string[]),
-  limitKey: optional(func<LimitKey>('a function ({ email, req, fields }) => text')),
+  tenant: optional(func<TenantOf>('a function ({ req, fields }) => text')),
   beforeSignIn: optional(
     func<NonNullable<AskedStep>>('a function ({ account, fields, req, signal }) => …'),
   ) as Check<AskedStep>,
@@ -95,6 +97,7 @@ export const loginSchema = {
 
 export const loginAliases = {
   accounts: 'store',
+  tenant: 'limitKey',
   beforeSignIn: 'afterPassword',
 }
 
@@ -112,7 +115,7 @@ const ownersOf = ({ accounts, tokens }: ReadOptions) => [accounts, own(accounts,
 
 /** Creates the defaults, which cost memory. */
 export function settingsOf(read: ReadOptions) {
-  const { passwords = createPasswords(), throttle = defaultThrottle(ownersOf(read)) } = read
+  const { passwords = createPasswords(), throttle = throttleObject(defaultThrottle(ownersOf(read))) } = read
   return { ...read, passwords, throttle }
 }
 

@@ -1,12 +1,13 @@
 import type { FoundAccount } from '../accounts/account.js'
 import { AuthError } from '../errors/auth-error.js'
 import type { Origin } from '../http/origin.js'
+import type { Admission } from '../limits/attempt.js'
 import type { PasswordsSlot } from '../passwords/passwords.js'
 import { askBeforeSignIn } from './steps/before-sign-in.js'
 import { leaveSlot, replaceOutdatedHash, verifyPassword, waitForSlot } from './steps/check-password.js'
 import { type Confirm, confirmationOf } from './steps/confirmation.js'
-import { assertBegun, countAttempt, createAttempt, endAttempt, endRefusedAttempt } from './steps/login-attempt.js'
-import type { LoginTask } from './steps/login-task.js'
+import { admitAttempt, assertBegun, createAttempt, endAttempt, endRefusedAttempt } from './steps/login-attempt.js'
+import type { CheckedTask, LoginTask } from './steps/login-task.js'
 import { lookUpAccount } from './steps/look-up-account.js'
 import type { SignInTerms } from './steps/sign-in-terms.js'
 
@@ -18,7 +19,8 @@ export interface LoggedIn extends FoundAccount {
 }
 
 /**
- * Logs in: credentials → account, with one look-up and one password check for every login.
+ * Logs in: credentials → account, with one password check for every login. Where failures in other processes leave no room in the limits, the
+ * login waits once more, and looks the account up again.
  * @throws SignInRefusal of the host; AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or
  * `unavailable` when the store, the password check or the throttle fails
  */
@@ -28,14 +30,20 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
   let slot: PasswordsSlot | undefined
   let step: Promise<unknown> | undefined
   try {
-    slot = await waitForSlot(task, attempt)
-    assertBegun(attempt)
-    const asOf = new Date(task.clock())
-    const found = await lookUpAccount(task)
-    assertConnected(task)
-    const checked = { ...task, attempt, slot, found, about: found && { accountId: found.account.id } }
-    await countAttempt(checked)
-    const verified = await verifyPassword(checked)
+    let checked: CheckedTask
+    let asOf: Date
+    let admission: Admission
+    do {
+      if (slot) leaveSlot(slot)
+      slot = await waitForSlot(task, attempt)
+      assertBegun(attempt)
+      asOf = new Date(task.clock())
+      const found = await lookUpAccount(task)
+      assertConnected(task)
+      checked = { ...task, attempt, slot, found, about: found && { accountId: found.account.id } }
+      admission = await admitAttempt(checked)
+    } while (admission === 'waits')
+    const verified = await verifyPassword(checked, admission === 'admitted')
     const terms = await askBeforeSignIn(task, verified, (promise) => {
       step = promise
     })

@@ -17,7 +17,7 @@ interface CredentialsSettings extends BodyLimits {
   credentials: MapBody | undefined
   login: {
     extraFields: readonly string[]
-    refuseAddress(address: string | undefined): Promise<unknown> | undefined
+    refuseAddress(address: string | undefined): void
   }
 }
 
@@ -38,8 +38,8 @@ export function createCredentialsReader({ login, extraFields, credentials, ...li
     { address, source }: RequestOrigin,
   ): Promise<RequestCredentials> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
-    const checked = login.refuseAddress(address)
-    const [parseBody] = await Promise.all([readBody(req), checked])
+    login.refuseAddress(address)
+    const parseBody = await readBody(req)
     await waitForTurn(() => source)
     const sent = parseBody()
     const body = credentials ? mapped(credentials, sent, req) : sent

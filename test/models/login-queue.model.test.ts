@@ -1,7 +1,7 @@
 import { type AuthError, createPasswords, type Hasher } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
-import type { Throttle } from '../../src/limits/throttle.js'
+import type { LimitsPort } from '../../src/limits/attempt.js'
 import { logIn } from '../../src/login/login.js'
 import { createRounds } from './rounds.js'
 import { commandsOf, itHolds, often, settle, type World } from './world.js'
@@ -99,10 +99,9 @@ function create(world: World, concurrency: number, queue: number) {
     const password = account === 'right password' ? `password ${one.id}` : 'another'
     return { id: `acc-${one.id}`, passwordHash: `hash of ${password}` }
   }
-  const throttle: Throttle = {
+  const throttle: LimitsPort = {
     checkAddress() {},
-    digestPassword: undefined,
-    attempt(email) {
+    attempt({ email }) {
       const one = loginOf(email)
       const end = () => {
         one.isUnderWay = false
@@ -113,14 +112,13 @@ function create(world: World, concurrency: number, queue: number) {
           one.isUnderWay ||= hasRoom(one)
           return one.isUnderWay
         },
-        async count() {
+        admit() {
           world.must(one.isUnderWay, 'an attempt is under way before its password is checked')
+          return 'admitted'
         },
         end,
       }
     },
-    consume: () => Promise.reject(new Error('not used')),
-    async reset() {},
   }
   const dependencies = { accounts: { findByEmail }, passwords, throttle, timeout: TIMEOUT, clock: Date.now }
 
@@ -168,7 +166,7 @@ function create(world: World, concurrency: number, queue: number) {
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
-      const asking = { limitKey: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
+      const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
       const origin = { address: network, source, signal: connection.signal, ...asking, dependencyFailed: () => {} }
       const settleAs = (code: string) => {
         mustBeAllowed(one, code)

@@ -22,17 +22,22 @@ export function leaveSlot(slot: PasswordsSlot): void {
   ignoringErrors(() => slot.leave())
 }
 
-/** @throws AuthError `invalid_credentials` with the reason, after the same work for every account and for none */
-export async function verifyPassword({ slot, password, found, about }: CheckedTask): Promise<FoundAccount> {
-  const verify = () => slot.verify(password, found?.account.passwordHash)
+/**
+ * @param isAdmitted false to check no password
+ * @throws AuthError `invalid_credentials` with the reason, after the same work for every account and for none
+ */
+export async function verifyPassword(task: CheckedTask, isAdmitted: boolean): Promise<FoundAccount> {
+  const { slot, password, found, about } = task
+  const verify = () => slot.verify(password, isAdmitted ? found?.account.passwordHash : undefined)
   const matches = await callHost('passwords', verify, { passThrough: NOT_CHECKED, about })
-  const reason = refusalOf(found?.account, matches)
+  const reason = refusalOf(found?.account, matches, isAdmitted)
   if (found && !reason) return found
   throw new AuthError('invalid_credentials', { ...(reason && { reason }), ...about })
 }
 
-function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal | undefined {
+function refusalOf(account: Account | undefined, matches: boolean, isAdmitted: boolean): LoginRefusal | undefined {
   if (!account) return 'unknown_account'
+  if (isAdmitted !== true) return 'limited'
   if (account.passwordHash === null) return 'no_password'
   if (matches !== true) return 'wrong_password'
   return account.disabled ? 'account_disabled' : undefined

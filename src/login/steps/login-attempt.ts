@@ -1,48 +1,23 @@
 import { callHost, MOST_TIMEOUTS, withDeadline } from '../../concurrency/host-call.js'
 import { AuthError, isAuthError } from '../../errors/auth-error.js'
 import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
-import type { Attempt, AttemptOutcome } from '../../limits/attempt.js'
-import { misuse } from '../../options/misuse.js'
-import { describe } from '../../options/read-options.js'
-import { ignoringErrors, isThenable, settled } from '../../options/values.js'
-import type { CheckedTask, LoginDependencies, LoginTask } from './login-task.js'
+import type { Admission, Attempt, AttemptOutcome } from '../../limits/attempt.js'
+import { ignoringErrors } from '../../options/values.js'
+import type { CheckedTask, LoginTask } from './login-task.js'
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
 export const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
 
-/**
- * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
- * @returns a promise where the host's own throttle returns one
- * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
- */
-export function refuseKnownAddress(
-  { throttle, timeout }: Pick<LoginDependencies, 'throttle' | 'timeout'>,
-  address: string | undefined,
-): Promise<unknown> | undefined {
-  const checked: unknown = throttle.checkAddress(address)
-  const options = { timeout, passThrough: NOT_CHECKED }
-  return isThenable(checked) ? callHost('throttle', () => checked, options) : undefined
-}
-
 /** Creates the attempt, which has not begun, and refuses a login whose limit is known to be reached. */
 export function createAttempt(task: LoginTask): Promise<Attempt> {
-  const { throttle, address, password, timeout, dependencyFailed } = task
+  const { throttle, timeout, dependencyFailed } = task
   const storeFailed = (error: unknown) => dependencyFailed('throttle', error)
   async function create(): Promise<Attempt> {
-    const digest = await throttle.digestPassword?.(password)
-    const attempt = throttle.attempt(limitKeyOf(task), address, storeFailed, digest)
+    const attempt = throttle.attempt(task, storeFailed)
     await attempt.check()
     return attempt
   }
   return callHost('throttle', create, { timeout, passThrough: NOT_CHECKED })
-}
-
-/** Returns the name of the account for the failed-login limits. */
-function limitKeyOf({ limitKey, email, req, fields }: LoginTask): string {
-  if (!limitKey) return email
-  const key: unknown = settled(limitKey({ email, req, fields }))
-  if (typeof key === 'string' && key !== '') return key
-  throw misuse(`logIn: limitKey must return a non-empty text, but returned ${describe(key)}`)
 }
 
 /** Refuses a login whose attempt has found no room: a host's own queue may not call `admit`. */
@@ -50,14 +25,16 @@ export function assertBegun(attempt: Attempt): void {
   if (attempt.begin() !== true) throw new AuthError('overloaded')
 }
 
-/** Counts the attempt for all processes, when a hashing thread is free: so it counts as under way for a short time. */
-export async function countAttempt({ slot, attempt, about, timeout }: CheckedTask): Promise<void> {
+/**
+ * Reads what other processes have counted, when a hashing thread is free: so they count few failures before the check. Returns whether the
+ * password may be checked.
+ */
+export async function admitAttempt({ slot, attempt, about, timeout }: CheckedTask): Promise<Admission> {
   await callHost('passwords', () => slot.start(), { passThrough: NOT_CHECKED, about })
-  const late = () => endAttempt(attempt, 'not_checked')
-  await callHost('throttle', () => attempt.count(), { timeout, passThrough: NOT_CHECKED, late })
+  return callHost('throttle', () => attempt.admit(about?.accountId), { timeout, passThrough: NOT_CHECKED })
 }
 
-/** Ends the attempt. Errors of a host's own throttle are ignored: the login has its result. */
+/** Ends the attempt. A login that has its result does not wait. */
 export function endAttempt(attempt: Attempt, outcome: AttemptOutcome): void {
   ignoringErrors(() => attempt.end(outcome))
 }

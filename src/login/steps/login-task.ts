@@ -1,26 +1,16 @@
-import type { IncomingMessage } from 'node:http'
 import type { AccountStore, FoundAccount } from '../../accounts/account.js'
 import type { Dependency } from '../../errors/codes.js'
-import type { Attempt } from '../../limits/attempt.js'
-import type { ThrottlePort } from '../../limits/host-throttle.js'
+import type { Attempt, LimitsPort } from '../../limits/attempt.js'
 import type { PasswordsPort } from '../../passwords/host-passwords.js'
 import type { PasswordsSlot } from '../../passwords/passwords.js'
-import type { Credentials, ExtraFields } from '../body/credentials.js'
+import type { Credentials } from '../body/credentials.js'
 import type { BeforeSignInTask } from './before-sign-in.js'
-
-/** The option `limitKey`: returns the name of an account for the failed-login limits, for example with its tenant. */
-export type LimitKey<R = IncomingMessage | undefined> = (signIn: {
-  email: string
-  req: R
-  fields: ExtraFields
-}) => string
 
 /** The dependencies of all logins. */
 export interface LoginDependencies {
   accounts: AccountStore
   passwords: PasswordsPort
-  throttle: ThrottlePort
-  limitKey: LimitKey | undefined
+  throttle: LimitsPort
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
   clock: () => number | Date
@@ -28,6 +18,7 @@ export interface LoginDependencies {
 
 /** One login: its dependencies, its credentials and its origin. */
 export interface LoginTask extends LoginDependencies, Credentials, BeforeSignInTask {
+  tenant: string | undefined
   /** Called when a new hash could not be made or stored, and when the throttle continues without its shared store. */
   dependencyFailed(dependency: Dependency, error: unknown): void
 }

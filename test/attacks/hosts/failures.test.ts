@@ -1,7 +1,6 @@
 import express, { type RequestHandler } from 'express'
 import {
   type AccountStore,
-  AuthError,
   type AuthEvent,
   createPasswords,
   createThrottle,
@@ -164,12 +163,8 @@ describe('after its time, nothing comes of', () => {
   })
 })
 
-describe('a throttle or passwords of the host', () => {
-  const consumed = { end() {} }
+describe('passwords of the host', () => {
   const passwords = fastPasswords()
-  const check = async () => {
-    throw new AuthError('too_many_attempts', { retryAfter: 7 })
-  }
   const leave = async (request: Parameters<typeof passwords.reserve>[0]) => ({
     ...(await passwords.reserve(request)),
     leave: rejects,
@@ -177,23 +172,15 @@ describe('a throttle or passwords of the host', () => {
 
   // Methods that return nothing may be asynchronous: TypeScript accepts a promise where nothing is expected.
   it.each<[string, object, number, number]>([
-    ['a check that rejects', { throttle: { check: rejects, consume: async () => consumed } }, 503, 503],
-    ['a check that hangs', { throttle: { check: hang, consume: async () => consumed } }, 503, 503],
-    ['an asynchronous check that refuses', { throttle: { check, consume: hang } }, 429, 429],
-    ['an end that rejects', { throttle: { consume: async () => ({ end: rejects }) } }, 200, 503],
-    ['an end that throws', { throttle: { consume: async () => ({ end: () => expect.fail() }) } }, 200, 503],
-    ['an end that hangs', { throttle: { consume: async () => ({ end: hang }) } }, 200, 503],
-    ['a consume that hangs', { throttle: { consume: hang } }, 503, 503],
     ['a reserve that hangs', { passwords: { ...passwords, reserve: hang } }, 503, 503],
     ['a reserve that rejects', { passwords: { ...passwords, reserve: rejects } }, 503, 503],
     ['a leave that rejects', { passwords: { ...passwords, reserve: leave } }, 200, 403],
   ])('with %s: %i for the right password, %i for a wrong one', async (does, options, right, other) => {
     const { send, events, unhandled } = await start({ ...options, ...limitFor(does) })
     expect([(await send(good)).status, (await send(wrong)).status]).toEqual([right, other])
-    const dependency = 'throttle' in options ? 'throttle' : 'passwords'
     const failed = [right, other].filter((status) => status === 503)
     const told = events.filter(({ type }) => type === 'dependency.failed')
-    expect(told).toEqual(failed.map(() => expect.objectContaining({ dependency, refused: true })))
+    expect(told).toEqual(failed.map(() => expect.objectContaining({ dependency: 'passwords', refused: true })))
     await settled()
     expect(unhandled).toEqual([])
   })

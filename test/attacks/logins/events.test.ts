@@ -8,6 +8,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
 import { all, settled, statuses, tally, until } from '../../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { JSON_TYPE, type Sent } from '../../support/host.js'
@@ -34,9 +35,15 @@ function spent() {
 
 const failing = () => expect.fail('the database is away')
 const unread = (change: object): Sent => ({ headers: JSON_TYPE, body: '{"email":', ...change })
-const storeFails = {
-  throttle: { consume: async (_: string, __: unknown, failed: (error: unknown) => unknown) => failed('away') },
+/** Limits that report a failure of their store for every login, not only once a second. */
+const failingStore: LimitsPort = {
+  ...NO_LIMITS,
+  attempt(source, failed) {
+    failed('away')
+    return NO_LIMITS.attempt(source, failed)
+  },
 }
+const storeFails = { throttle: failingStore }
 // The queue has enough slots for all logins, because a login without a slot fails as overloaded.
 const hanging = () => ({
   accounts: hang,

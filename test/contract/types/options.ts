@@ -91,8 +91,6 @@ tokenRouter({ tokens: verifier, accounts: lookup })
 jwksRouter({ tokens: verifier })
 // @ts-expect-error -- a store without findById, perhaps
 requireBearer({ tokens, accounts: store })
-tokenRouter({ tokens, accounts: store, throttle: createThrottle({ spraying: true }) })
-tokenRouter({ tokens, accounts: store, throttle: createThrottle({ spraying: { key: new Uint8Array(32) } }) })
 // @ts-expect-error -- true is not a throttle
 tokenRouter({ tokens, accounts: lookup, throttle: true })
 // @ts-expect-error -- a hasher is not passwords

@@ -382,9 +382,6 @@ const db = { users: { findOne: find } }`,
     }`,
   'redis-throttle': `${STORE}
     const log = { error: (_: unknown) => {} }`,
-  spraying: STORE,
-  'spraying-trial': `${STORE}
-    export const log = { info: (_: unknown) => {} }`,
   // Routes.
   roles: `${ISSUER_ONLY}
     import * as library from 'express-token-endpoint'

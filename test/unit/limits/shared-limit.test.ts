@@ -5,7 +5,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Limiter, sharedLimit } from '../../../src/limits/shared-limit.js'
 import { sharedStore } from '../../../src/limits/shared-store.js'
-import { all, settled } from '../../support/concurrency.js'
+import { settled } from '../../support/concurrency.js'
 import { unhandledRejections } from '../../support/host.js'
 import { polluted } from '../../support/pollution.js'
 
@@ -21,56 +21,7 @@ const neverFails = (error: unknown) => expect.fail(`the store failed: ${error}`)
 const thenable = (then: (resolve: (value: unknown) => void, reject: (error: Error) => void) => void) =>
   Object.defineProperty({}, 'then', { value: then })
 
-describe('attempts under way', () => {
-  it('are counted under their own key, which ends after 8 minutes, and failures under that of the limit', async () => {
-    const limiter = new RateLimiterMemory(SETTINGS)
-    const spies = (['consume', 'penalty', 'reward', 'get'] as const).map((name) => vi.spyOn(limiter, name))
-    const { enter, fail, read } = processWith(limiter)
-    const entered = await enter('alice', neverFails)
-    await fail('alice', neverFails, entered)
-    expect(await read('alice', neverFails)).toEqual({ points: 1, msBeforeNext: expect.any(Number) })
-    await settled()
-    const slot = expect.stringMatching(/^alice:\d+$/)
-    const calls = spies.map(({ mock }) => mock.calls)
-    expect(calls).toEqual([[['alice']], [[slot, 1, { customDuration: 480 }]], [[slot]], [[slot], ['alice']]])
-    expect(calls[2]?.[0]?.[0]).toBe(calls[1]?.[0]?.[0])
-    expect(calls[3]?.[0]?.[0]).not.toBe(calls[1]?.[0]?.[0])
-  })
-
-  it('leave after their failure is counted', async () => {
-    const order: string[] = []
-    const slow = (name: string) => async () => {
-      order.push(name)
-      await settled()
-      order.push(`${name} ended`)
-      return RESULT
-    }
-    const { enter, fail } = processWith({
-      consume: slow('consume'),
-      penalty: async () => RESULT,
-      reward: slow('reward'),
-    })
-    await fail('alice', neverFails, await enter('alice', neverFails))
-    await settled()
-    expect(order.slice(0, 3)).toEqual(['consume', 'consume ended', 'reward'])
-  })
-
-  it('are at least one, however few the store has counted after a refund that was sent twice', async () => {
-    const counts = [-3, -5]
-    const next = async () => ({ msBeforeNext: 5000, consumedPoints: counts.shift() })
-    const { enter } = processWith({ consume: next, penalty: next, reward: next, get: next })
-    expect(await enter('alice', neverFails)).toMatchObject({ underWay: 1 })
-  })
-
-  it('are counted with consume by a limiter without penalty', async () => {
-    const limiter = new RateLimiterMemory(SETTINGS)
-    const { enter } = processWith({ consume: (key) => limiter.consume(key), reward: (key) => limiter.reward(key) })
-    const underWay = await all(12, async () => (await enter('alice', neverFails))?.underWay)
-    expect(underWay).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
-  })
-})
-
-describe('a call that meets a broken connection', () => {
+describe('a store that fails', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
   })
@@ -78,54 +29,12 @@ describe('a call that meets a broken connection', () => {
     vi.useRealTimers()
   })
 
-  it.each([
-    ['once a second, until the store responds', 5, 5],
-    ['for two minutes', 1000, 121],
-  ])('is repeated %s', async (_, failures, calls) => {
-    const reward = vi.fn(async () => {
-      if (reward.mock.calls.length < failures) throw new Error('connection lost')
-    })
-    const { enter } = processWith({ consume: async () => RESULT, reward })
-    const entered = await enter('alice', neverFails)
-    entered?.leave()
-    await vi.advanceTimersByTimeAsync(2999)
-    expect(reward).toHaveBeenCalledTimes(3)
-    await vi.advanceTimersByTimeAsync(600_000)
-    expect(reward).toHaveBeenCalledTimes(calls)
-    expect(vi.getTimerCount()).toBe(0)
-  })
-
-  it('is repeated with fake timers that are numbers', async () => {
-    const { setTimeout } = globalThis
-    vi.stubGlobal('setTimeout', (...args: Parameters<typeof setTimeout>) => Number(setTimeout(...args)))
-    onTestFinished(() => void vi.unstubAllGlobals())
-    const reward = vi.fn(async () => expect.fail('connection lost'))
-    const entered = await processWith({ consume: async () => RESULT, reward }).enter('alice', neverFails)
-    entered?.leave()
-    await vi.advanceTimersByTimeAsync(2999)
-    expect(reward).toHaveBeenCalledTimes(3)
-  })
-
-  it('is not repeated for an attempt that the store has not counted', async () => {
-    const rejections = unhandledRejections()
-    const down = vi.fn(() => Promise.reject(new Error('down')))
-    const { enter, fail } = processWith({ consume: down, reward: down })
-    const failed = vi.fn()
-    const entered = await enter('alice', failed)
-    entered?.leave()
-    await vi.advanceTimersByTimeAsync(1000)
-    expect(await fail('alice', failed)).toBeUndefined()
-    await vi.advanceTimersByTimeAsync(10_000)
-    await settled()
-    expect([down.mock.calls.length, failed.mock.calls.length, rejections]).toEqual([2, 2, []])
-  })
-
   it('is reported once a second, although a read and a count fail in turn every half second', async () => {
     const down = () => Promise.reject(new Error('down'))
-    const { read, fail } = processWith({ consume: down, reward: down, get: down })
+    const { read, fail } = processWith({ consume: down, get: down, delete: down })
     const failed = vi.fn()
     for (let i = 0; i < 10; i++) {
-      await (i % 2 === 0 ? read : fail)('alice', failed)
+      await (i % 2 === 0 ? read('alice', undefined, failed) : fail('alice', failed))
       vi.advanceTimersByTime(500)
     }
     expect(failed).toHaveBeenCalledTimes(5)
@@ -133,60 +42,75 @@ describe('a call that meets a broken connection', () => {
 })
 
 describe('the reset of an account', () => {
-  const limiter = (result: unknown): Limiter => ({
-    consume: async () => RESULT,
-    reward: async () => {},
-    get: async () => result,
+  const RESETS = ['alice:reset', 'alice', 'alice-office']
+
+  it('removes the keys that the process knows, and leaves a mark for the others', async () => {
+    const limiter = new RateLimiterMemory(SETTINGS)
+    for (const key of ['alice', 'alice-office', 'alice-home']) await limiter.consume(key)
+    await processWith(limiter).reset('alice', ['alice-office'])
+    const counts = await Promise.all(
+      [...RESETS, 'alice-home'].map(async (key) => (await limiter.get(key))?.consumedPoints),
+    )
+    expect(counts).toEqual([1, undefined, undefined, 1])
   })
 
-  it.each([
-    ['the rest of its window', { consumedPoints: 1, msBeforeNext: 5000 }, 5000],
-    [
-      'at most the rest of two windows, because clocks differ',
-      { consumedPoints: 1, msBeforeNext: 1_800_000 },
-      1_800_000,
-    ],
-    ['no longer rest', { consumedPoints: 1, msBeforeNext: 1_800_001 }, 0],
-    ['no rest without a reset', { consumedPoints: 0, msBeforeNext: 5000 }, 0],
-  ])('has %s', async (_, result, rest) => {
-    expect(await processWith(limiter(result)).sinceReset('alice', neverFails)).toBe(rest)
+  it('lifts a key that is older, and removes it', async () => {
+    const remove = vi.fn(async () => true)
+    const rest = { alice: 4000, 'alice:reset': 5000 } as Record<string, number>
+    const get = async (key: string) => ({ consumedPoints: 3, msBeforeNext: rest[key] })
+    const { read } = processWith({ consume: get, get, delete: remove })
+    expect(await read('alice', 'alice', neverFails)).toMatchObject({ points: 0, msBeforeNext: 0 })
+    expect(remove.mock.calls).toEqual([['alice']])
+    rest['alice'] = 5000
+    expect(await read('alice', 'alice', neverFails)).toMatchObject({ points: 3, msBeforeNext: 5000 })
+    expect(await read('alice', undefined, neverFails)).toMatchObject({ points: 3, msBeforeNext: 5000 })
   })
 
-  it('is neither known nor a failure with a limiter that cannot be read, or that cannot remove', async () => {
-    const { sinceReset } = processWith({ ...limiter(RESULT), get: undefined as never })
-    expect(await sinceReset('alice', neverFails)).toBe(0)
-    expect(await processWith(limiter(RESULT)).remove('alice', neverFails)).toBe(false)
+  it('lifts a key once for each reset', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let rest = 5000
+    const get = async (key: string) => ({ consumedPoints: 3, msBeforeNext: key === 'alice' ? 100 : rest })
+    const { read } = processWith({ consume: get, get, delete: get })
+    const points = async () => (await read('alice', 'alice', neverFails))?.points
+    expect([await points(), await points()]).toEqual([0, 3])
+    rest += 499
+    expect(await points()).toBe(3)
+    rest += 1
+    expect(await points()).toBe(0)
   })
 })
 
 describe('a limiter that breaks its contract', () => {
-  const refusing = (outcome: unknown): Limiter => ({ consume: () => Promise.reject(outcome), reward: async () => {} })
-  const down = () => Promise.reject(new Error('down'))
+  const refusing = (outcome: unknown): Limiter => {
+    const refuse = () => Promise.reject(outcome)
+    return { consume: refuse, get: refuse, delete: refuse }
+  }
   const thrown = () => {
     throw new Error('not connected')
   }
 
-  it.each<[string, unknown, unknown]>([
-    ['reward returns nothing', async () => RESULT, () => undefined],
-    ['reward returns a number', async () => RESULT, () => 7],
-    ['reward throws', async () => RESULT, thrown],
-    ['reward rejects', async () => RESULT, down],
-    ['reward rejects with nothing', async () => RESULT, () => Promise.reject()],
-    [
-      'reward returns a thenable without catch',
-      async () => RESULT,
-      () => thenable((_, reject) => reject(new Error(''))),
-    ],
-    ['consume returns nothing', () => undefined, async () => {}],
-    ['consume returns its result', () => RESULT, async () => {}],
-    ['consume returns a thenable without finally', () => thenable((resolve) => resolve(RESULT)), async () => {}],
-  ])('harms nothing: %s', async (_, consume, reward) => {
+  it.each<[string, () => unknown]>([
+    ['nothing', () => undefined],
+    ['its result', () => RESULT],
+    ['a thenable without finally', () => thenable((resolve) => resolve(RESULT))],
+  ])('harms nothing when its methods return %s', async (_, call) => {
+    const { read, fail, reset } = processWith({ consume: call, get: call, delete: call } as Limiter)
+    const points = Number(call() !== undefined)
+    expect(await fail('alice', neverFails)).toMatchObject({ points })
+    expect(await read('alice', undefined, neverFails)).toMatchObject({ points })
+    await reset('alice', [])
+  })
+
+  it('has failed when a method throws, and harms nothing', async () => {
     const rejections = unhandledRejections()
-    const entered = await processWith({ consume, reward } as Limiter).enter('alice', neverFails)
-    expect(entered).toMatchObject({ underWay: 1 })
-    entered?.leave()
+    const failed = vi.fn()
+    const { read, fail, reset } = processWith({ consume: thrown, get: thrown, delete: thrown })
+    expect(await fail('alice', failed)).toBeUndefined()
+    expect(await read('alice', 'alice', failed)).toBeUndefined()
+    await expect(reset('alice', [])).rejects.toThrow('not connected')
     await settled()
-    expect(rejections).toEqual([])
+    expect([failed.mock.calls.length, rejections]).toEqual([1, []])
   })
 
   it.each<[string, unknown, number?]>([
@@ -197,9 +121,9 @@ describe('a limiter that breaks its contract', () => {
     ['a count as text', { msBeforeNext: 5000, consumedPoints: '7' }],
     ['a higher count', { msBeforeNext: 5000, consumedPoints: 12 }, 12],
   ])('has reached its limit when consume rejects with %s', async (_, outcome, points = 11) => {
-    const { enter, fail } = processWith(refusing(outcome))
-    expect(await fail('alice', neverFails)).toEqual({ points, msBeforeNext: 5000 })
-    expect(await enter('alice', neverFails)).toMatchObject({ underWay: points })
+    const { fail, read } = processWith(refusing(outcome))
+    expect(await fail('alice', neverFails)).toMatchObject({ points, msBeforeNext: 5000 })
+    expect(await read('alice', undefined, neverFails)).toMatchObject({ points, msBeforeNext: 5000 })
   })
 
   it.each<[string, unknown]>([
@@ -238,7 +162,7 @@ describe('a limiter that breaks its contract', () => {
     [{ consumedPoints: Number.NaN }, 0],
     [{ consumedPoints: 20 }, 20],
   ])('has as many failures as get says, for a window: %j', async (result, points) => {
-    const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })
-    expect(await read('alice', neverFails)).toEqual({ points, msBeforeNext: 900_000 })
+    const { read } = processWith({ consume: async () => RESULT, delete: async () => {}, get: async () => result })
+    expect(await read('alice', undefined, neverFails)).toMatchObject({ points, msBeforeNext: 900_000 })
   })
 })

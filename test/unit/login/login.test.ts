@@ -11,14 +11,11 @@ import {
   type Throttle,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Attempt } from '../../../src/limits/attempt.js'
-import { type CustomThrottle, NO_LIMITS, throttleOf } from '../../../src/limits/host-throttle.js'
+import { type Admission, type Attempt, type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
 import { logIn } from '../../../src/login/login.js'
-import { refuseKnownAddress } from '../../../src/login/steps/login-attempt.js'
 import type { LoginDependencies, LoginTask } from '../../../src/login/steps/login-task.js'
 import { type CustomPasswords, passwordsOf } from '../../../src/passwords/host-passwords.js'
 import type { PasswordsSlot } from '../../../src/passwords/passwords.js'
-import { settled, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { NOT_TRUE } from '../../support/values/invalid-results.js'
@@ -33,6 +30,7 @@ const context = (dependencyFailed: Failed = () => expect.fail('a failure')) => (
   signal: new AbortController().signal,
   fields: {},
   req: undefined,
+  tenant: undefined,
   beforeSignIn: undefined,
   dependencyFailed,
 })
@@ -44,16 +42,15 @@ const accountOf = ({ email: _, ...account }: MemoryAccount) => account
 interface Parts {
   store?: AccountStore
   passwords?: CustomPasswords
-  throttle?: Throttle | CustomThrottle | undefined
+  throttle?: Throttle | LimitsPort | undefined
   timeout?: number
 }
 
 const withDefaults = ({ store, passwords, throttle, timeout = 60_000 }: Parts): LoginDependencies => ({
   accounts: store ?? makeStore(),
   passwords: passwordsOf(passwords ?? fastPasswords()),
-  throttle: throttle ? throttleOf(throttle) : NO_LIMITS,
+  throttle: (throttle as LimitsPort | undefined) ?? NO_LIMITS,
   timeout,
-  limitKey: undefined,
   clock: Date.now,
 })
 
@@ -108,12 +105,12 @@ async function run({ email = alice.email, password = PASSWORD, client = new Abor
   vi.useFakeTimers()
   const calls: string[] = []
   const store: AccountStore = noting(calls, { ...makeStore(), ...changes.store })
-  const ready = { check() {}, begin: () => true, async count() {}, end() {} }
+  const ready: Attempt = { check() {}, begin: () => true, admit: () => 'admitted', end() {} }
   const attempt: Attempt = noting(calls, { ...ready, ...changes.attempt })
   const { hash, verify } = fastPasswords()
   const slot: PasswordsSlot = noting(calls, { async start() {}, hash, verify, leave() {}, ...changes.slot })
   const passwords = { ...withoutQueue(), reserve: async () => slot, ...changes.passwords }
-  const throttle = { ...NO_LIMITS, attempt: () => attempt, consume: () => expect.fail('consume') }
+  const throttle = { ...NO_LIMITS, attempt: () => attempt }
   const failed = vi.fn()
   const login = createLogin({ store, passwords, throttle, timeout: 250 })
   const from = { ...context(failed), signal: client.signal }
@@ -126,7 +123,7 @@ async function run({ email = alice.email, password = PASSWORD, client = new Abor
 /** Returns whether an argument is the context of a look-up. */
 const isContext = (argument: unknown) => Object.hasOwn(Object(argument), 'fields')
 
-const CHECKED = ['check', 'begin', 'findByEmail', 'start', 'count', 'verify']
+const CHECKED = ['check', 'begin', 'findByEmail', 'start', 'admit', 'verify']
 const unavailable = (dependency: string, error: unknown = cause) =>
   expect.objectContaining({ code: 'unavailable', dependency, cause: error })
 const CHECK_FAILED = expect.objectContaining({ dependency: 'passwords', cause, accountId: alice.id })
@@ -173,9 +170,9 @@ describe('a login', () => {
     ['the store throws', { store: { findByEmail: fail } }, LEFT, unavailable('accounts')],
     ['the store hangs', { store: { findByEmail: never } }, LEFT, unavailable('accounts', hung)],
     ...[TOO_MANY, OVERLOADED].map((error): [string, Changes, string[], unknown] => [
-      `count refuses: ${error.code}`,
-      { attempt: { count: throwing(error) as never } },
-      [...LOOKED_UP, 'start', 'count', ...NOT_CHECKED],
+      `admit refuses: ${error.code}`,
+      { attempt: { admit: throwing(error) } },
+      [...LOOKED_UP, 'start', 'admit', ...NOT_CHECKED],
       error,
     ]),
     ['the hashing thread fails', { slot: { start: reject } }, [...LOOKED_UP, 'start', ...NOT_CHECKED], CHECK_FAILED],
@@ -186,6 +183,28 @@ describe('a login', () => {
     const { outcome, names } = await run(changes)
     expect(outcome).toEqual(error)
     expect(names).toEqual(expected)
+  })
+
+  it.each([
+    [alice.email, 'limited'],
+    ['nobody@example.com', 'unknown_account'],
+  ])(
+    'checks a decoy where the limits of the account are used up, also of the right password: %s',
+    async (email, reason) => {
+      const { outcome, calls, names } = await run({ email, attempt: { admit: () => 'refused' } })
+      expect(outcome).toMatchObject({ code: 'invalid_credentials', reason })
+      expect(calls).toContain(`verify ${PASSWORD} `)
+      expect(names).toEqual([...CHECKED, 'end failed', 'leave'])
+    },
+  )
+
+  it('begins again where failures in other processes leave no room, and looks the account up again', async () => {
+    const admissions: Admission[] = ['waits', 'waits', 'admitted']
+    const { outcome, calls, names } = await run({ attempt: { admit: () => admissions.shift() as Admission } })
+    expect(outcome).toEqual(accountOf(alice))
+    const AGAIN = ['begin', 'findByEmail', 'start', 'admit', 'leave']
+    expect(names).toEqual(['check', ...AGAIN, ...AGAIN, ...CHECKED.slice(1), 'end succeeded', 'leave'])
+    expect(calls).toContain(`admit ${alice.id}`)
   })
 
   it('refuses a wrong password without limits', async () => {
@@ -276,107 +295,16 @@ describe('passwords of a host without a queue', () => {
   })
 })
 
-describe('a custom throttle that only has consume', () => {
-  const refused = new AuthError('too_many_attempts', { limit: 'address', retryAfter: 7 })
-
-  /** Creates a login with a throttle, and returns what the throttle, the store and the hasher were called with. */
-  function throttled({ digestPassword, check, consume = async () => ({ end() {} }) }: Partial<CustomThrottle>) {
-    const throttle = { consume: vi.fn(consume), ...(check && { check: vi.fn(check) }) }
-    const found = vi.fn(async () => alice)
-    const hasher = countingHasher()
-    const parts = { store: { findByEmail: found }, passwords: fastPasswords(hasher) }
-    return { login: createLogin({ ...parts, throttle: { ...throttle, digestPassword } }), throttle, found, hasher }
-  }
-
-  it.each([
-    ['a digest that it made of the password', () => 'd1ge5', 'd1ge5'],
-    ['nothing of the password without digestPassword', undefined, undefined],
-  ])('checks and counts %s', async (_, digestPassword, digest) => {
-    const { login, throttle } = throttled({ digestPassword, check() {} })
-    expect(await login()).toEqual(accountOf(alice))
-    expect(throttle.check?.mock.calls).toEqual([[alice.email, '192.0.2.1', digest]])
-    expect(throttle.consume.mock.calls).toEqual([[alice.email, '192.0.2.1', expect.any(Function), digest]])
-  })
-
-  it.each([
-    ['check', refused, 0, refused],
-    ['consume', refused, 1, refused],
-    ['digestPassword', cause, 0, unavailable('throttle')],
-    ['check', cause, 0, unavailable('throttle')],
-    ['consume', cause, 1, unavailable('throttle')],
-  ])('ends the login before the password is checked when its %s throws: %s', async (name, thrown, lookUps, error) => {
-    const { login, found, hasher } = throttled({ [name]: throwing(thrown) })
-    expect(await refusalOf(login())).toEqual(error)
-    expect(found).toHaveBeenCalledTimes(lookUps)
-    expect(hasher.asked).toEqual([])
-  })
-
-  it('tells of a failure of its store, which does not end the login', async () => {
-    const failed = vi.fn()
-    const consume: CustomThrottle['consume'] = async (_email, _address, storeFailed) => {
-      storeFailed(cause)
-      return { end() {} }
-    }
-    expect(await throttled({ consume }).login(CREDENTIALS, context(failed))).toEqual(accountOf(alice))
-    expect(failed.mock.calls).toEqual([['throttle', cause]])
-  })
-
-  it('counts a wrong password before the login ends', async () => {
-    const outcomes: string[] = []
-    const end = async (outcome: string) => {
-      await settled()
-      outcomes.push(outcome)
-    }
-    const login = createLogin({ throttle: { consume: async () => ({ end }) } })
-    await login({ ...CREDENTIALS, password: 'wrong' }).catch(() => {})
-    expect(outcomes).toEqual(['failed'])
-    await login()
-    await until(() => expect(outcomes).toEqual(['failed', 'succeeded']))
-  })
-})
-
-describe('before the body is read', () => {
-  it('refuses a client whose address has reached its limit, without waiting', async () => {
-    const throttle = createThrottle({ limits: { address: { points: 1, duration: '1h' } } })
-    const refuse = (address: string) => refuseKnownAddress(withDefaults({ throttle }), address)
-    expect(refuse('192.0.2.1')).toBeUndefined()
-    await (await throttle.consume(alice.email, '192.0.2.1', () => {})).end('failed')
-    expect(() => refuse('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
-    expect(refuse('192.0.2.2')).toBeUndefined()
-    // No address is refused without a throttle, or with one that cannot tell.
-    for (const other of [undefined, { consume: throttle.consume }]) {
-      expect(refuseKnownAddress(withDefaults({ throttle: other }), '192.0.2.1')).toBeUndefined()
-    }
-  })
-
-  it('waits for a custom throttle, whose failure is no refusal', async () => {
-    const check = (checkAddress: () => Promise<never>) => {
-      const throttle = { consume: () => expect.fail('consume'), checkAddress }
-      return refuseKnownAddress(withDefaults({ throttle }), '192.0.2.1')
-    }
-    const refusal = new AuthError('too_many_attempts')
-    await expect(check(() => Promise.reject(refusal))).rejects.toBe(refusal)
-    const failing = check(() => Promise.reject(new Error('down')))
-    await expect(failing).rejects.toMatchObject({ code: 'unavailable', dependency: 'throttle' })
-  })
-})
-
-it.each(['slot', 'attempt'])('a %s that comes after the timeout ends', async (late) => {
+it('a slot that comes after the timeout ends', async () => {
   vi.useFakeTimers()
   const release = vi.fn()
   const later = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 30, value))
-  const login = createLogin({
-    passwords: {
-      ...withoutQueue(),
-      ...(late === 'slot' && { reserve: () => later({ ...SLOT, leave: () => release() }) }),
-    },
-    throttle: late === 'slot' ? undefined : { consume: () => later({ end: release }) },
-    timeout: 10,
-  })
+  const reserve = () => later({ ...SLOT, leave: () => release() })
+  const login = createLogin({ passwords: { ...withoutQueue(), reserve }, timeout: 10 })
   const refused = refusalOf(login())
   await vi.advanceTimersByTimeAsync(10)
-  expect(await refused).toMatchObject({ code: 'unavailable', dependency: late === 'slot' ? 'passwords' : 'throttle' })
+  expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
   expect(release).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(20)
-  expect(release.mock.calls).toEqual([late === 'slot' ? [] : ['not_checked']])
+  expect(release.mock.calls).toEqual([[]])
 })

@@ -128,12 +128,12 @@ describe('the recipes', () => {
   })
 
   it('throttle-reset: refuses after five wrong passwords, and lets the user in at once', async () => {
-    type Recipe = { logIn: Login; unlock: (account: { email: string }) => Promise<void> }
+    type Recipe = { logIn: Login; unlock: (account: { id: string; email: string }) => Promise<void> }
     const { logIn, unlock } = await run<Recipe>('throttle-reset')
     const attempt = (password: string) => logIn({ ...GOOD, password }, { address: '192.0.2.1' })
     for (let i = 0; i < 5; i++) await expect(attempt('wrong')).rejects.toMatchObject({ code: 'invalid_credentials' })
     await expect(attempt('secret')).rejects.toMatchObject({ code: 'too_many_attempts' })
-    await unlock({ email: 'Alice@example.com' })
+    await unlock({ id: 'acc-1', email: 'Alice@example.com' })
     expect(await attempt('secret')).toMatchObject({ subject: { accountId: 'acc-1' } })
   })
 })

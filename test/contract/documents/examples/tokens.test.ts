@@ -4,12 +4,9 @@ import { AuthError, type AuthObserver, type BearerGuard, tokenRouter } from 'exp
 import { register } from 'prom-client'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { statuses } from '../../../support/concurrency.js'
 import { get, oldKeys, signIn, startExamples } from '../../../support/documents/examples.js'
-import { readPage } from '../../../support/documents/pages.js'
 import { fastPasswords, forge, issueNow, makeIssuer, makeStore, SECRET, signingKey } from '../../../support/fixtures.js'
-import { listen, login, TOKEN_PATH } from '../../../support/http.js'
-import { type Answer, send } from '../../../support/plain-js/http-client.mjs'
+import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
 
@@ -150,31 +147,5 @@ describe('the pages on tokens', () => {
       'auth_events_total{type="token.refused",code="invalid_credentials",reason="wrong_password"} 1',
     )
     expect(metrics).toContain('auth_logins_waiting 0')
-  })
-})
-
-describe('the page on password spraying', () => {
-  it('spraying: a password that failed at 20 accounts fails 3 times more from one address', async () => {
-    const { router } = await run('spraying')
-    const { port } = await listen(express().use(router))
-    const answers: Answer[] = []
-    for (let i = 0; i < 30; i++) answers.push(await send(port, login(`${i}@b.c`, '123456')))
-    expect(statuses(answers)).toEqual({ 403: 23, 429: 7 })
-  })
-
-  it('spraying-trial: the responses and the event that the page shows', async () => {
-    const { router, log } = await run<{ router: express.Router; log: { info: unknown } }>('spraying-trial')
-    const events: { type: string; limit?: string }[] = []
-    Object.assign(log, { info: (event: { type: string }) => events.push(event) })
-    const { port } = await listen(express().use(router))
-    const answers: Answer[] = []
-    for (let i = 1; i < 8; i++) answers.push(await send(port, login(`user${i}@example.com`, 'Summer2026')))
-    const page = readPage('docs/evidence/password-spraying.md').text
-    expect(page).toContain(`\n${answers.map(({ status }) => status).join(' ')}\n`)
-    expect((await send(port, login('user8@example.com', 'another one'))).status).toBe(403)
-    const [shown = ''] = /^\{"type".*$/m.exec(page) ?? []
-    const { address: _, time: __, ...event } = JSON.parse(shown)
-    expect(events.filter(({ type }) => type === 'token.throttled')).toMatchObject([event, event])
-    expect(Object.keys(JSON.parse(JSON.stringify(events.at(-2))))).toEqual(Object.keys(JSON.parse(shown)))
   })
 })

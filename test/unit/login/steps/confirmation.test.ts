@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { AuthError, createPasswords, createThrottle, type MemoryAccount } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import type { LimitsPort } from '../../../../src/limits/attempt.js'
 import { logIn as logInWith } from '../../../../src/login/login.js'
 import type { LoginTask } from '../../../../src/login/steps/login-task.js'
 import { deferred, until } from '../../../support/concurrency.js'
@@ -37,9 +38,16 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
   const source = { network: '192.0.2.1', connection: undefined }
   const signal = new AbortController().signal
-  const asking = { limitKey: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
+  const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
   const context = { address: '192.0.2.1', source, signal, ...asking, dependencyFailed: vi.fn(), ...from }
-  const dependencies = { accounts: store, passwords, throttle, timeout: 60_000, clock, ...parts }
+  const dependencies = {
+    accounts: store,
+    passwords,
+    throttle: throttle as unknown as LimitsPort,
+    timeout: 60_000,
+    clock,
+    ...parts,
+  }
   const login = () => logInWith({ ...dependencies, ...GOOD, ...context })
   const found = await login()
   const asked = [hasher, old].map((one) => one.asked)
