@@ -62,7 +62,7 @@ export interface Auth<A extends Account = Account> {
   readonly signIn: AuthSignIn<UserOf<A>>
   /**
    * Creates a ticket for one path and one method, for links that send no header: `<img>`, a download, `EventSource`, a browser's WebSocket.
-   * Add it to the URL as the query member `ticket`, and guard the route with `auth.guard({ ticket: true })`. With `sessions`, it works once.
+   * Add it to the URL as the query member `ticket`, and guard the route with `auth.guard({ ticket: true })`. It works until it expires.
    * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of
    * `alsoAccept` or one that has expired, `unavailable`
    */
@@ -114,7 +114,6 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const router = express().Router({ caseSensitive: true })
   router.use(tokenRouterWith(settings))
 
-  const tickets = createTickets(ticketTokens, sessions)
   const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
   const ownGuard = { ...given.guard, tokens: accepted, ...(store && { accounts: store }) }
   function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
@@ -130,17 +129,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       )
     const byToken = guardWith({})
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
-    const { isRevoked } = ownGuard
-    const byTicket = guardWith({
-      tokens: ticketTokens,
-      scheme: undefined,
-      tokenFrom: ticketFrom,
-      async isRevoked(auth) {
-        const isRevokedByHost = isRevoked ? await isRevoked(auth) : false
-        // Another value than a boolean causes a 503.
-        return isRevokedByHost === false ? tickets.isUsed(auth) : isRevokedByHost
-      },
-    })
+    const byTicket = guardWith({ tokens: ticketTokens, scheme: undefined, tokenFrom: ticketFrom })
     const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
     return Object.assign(
       function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
@@ -174,7 +163,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       throw misuse('createAuth: userOf() needs "accounts" with "findById"')
     },
     signIn: createAuthSignIn({ ...settings, findById: store && findByIdOption(store), mountPath }) as Auth<A>['signIn'],
-    ticket: tickets.create,
+    ticket: createTickets(ticketTokens),
     errors: authErrors({ onEvent, refuse }),
     openApi: Object.freeze(openApi),
     tokens,

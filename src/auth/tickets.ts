@@ -6,10 +6,8 @@ import { type Duration, duration, text } from '../options/checks.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { own, parseJson } from '../options/values.js'
 import { sessionIdOf } from '../sessions/session.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { ticketUsesOf } from '../sessions/ticket-uses.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { signedInAtOf, type VerifiedToken } from '../tokens/verified-token.js'
+import { signedInAtOf } from '../tokens/verified-token.js'
 
 /** The route that a ticket is for. */
 export interface TicketOptions {
@@ -31,18 +29,16 @@ const schema = {
 }
 
 /**
- * Creates the tickets of an app: for one path and one method. Where the app has sessions, a ticket works once.
+ * Returns the function that creates the ticket of a guarded request, for one path and one method. It keeps nothing: a ticket works until it
+ * expires.
  * @param tokens the issuer of the tickets
  */
-export function createTickets(tokens: TokenIssuer, sessions: Sessions | undefined) {
-  const uses = sessions && ticketUsesOf(sessions)
-
+export function createTickets(tokens: TokenIssuer) {
   /**
-   * Creates the ticket of a guarded request.
    * @throws TypeError for an invalid option, and for a request without a verified token; AuthError `invalid_token` for a token of
    * `alsoAccept` or one that has expired, `unavailable`
    */
-  async function create(req: IncomingMessage, given: TicketOptions): Promise<string> {
+  return async function create(req: IncomingMessage, given: TicketOptions): Promise<string> {
     const caller = 'auth.ticket'
     const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema)
     const auth = authOf(req)
@@ -62,14 +58,8 @@ export function createTickets(tokens: TokenIssuer, sessions: Sessions | undefine
       signedInAt: signedInAtOf(auth),
     }
     const ticket = await tokens.issue({ ...subject, lifetime: `${Math.max(1000, Math.min(lifetime, left))}ms` })
-    await uses?.add(ticket.id, accountId, ticket.expiresAt)
     return ticket.token
   }
-
-  /** Returns whether a ticket was used before, and notes its use. */
-  const isUsed = async ({ id, accountId }: VerifiedToken) => (uses ? !(await uses.take(id, accountId)) : false)
-
-  return { create, isUsed }
 }
 
 type TicketRequest = IncomingMessage & { originalUrl?: string }

@@ -14,7 +14,6 @@ import { noteStart } from './mistakes.js'
 import { type RefreshOptions, type RefreshSettings, readRefreshOptions } from './refresh/refresh-options.js'
 import { createRefreshing } from './refresh/refreshing.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
-import { createTicketUses } from './ticket-uses.js'
 
 /** The options of `createSessions`. */
 export interface SessionsOptions {
@@ -225,6 +224,5 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       await endSeveral('all', address, accountId)
     },
   }
-  const tickets = createTicketUses(store, now, call)
-  return Object.freeze(brandWith('Sessions', sessions, { refreshing, tickets }))
+  return Object.freeze(brandWith('Sessions', sessions, { refreshing }))
 }
