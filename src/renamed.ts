@@ -18,3 +18,5 @@ export const protectedResourceRouter = gone(
   'protectedResourceRouter is gone. Serve the metadata (RFC 9728) in a custom route',
   PAGE.guard,
 )
+/** @deprecated Call `createLimits`. */
+export const createThrottle = gone('createThrottle is now createLimits', PAGE.passwords)

@@ -1,4 +1,4 @@
-import { createThrottle, type SessionStore, type Throttle } from 'express-token-endpoint'
+import { createLimits, type Limits, type SessionStore } from 'express-token-endpoint'
 import { kyselySessions } from 'express-token-endpoint/kysely'
 import { messageOf, Outage } from '../errors.js'
 import type { Checks } from '../web/health-router.js'
@@ -6,7 +6,7 @@ import { type Database, SESSION_TABLE } from './databases/schema.js'
 
 /** State that all processes of one environment share. */
 export interface SharedState {
-  throttle: Throttle
+  limits: Limits
   sessionStore: SessionStore
   checks: Checks
   close(): void
@@ -22,7 +22,7 @@ export async function openSharedState(
   log: (line: string) => void,
 ): Promise<SharedState> {
   if (redisUrl === undefined) {
-    return { throttle: createThrottle(), sessionStore: kyselySessions(db, SESSION_TABLE), checks: {}, close() {} }
+    return { limits: createLimits(), sessionStore: kyselySessions(db, SESSION_TABLE), checks: {}, close() {} }
   }
   // A start without Redis is faster without these modules.
   const [{ openRedis }, { redisSessions }, { RateLimiterRedis }] = await Promise.all([
@@ -32,7 +32,7 @@ export async function openSharedState(
   ])
   const redis = await openRedis(redisUrl, log)
   return {
-    throttle: createThrottle({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }),
+    limits: createLimits({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }),
     sessionStore: redisSessions({
       // An earlier version used `session:` with another index, so its sessions could not be listed and ended.
       prefix: 'device-session:',

@@ -58,7 +58,7 @@ export async function startClearingHouse(
     accounts,
     statements: createStatements(db),
     passwords,
-    throttle: shared.throttle,
+    limits: shared.limits,
     sessionStore: shared.sessionStore,
     refreshSecrets: secrets,
     page: { reportingUrl },

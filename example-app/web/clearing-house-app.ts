@@ -11,7 +11,7 @@ import { statementsRouter } from './statements-router.js'
 
 export interface ClearingHouseDependencies
   extends BaseDependencies,
-    Pick<AuthOptions, 'keys' | 'clock' | 'passwords' | 'throttle'> {
+    Pick<AuthOptions, 'keys' | 'clock' | 'passwords' | 'limits'> {
   issuer: string
   accounts: Accounts
   statements: Statements
@@ -23,7 +23,7 @@ export interface ClearingHouseDependencies
 
 /** Creates the clearing-house API. It does not listen yet. */
 export function createClearingHouseApp(dependencies: ClearingHouseDependencies): Express {
-  const { issuer, keys, clock, accounts, statements, passwords, throttle, page } = dependencies
+  const { issuer, keys, clock, accounts, statements, passwords, limits, page } = dependencies
   const { sessionStore, refreshSecrets } = dependencies
   const onEvent = observer(dependencies.log)
   const auth = createAuth({
@@ -33,7 +33,7 @@ export function createClearingHouseApp(dependencies: ClearingHouseDependencies):
     lifetime: '10m',
     accounts,
     passwords,
-    throttle,
+    limits,
     sessions: createSessions(sessionStore, { clock, refresh: { secret: refreshSecrets }, onEvent }),
     refresh: 'cookie',
     paths: { sessions: '/api/v2013/sessions' },

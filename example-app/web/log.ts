@@ -20,7 +20,7 @@ function eventLine(event: AuthEvent): string | undefined {
     case 'dependency.failed': {
       const { type, dependency, error } = event
       // An unreachable Redis is not a bug, so the line has no stack.
-      return `${type} ${dependency}: ${dependency === 'throttle' ? messageOf(error) : explain(error)}`
+      return `${type} ${dependency}: ${dependency === 'limits' ? messageOf(error) : explain(error)}`
     }
     case 'token.throttled':
     case 'token.overloaded':

@@ -32,7 +32,7 @@ type FromRouter =
   | 'beforeSignIn'
   | 'tenant'
   | 'passwords'
-  | 'throttle'
+  | 'limits'
   | 'emailInEvents'
 
 /** The options of `createAuth`: those of the parts that it makes. */
@@ -102,7 +102,7 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 const asGiven: Check<unknown> = (value) => value
 
 /** The options of each part. */
-const LOGIN = ['accounts', 'passwords', 'throttle', 'extraFields', 'tenant', 'beforeSignIn', 'emailInEvents'] as const
+const LOGIN = ['accounts', 'passwords', 'limits', 'extraFields', 'tenant', 'beforeSignIn', 'emailInEvents'] as const
 const ROUTER = [
   'respond',
   'sessions',

@@ -11,9 +11,9 @@ import {
   requireBearerFor,
 } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
-import type { Throttle } from '../limits/throttle.js'
+import type { Limits } from '../limits/limits.js'
 import { createLogin, type Login } from '../login/create-login.js'
-import { defaultThrottle } from '../login/default-throttle.js'
+import { defaultLimits } from '../login/default-limits.js'
 import type { LoginOptions } from '../login/login-options.js'
 import { readTokenRouterOptions } from '../login/token-router-options.js'
 import type { OpenApiOptions } from '../openapi/document-options.js'
@@ -80,8 +80,8 @@ export interface Auth<A extends Account = Account> {
   readonly logIn: Login<UserOf<A>>
   /** Hashes and checks passwords: the option, or the result of `createPasswords`. */
   readonly passwords: Passwords | CustomPasswords
-  /** The failed-login limits: the option, or the result of `createThrottle`. */
-  readonly throttle: Throttle | false
+  /** The failed-login limits: the option, or the result of `createLimits`. */
+  readonly limits: Limits | false
   /** The option `sessions`. */
   readonly sessions: Sessions | undefined
 }
@@ -97,9 +97,9 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   const { sessions, onEvent, refuse } = given.guard
   const { tokens, tickets: ticketTokens } = createIssuers(given.issuer)
   const passwords = given.login.passwords ?? createPasswords()
-  const throttle = given.login.throttle ?? defaultThrottle([given.login.accounts])
+  const limits = given.login.limits ?? defaultLimits([given.login.accounts])
   // A custom route that calls `auth.logIn` passes the request.
-  const logIn = createLogin<A>({ ...given.login, passwords, throttle } as LoginOptions<A>)
+  const logIn = createLogin<A>({ ...given.login, passwords, limits } as LoginOptions<A>)
   const { accounts } = given.login
   const hasIds = typeof memberOf(Object(accounts), 'findById') === 'function'
   const store = hasIds ? (accounts as RequireBearerOptions['accounts']) : undefined
@@ -169,7 +169,7 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
     tokens,
     logIn,
     passwords,
-    throttle,
+    limits,
     sessions,
   })
 }

@@ -80,7 +80,7 @@ export type Dependency =
   | 'revocation'
   | 'sessions'
   | 'keys'
-  | 'throttle'
+  | 'limits'
   | 'codes'
   | 'hook'
   | 'internal'

@@ -51,9 +51,9 @@ const WARNINGS = {
     PAGE.signOut,
     'createSessions has the option "refresh", but tokenRouter has no "refresh". So this router gives no refresh tokens. Pass refresh: \'cookie\' or \'body\' to tokenRouter. If its clients need no refresh tokens, nothing is wrong',
   ],
-  secondThrottle: [
+  secondLimits: [
     PAGE.options,
-    'Two logins of this process each have their own default failed-login limits, so an attacker has twice the guesses. Pass one createThrottle() to both as "throttle", or one createLogin() as "logIn". If these are apps of a test, nothing is wrong',
+    'Two logins of this process each have their own default failed-login limits, so an attacker has twice the guesses. Pass one createLimits() to both as "limits", or one createLogin() as "logIn". If these are apps of a test, nothing is wrong',
   ],
   unreadMember: [
     PAGE.accounts,

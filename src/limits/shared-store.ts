@@ -28,7 +28,7 @@ export function sharedStore() {
       ticks = settledAt > since ? 0 : ticks + 1
       since = Math.max(since, settledAt)
     }
-    throw new Error(`throttle: the store did not respond for ${STORE.ticks * STORE.tickMs} ms`)
+    throw new Error(`limits: the store did not respond for ${STORE.ticks * STORE.tickMs} ms`)
   }
 
   function createState() {

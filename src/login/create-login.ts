@@ -104,7 +104,7 @@ export function loginWith({
   const port: LoginPort = {
     onEvent,
     extraFields,
-    refuseAddress: (address) => dependencies.throttle.checkAddress(address),
+    refuseAddress: (address) => dependencies.limits.checkAddress(address),
     async logIn(credentials, origin, emit, subject) {
       try {
         return await logInWithTrace(credentials, origin, emitToObserver ?? emit, subject)

@@ -18,7 +18,7 @@ export interface LoginChoice<A extends Account = Account, R = Request>
   accounts?: LoginOptions<A>['accounts'] | undefined
   /**
    * Authenticates the credentials: the result of `createLogin`, or a function around it. Pass either `logIn`, or `accounts`, `passwords`
-   * and `throttle`. Default: a login with these options.
+   * and `limits`. Default: a login with these options.
    */
   logIn?: Login | undefined
 }
@@ -29,7 +29,7 @@ export const choiceSchema = {
   onEvent: hostSchema.onEvent,
   accounts: (value: unknown) => value,
   passwords: loginSchema.passwords,
-  throttle: loginSchema.throttle,
+  limits: loginSchema.limits,
   extraFields: loginSchema.extraFields,
   tenant: loginSchema.tenant,
   beforeSignIn: loginSchema.beforeSignIn,
@@ -38,6 +38,7 @@ export const choiceSchema = {
 }
 
 export const choiceAliases = {
+  bodyLimit: 'limit',
   ...loginAliases,
   'Pass "credentials": ({ username, password }) => ({ email: username, password })':
     'fields usernameField passwordField',
@@ -51,7 +52,7 @@ export function loginIn(
   needsAccounts: boolean,
 ) {
   const { logIn } = read
-  const names = ['accounts', 'passwords', 'throttle', 'tenant', 'beforeSignIn'] as const
+  const names = ['accounts', 'passwords', 'limits', 'tenant', 'beforeSignIn'] as const
   const misplaced = logIn && names.slice(Number(needsAccounts)).find((name) => read[name] !== undefined)
   if (misplaced)
     throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)

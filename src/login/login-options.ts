@@ -3,14 +3,14 @@ import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '.
 import type { OwnUser } from '../accounts/request-user.js'
 import { type HostOptions, hostSchema } from '../http/host-options.js'
 import { type LimitsPort, NO_LIMITS } from '../limits/attempt.js'
-import type { Throttle } from '../limits/throttle.js'
+import type { Limits } from '../limits/limits.js'
 import { bool, type Clock, clockOption, func, withMethods } from '../options/checks.js'
 import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
 import { memberOf, own } from '../options/values.js'
 import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../passwords/host-passwords.js'
 import { createPasswords } from '../passwords/passwords.js'
-import { defaultThrottle } from './default-throttle.js'
+import { defaultLimits } from './default-limits.js'
 import type { BeforeSignIn, BeforeSignInTask } from './steps/before-sign-in.js'
 import type { TenantOf } from './steps/tenant.js'
 
@@ -34,8 +34,8 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
   beforeSignIn?: BeforeSignIn<OwnUser<A>, R> | undefined
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: CustomPasswords | undefined
-  /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
-  throttle?: Throttle | false | undefined
+  /** The failed-login limits. Default: `createLimits()`, in this process's memory. `false` turns them off. */
+  limits?: Limits | false | undefined
   /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
   emailInEvents?: boolean | undefined
   /** The current time, for tests. Default: `Date.now`. */
@@ -57,15 +57,15 @@ const passwordsOption: Check<PasswordsPort> = (value) => {
   return passwordsOf(passwords)
 }
 
-const throttleObject = withMethods<LimitsPort>(
-  'what createThrottle() returned, or false',
+const limitsObject = withMethods<LimitsPort>(
+  'what createLimits() returned, or false',
   ['checkAddress', 'attempt'],
   (value) =>
     typeof memberOf(Object(value), 'consume') === 'function'
-      ? 'Custom limits are not called any more. Pass createThrottle() a "limiter"'
-      : 'Pass the object to createThrottle() first',
+      ? 'Custom limits are not called any more. Pass createLimits() a "limiter"'
+      : 'Pass the object to createLimits() first',
 )
-const throttleOption: Check<LimitsPort> = (value) => (value === false ? NO_LIMITS : throttleObject(value))
+const limitsOption: Check<LimitsPort> = (value) => (value === false ? NO_LIMITS : limitsObject(value))
 
 /** The names of the credentials have their own option, `fields`. */
 const extraFieldsOption: Check<readonly string[]> = (value) => {
@@ -83,7 +83,7 @@ type AskedStep = BeforeSignInTask['beforeSignIn']
 export const loginSchema = {
   accounts: accountsOption,
   passwords: optional(passwordsOption),
-  throttle: optional(throttleOption),
+  limits: optional(limitsOption),
   extraFields: optional(extraFieldsOption, [] as readonly string[]),
   tenant: optional(func<TenantOf>('a function ({ req, fields }) => text')),
   beforeSignIn: optional(
@@ -97,6 +97,7 @@ export const loginSchema = {
 
 export const loginAliases = {
   accounts: 'store',
+  limits: 'throttle',
   tenant: 'limitKey',
   beforeSignIn: 'afterPassword',
 }
@@ -115,8 +116,8 @@ const ownersOf = ({ accounts, tokens }: ReadOptions) => [accounts, own(accounts,
 
 /** Creates the defaults, which cost memory. */
 export function settingsOf(read: ReadOptions) {
-  const { passwords = createPasswords(), throttle = throttleObject(defaultThrottle(ownersOf(read))) } = read
-  return { ...read, passwords, throttle }
+  const { passwords = createPasswords(), limits = limitsObject(defaultLimits(ownersOf(read))) } = read
+  return { ...read, passwords, limits }
 }
 
 export type LoginSettings = ReturnType<typeof settingsOf>

@@ -22,7 +22,7 @@ export interface LoggedIn extends FoundAccount {
  * Logs in: credentials → account, with one password check for every login. Where failures in other processes leave no room in the limits, the
  * login waits once more, and looks the account up again.
  * @throws SignInRefusal of the host; AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or
- * `unavailable` when the store, the password check or the throttle fails
+ * `unavailable` when the store, the password check or the limits fail
  */
 export async function logIn(task: LoginTask): Promise<LoggedIn> {
   assertConnected(task)

@@ -5,8 +5,8 @@ import {
   type AuthEvent,
   argon2id,
   authErrors,
+  createLimits,
   createPasswords,
-  createThrottle,
   memoryAccounts,
   memoryCodes,
   memorySessions,
@@ -46,12 +46,12 @@ describe('the page on security promises', () => {
       /A body has at most (\d+) form fields, or (\d+) colons, commas and brackets of JSON/,
     ) as [number, number]
     expect([MOST_FIELDS, MOST_SIGNS]).toEqual([fields, signs])
-    const throttle = createThrottle({
+    const limits = createLimits({
       limits: { address: { points: 1, duration: '1h' }, pair: false, account: false },
     })
     const shared = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
-    const limited = await listen(express().use(tokenRouter({ ...shared, throttle })))
-    const free = await listen(express().use(tokenRouter({ ...shared, throttle: false })))
+    const limited = await listen(express().use(tokenRouter({ ...shared, limits })))
+    const free = await listen(express().use(tokenRouter({ ...shared, limits: false })))
     expect((await client(limited.port)(login('a', 'x'))).status).toBe(403)
     const parsed = vi.spyOn(JSON, 'parse')
     onTestFinished(() => parsed.mockRestore())

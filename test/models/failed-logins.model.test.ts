@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type AuthError, createThrottle, type Limiter, type LimiterOptions } from 'express-token-endpoint'
+import { type AuthError, createLimits, type Limiter, type LimiterOptions } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { Attempt, LimitsPort } from '../../src/limits/attempt.js'
@@ -107,7 +107,7 @@ function create(world: World, respond: Respond, before = 0) {
   }
 
   const processes = Array.from({ length: PROCESSES }, (): Process => {
-    const limits = createThrottle({ limiter: limiterOf, limits: LIMITS }) as unknown as LimitsPort
+    const limits = createLimits({ limiter: limiterOf, limits: LIMITS }) as unknown as LimitsPort
     return { limits, waiting: [], queue: [], freeThreads: THREADS, reportedAt: -REST, answeredAt: 0 }
   })
 

@@ -99,7 +99,7 @@ function create(world: World, concurrency: number, queue: number) {
     const password = account === 'right password' ? `password ${one.id}` : 'another'
     return { id: `acc-${one.id}`, passwordHash: `hash of ${password}` }
   }
-  const throttle: LimitsPort = {
+  const limits: LimitsPort = {
     checkAddress() {},
     attempt({ email }) {
       const one = loginOf(email)
@@ -120,7 +120,7 @@ function create(world: World, concurrency: number, queue: number) {
       }
     },
   }
-  const dependencies = { accounts: { findByEmail }, passwords, throttle, timeout: TIMEOUT, clock: Date.now }
+  const dependencies = { accounts: { findByEmail }, passwords, limits, timeout: TIMEOUT, clock: Date.now }
 
   const isWithin = (span: number, since = 0) => world.steady() - since < span
   const keepsThread = ({ isHashed, hashAt }: OneLogin) => isHashed && isWithin(LONGEST_HASH, hashAt)

@@ -3,11 +3,11 @@ import {
   type AccountStore,
   type AuthError,
   type AuthEvent,
+  createLimits,
   createLogin,
   createPasswords,
   createSessions,
   createSignIn,
-  createThrottle,
   type Hasher,
   type IssuedToken,
   memorySessions,
@@ -78,8 +78,8 @@ function createProcess({ clock, rows, memory, events }: ReturnType<typeof create
   const onEvent = (event: AuthEvent) => events.push(event)
   const sessions = createSessions(store, { clock, onEvent })
   // One failure would be the last.
-  const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
-  const logIn = createLogin({ accounts, passwords: createPasswords({ hashers: [...hashers] }), throttle, clock })
+  const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
+  const logIn = createLogin({ accounts, passwords: createPasswords({ hashers: [...hashers] }), limits, clock })
   return { sessions, logIn, tokens: makeIssuer({ clock }), onEvent }
 }
 

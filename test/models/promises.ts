@@ -149,7 +149,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     ],
     'disconnect during 200 logins in a second': 'causes 200 look-ups in a second',
   },
-  'test/unit/limits/throttle.test.ts': {
+  'test/unit/limits/limits.test.ts': {
     "with 10 failures in 15 minutes, it uses at most 50 of the account's 100 in an hour":
       'do not let one address lock the owner of an account out from another',
   },

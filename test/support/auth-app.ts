@@ -33,7 +33,7 @@ export async function startAuth(options: Partial<AuthOptions<MemoryAccount & { t
     accounts,
     sessions,
     passwords: fastPasswords(),
-    throttle: false,
+    limits: false,
     onEvent,
     ...options,
   })

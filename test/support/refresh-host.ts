@@ -51,7 +51,7 @@ export async function startRefreshHost({
   const refreshOptions = { secret: SECRET, ...options }
   const sessions = createSessions(store, { clock, onEvent, refresh: refreshOptions, ...sessionsOptions })
   const tokens = createTokenIssuer({ issuer, keys: { alg: 'HS256', secret: SECRET }, lifetime: '10m', clock })
-  const ownLogin = more.logIn ? {} : { passwords: fastPasswords(), throttle: false as const }
+  const ownLogin = more.logIn ? {} : { passwords: fastPasswords(), limits: false as const }
   const parts = { tokens, accounts, sessions, onEvent, ...ownLogin }
   const guard = requireBearer({ tokens, sessions })
   const app = express().use(before)

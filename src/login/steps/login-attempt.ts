@@ -10,14 +10,14 @@ export const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_att
 
 /** Creates the attempt, which has not begun, and refuses a login whose limit is known to be reached. */
 export function createAttempt(task: LoginTask): Promise<Attempt> {
-  const { throttle, timeout, dependencyFailed } = task
-  const storeFailed = (error: unknown) => dependencyFailed('throttle', error)
+  const { limits, timeout, dependencyFailed } = task
+  const storeFailed = (error: unknown) => dependencyFailed('limits', error)
   async function create(): Promise<Attempt> {
-    const attempt = throttle.attempt(task, storeFailed)
+    const attempt = limits.attempt(task, storeFailed)
     await attempt.check()
     return attempt
   }
-  return callHost('throttle', create, { timeout, passThrough: NOT_CHECKED })
+  return callHost('limits', create, { timeout, passThrough: NOT_CHECKED })
 }
 
 /** Refuses a login whose attempt has found no room: a host's own queue may not call `admit`. */
@@ -31,7 +31,7 @@ export function assertBegun(attempt: Attempt): void {
  */
 export async function admitAttempt({ slot, attempt, about, timeout }: CheckedTask): Promise<Admission> {
   await callHost('passwords', () => slot.start(), { passThrough: NOT_CHECKED, about })
-  return callHost('throttle', () => attempt.admit(about?.accountId), { timeout, passThrough: NOT_CHECKED })
+  return callHost('limits', () => attempt.admit(about?.accountId), { timeout, passThrough: NOT_CHECKED })
 }
 
 /** Ends the attempt. A login that has its result does not wait. */
@@ -56,7 +56,7 @@ export async function endRefusedAttempt(
 ): Promise<void> {
   const code = isAuthError(error) ? error.code : undefined
   if (isFailedLogin(error)) {
-    await callHost('throttle', () => attempt.end('failed'), { timeout, passThrough: NOT_CHECKED })
+    await callHost('limits', () => attempt.end('failed'), { timeout, passThrough: NOT_CHECKED })
   } else if (step) {
     const ended = withDeadline(timeout * MOST_TIMEOUTS, step).then(
       () => attempt.end('not_checked'),

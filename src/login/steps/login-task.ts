@@ -10,7 +10,7 @@ import type { BeforeSignInTask } from './before-sign-in.js'
 export interface LoginDependencies {
   accounts: AccountStore
   passwords: PasswordsPort
-  throttle: LimitsPort
+  limits: LimitsPort
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
   clock: () => number | Date
@@ -19,7 +19,7 @@ export interface LoginDependencies {
 /** One login: its dependencies, its credentials and its origin. */
 export interface LoginTask extends LoginDependencies, Credentials, BeforeSignInTask {
   tenant: string | undefined
-  /** Called when a new hash could not be made or stored, and when the throttle continues without its shared store. */
+  /** Called when a new hash could not be made or stored, and when the limits continue without their shared store. */
   dependencyFailed(dependency: Dependency, error: unknown): void
 }
 

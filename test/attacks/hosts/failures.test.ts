@@ -2,8 +2,8 @@ import express, { type RequestHandler } from 'express'
 import {
   type AccountStore,
   type AuthEvent,
+  createLimits,
   createPasswords,
-  createThrottle,
   requireBearer,
   type TokenRouterOptions,
   tokenRouter,
@@ -59,7 +59,7 @@ async function start(options: Partial<TokenRouterOptions> = {}, before: RequestH
   const shared = { tokens, accounts, timeout, onEvent: (event: AuthEvent) => events.push(event) }
   const isRevoked = () => parts.isRevoked('') as boolean
   const app = express()
-  app.use(...before, tokenRouter({ ...shared, passwords: fastPasswords(hasher), throttle: false, ...options }))
+  app.use(...before, tokenRouter({ ...shared, passwords: fastPasswords(hasher), limits: false, ...options }))
   let handled = 0
   app.get('/in', requireBearer({ ...shared, isRevoked }), (_req, res) => {
     handled++
@@ -92,7 +92,7 @@ describe('a store that, by e-mail,', () => {
   it.each(FAILURES)(
     '%s, with forwardErrors: the host’s handler is told, and no budget is spent',
     async (does, fail) => {
-      const options = { forwardErrors: true, throttle: createThrottle(), ...limitFor(does) }
+      const options = { forwardErrors: true, limits: createLimits(), ...limitFor(does) }
       const { send, parts, store, forwarded } = await start(options)
       parts.findByEmail = fail
       for (let i = 0; i < 3; i++) expect(statuses(await all(10, () => send(wrong)))).toEqual({ 503: 10 })

@@ -1,8 +1,8 @@
 import express from 'express'
 import {
   createAuth,
+  createLimits,
   createSessions,
-  createThrottle,
   memoryAccounts,
   memorySessions,
   requireBearer,
@@ -31,7 +31,7 @@ describe('what every object inherits grants nothing', () => {
 
   async function start(account: object = { id, passwordHash }) {
     const app = express()
-    app.use(tokenRouter({ tokens, accounts: () => account as never, passwords: fastPasswords(), throttle: false }))
+    app.use(tokenRouter({ tokens, accounts: () => account as never, passwords: fastPasswords(), limits: false }))
     for (const options of [{}, { scope: 'admin' }, { optional: true }]) {
       const guard = requireBearer({ tokens, ...options })
       app.get(`/${Object.keys(options)}`, guard, (req, res) => void res.send(req.auth ? 'in' : 'anonymous'))
@@ -77,7 +77,7 @@ describe('what every object inherits grants nothing', () => {
   it('terms that a step after the password did not return change no token, at the sign-in and at its refresh', async () => {
     const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
     const accounts = memoryAccounts([{ ...ACCOUNTS.bob, claims: { team: 'north' } }])
-    const parts = { tokens, accounts, sessions, passwords: fastPasswords(), throttle: false, refresh: 'body' } as const
+    const parts = { tokens, accounts, sessions, passwords: fastPasswords(), limits: false, refresh: 'body' } as const
     const app = express().use(tokenRouter({ ...parts, beforeSignIn: () => ({}) }))
     const send = client((await listen(app)).port)
     const inherited = { claims: { role: 'admin' }, lifetime: '1s', without: ['team'], terms: { scopes: ['x'] } }
@@ -116,7 +116,7 @@ describe('what every object inherits grants nothing', () => {
       refresh: 'cookie',
       sessions: {},
       passwords: {},
-      throttle: {},
+      limits: {},
       onEvent: 1,
     }
     const auth = await polluted(inherited, () => createAuth({ ...parts }))
@@ -134,9 +134,9 @@ describe('what every object inherits grants nothing', () => {
     ['size', 1],
     ['status', 'x'],
   ])('failed logins are counted, whatever %s every object inherits', async (name, value) => {
-    const throttle = createThrottle({ limits: { pair: { points: 2, duration: '1m' } } })
+    const limits = createLimits({ limits: { pair: { points: 2, duration: '1m' } } })
     const app = express()
-    app.use(tokenRouter({ tokens, accounts: memoryAccounts([ACCOUNTS.bob]), passwords: fastPasswords(), throttle }))
+    app.use(tokenRouter({ tokens, accounts: memoryAccounts([ACCOUNTS.bob]), passwords: fastPasswords(), limits }))
     const send = client((await listen(app)).port)
     const statuses: number[] = []
     for (let i = 0; i < 3; i++) {

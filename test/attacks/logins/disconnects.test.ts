@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net'
 import express from 'express'
 import {
   type AuthEvent,
+  createLimits,
   createLogin,
   createPasswords,
-  createThrottle,
   type LoginOrigin,
   type TokenRouterOptions,
   tokenRouter,
@@ -83,8 +83,8 @@ describe('clients that disconnect', () => {
     const turn = deferred<boolean>()
     const verify = vi.fn((_password: string, _hash: string) => turn.promise)
     const passwords = createPasswords({ hashers: [{ ...countingHasher(), verify }], concurrency: 1 })
-    const throttle = createThrottle({ limits: { address: { points: 3, duration: '1h' } } })
-    const { port, send, events } = await start({ accounts: makeStore(), passwords, throttle })
+    const limits = createLimits({ limits: { address: { points: 3, duration: '1h' } } })
+    const { port, send, events } = await start({ accounts: makeStore(), passwords, limits })
     const busy = send(login(bob.email, PASSWORD, HOME))
     await until(() => expect(verify).toHaveBeenCalledOnce())
     const sockets = await all(3, () => pipeline(port, login(alice.email, PASSWORD, OFFICE)))
@@ -158,8 +158,8 @@ describe('a client network that disconnects during every look-up', () => {
       leave()
       return alice
     })
-    const throttle = createThrottle()
-    const logIn = createLogin({ accounts: findByEmail, passwords: fastPasswords(), throttle, onEvent() {} })
+    const limits = createLimits()
+    const logIn = createLogin({ accounts: findByEmail, passwords: fastPasswords(), limits, onEvent() {} })
     async function disconnect(address: string) {
       const gone = new AbortController()
       leave = () => gone.abort()
@@ -168,17 +168,17 @@ describe('a client network that disconnects during every look-up', () => {
       leave = () => {}
       return `${code} ${headers['Retry-After'] ?? ''}`.trim()
     }
-    return { findByEmail, throttle, logIn, disconnect }
+    return { findByEmail, limits, logIn, disconnect }
   }
 
   it('causes 200 look-ups in a second, and then gets 503 until that second ends', async () => {
-    const { findByEmail, throttle, logIn, disconnect } = impatient()
+    const { findByEmail, limits, logIn, disconnect } = impatient()
     const ends: string[] = []
     for (let i = 0; i < 300; i++) ends.push(await disconnect(OFFICE))
     expect(ends).toEqual([...Array(200).fill('client_closed_request'), ...Array(100).fill('overloaded 1')])
     expect(findByEmail).toHaveBeenCalledTimes(200)
     // The router refuses it before the body is read.
-    const { checkAddress } = throttle as unknown as LimitsPort
+    const { checkAddress } = limits as unknown as LimitsPort
     expect(() => checkAddress(OFFICE)).toThrow(expect.objectContaining({ code: 'overloaded' }))
     expect(() => checkAddress(HOME)).not.toThrow()
     expect(await logIn(ONCE, { address: HOME })).toMatchObject({ subject: { accountId: alice.id } })

@@ -2,8 +2,8 @@ import { inspect } from 'node:util'
 import express, { type ErrorRequestHandler } from 'express'
 import {
   type AuthEvent,
+  createLimits,
   createPasswords,
-  createThrottle,
   type TokenRouterOptions,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -28,9 +28,9 @@ function busy(queue: number) {
 }
 
 function spent() {
-  const throttle = createThrottle({ limits: { pair: { points: 1, duration: '1h' } } })
-  void throttle.consume(ALICE, '127.0.0.1', () => {}).then((attempt) => attempt.end('failed'))
-  return { throttle }
+  const limits = createLimits({ limits: { pair: { points: 1, duration: '1h' } } })
+  void limits.consume(ALICE, '127.0.0.1', () => {}).then((attempt) => attempt.end('failed'))
+  return { limits }
 }
 
 const failing = () => expect.fail('the database is away')
@@ -43,7 +43,7 @@ const failingStore: LimitsPort = {
     return NO_LIMITS.attempt(source, failed)
   },
 }
-const storeFails = { throttle: failingStore }
+const storeFails = { limits: failingStore }
 // The queue has enough slots for all logins, because a login without a slot fails as overloaded.
 const hanging = () => ({
   accounts: hang,
@@ -70,7 +70,7 @@ const KINDS: [kind: string, sent: Sent, status: number, ends: string, beside?: s
   ['store failing', good, 503, `${FAILED} accounts`, '', () => ({ accounts: failing })],
   ['store hanging', good, 503, `${FAILED} accounts`, '', hanging],
   ['new hash not stored', good, 200, 'token.issued', `${FAILED} accounts`, notStoring],
-  ['shared store failing', wrong, 403, `${REFUSED} invalid_credentials`, `${FAILED} throttle`, () => storeFails],
+  ['shared store failing', wrong, 403, `${REFUSED} invalid_credentials`, `${FAILED} limits`, () => storeFails],
   ['client gone while it waits', good, 0, `${REFUSED} client_closed_request`, '', () => busy(1000)],
 ]
 
@@ -92,7 +92,7 @@ describe('three hundred attempts of all kinds', () => {
     const events = KINDS.map(() => [] as AuthEvent[])
     const forwarded: unknown[] = []
     const app = express()
-    const parts = { tokens: makeIssuer(), accounts: makeStore(), throttle: false as const, passwords: fastPasswords() }
+    const parts = { tokens: makeIssuer(), accounts: makeStore(), limits: false as const, passwords: fastPasswords() }
     const waiting = KINDS.map(([, , , , , options], i) => {
       const onEvent = (event: AuthEvent) => events[i]?.push(event)
       const settings = { ...parts, onEvent, ...more, ...options?.() }

@@ -1,12 +1,12 @@
 import express from 'express'
 import {
   type AuthEvent,
+  createLimits,
   createPasswords,
-  createThrottle,
+  type LimitsOptions,
   type MemoryAccount,
   memoryAccounts,
   requireBearer,
-  type ThrottleOptions,
   type TokenRouterOptions,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -134,7 +134,7 @@ async function bytesOf(port: number, sent: Sent): Promise<string> {
 
 describe('refused logins cannot be told apart', () => {
   it('the same answer, to the byte', async () => {
-    const { port } = await start({ throttle: false })
+    const { port } = await start({ limits: false })
     const none = await start({ accounts: memoryAccounts([]) })
     const answers = new Set([await bytesOf(none.port, login(ALICE, 'wrong'))])
     for (const [email, password] of [
@@ -167,7 +167,7 @@ describe('refused logins cannot be told apart', () => {
     expect([...answers]).toEqual([expect.stringMatching(/^HTTP\/1\.1 429 Too Many Requests\r\n/)])
   })
 
-  it.each<[string, () => ThrottleOptions['limiter']]>([
+  it.each<[string, () => LimitsOptions['limiter']]>([
     ['in memory', () => undefined],
     ['in a shared store', sharedLimiter],
   ])('other spellings of an address tell nothing, and give no more guesses, with the limits %s', async (_, limiter) => {
@@ -176,7 +176,7 @@ describe('refused logins cannot be told apart', () => {
     const accounts = (email: string) => (email.replaceAll('.', '') === ALICE.replaceAll('.', '') ? alice : undefined)
     const { send, port, hasher } = await start({
       accounts,
-      throttle: createThrottle({ limiter: limiter() }),
+      limits: createLimits({ limiter: limiter() }),
       onEvent: (event) => void events.push(event),
     })
     const spelled = (name: string, i: number) => `${name.slice(0, i)}.${name.slice(i)}@example.com`
@@ -205,7 +205,7 @@ describe('refused logins cannot be told apart', () => {
 })
 
 /** Returns limiters that share one store, as those of several processes. */
-function sharedLimiter(): NonNullable<ThrottleOptions['limiter']> {
+function sharedLimiter(): NonNullable<LimitsOptions['limiter']> {
   const limiters = new Map<string, RateLimiterMemory>()
   return (options) => {
     const limiter = limiters.get(options.keyPrefix) ?? new RateLimiterMemory(options)
@@ -232,7 +232,7 @@ describe('four instances on one store', () => {
     const ports: number[] = []
     for (let i = 0; i < 4; i++) {
       const passwords = createPasswords({ hashers: [hasher], concurrency: THREADS })
-      ports.push((await start({ passwords, throttle: createThrottle({ limiter }) })).port)
+      ports.push((await start({ passwords, limits: createLimits({ limiter }) })).port)
     }
     const sends = ports.map((port) => client(port, 100))
     const send = (i: number, sent: Sent) => (sends[i % 4] as (typeof sends)[0])(sent)

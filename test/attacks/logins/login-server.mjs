@@ -1,7 +1,7 @@
 // A process for shared-store.system.test.ts. It runs the compiled package with failed-login limits in the given Redis.
 import { setTimeout } from 'node:timers/promises'
 import express from 'express'
-import { createPasswords, createThrottle, createTokenIssuer, memoryAccounts, tokenRouter } from 'express-token-endpoint'
+import { createLimits, createPasswords, createTokenIssuer, memoryAccounts, tokenRouter } from 'express-token-endpoint'
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 
@@ -31,7 +31,7 @@ app.use(
         },
       ],
     }),
-    throttle: createThrottle({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }),
+    limits: createLimits({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }),
     onEvent: ({ type, dependency, refused }) => events.push({ type, dependency, refused }),
   }),
 )

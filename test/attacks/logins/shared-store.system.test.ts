@@ -98,7 +98,7 @@ describe.skipIf(NO_REDIS)('two processes with their limits on one Redis', () => 
     later += (await looked(one, 5, '203.0.113.9')) + (await looked(two, 5, '203.0.113.9'))
     // A process that reports Redis as unreachable, which can happen on a busy machine, allows ten more.
     const reports = [...after, ...(await told())]
-    const isAlone = reports.some(({ events }) => events.some(({ dependency }) => dependency === 'throttle'))
+    const isAlone = reports.some(({ events }) => events.some(({ dependency }) => dependency === 'limits'))
     expect(failed + later).toBeLessThanOrEqual(isAlone ? 20 : 10 + THREADS)
   })
 
@@ -139,7 +139,7 @@ describe.skipIf(NO_REDIS)('two processes with their limits on one Redis', () => 
         return told
       })
       expect(new Set(failures.map((failure) => JSON.stringify(failure)))).toEqual(
-        new Set([JSON.stringify({ type: 'dependency.failed', dependency: 'throttle', refused: false })]),
+        new Set([JSON.stringify({ type: 'dependency.failed', dependency: 'limits', refused: false })]),
       )
     }
 

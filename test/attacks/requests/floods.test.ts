@@ -29,7 +29,7 @@ async function start(options: Partial<TokenRouterOptions> = {}) {
   const events: AuthEvent[] = []
   const onEvent = (event: AuthEvent) => void events.push(event)
   const app = express().set('trust proxy', 1)
-  const parts = { tokens, accounts: makeStore(), passwords: fastPasswords(), throttle: false as const, timeout: '1m' }
+  const parts = { tokens, accounts: makeStore(), passwords: fastPasswords(), limits: false as const, timeout: '1m' }
   app.use(tokenRouter({ ...parts, onEvent, ...options }))
   app.get('/in', requireBearer({ tokens, onEvent, timeout: '1m' }), (_req, res) => void res.end('in'))
   return { port: (await listen(app)).port, events }

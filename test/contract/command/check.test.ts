@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import express from 'express'
-import { createThrottle, tokenRouter } from 'express-token-endpoint'
+import { createLimits, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { sender } from '../../../src/cli/check/send.js'
@@ -158,8 +158,8 @@ test('a header that no two answers share tells nothing of an account', async () 
 })
 
 test('it makes two failed logins at the account: no budget is spent by it', async () => {
-  const throttle = createThrottle({ limits: { pair: { points: 3, duration: '1h' } } })
-  const { url } = await listen(express().use(tokenRouter({ ...routerParts(), throttle })))
+  const limits = createLimits({ limits: { pair: { points: 3, duration: '1h' } } })
+  const { url } = await listen(express().use(tokenRouter({ ...routerParts(), limits })))
   const { counts } = await checkReport([url, '--email', email], { env })
   expect(counts['fails']).toBe(0)
   expect(counts['holds']).toBeGreaterThan(15)

@@ -28,7 +28,7 @@ function document() {
 }
 
 describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, express) => {
-  const { authOf, createPasswords, createThrottle, jwksRouter, requireBearer, tokenRouter, ...others } =
+  const { authOf, createPasswords, createLimits, jwksRouter, requireBearer, tokenRouter, ...others } =
     await packageOn(express)
   const { createSessions, memorySessions, sessionRouter, SignInRefusal, ...fixtures } = others
   const { countingHasher, fastPasswords, forge, goodParts, makeIssuer, makeStore, signingKey } = fixtures
@@ -93,8 +93,8 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     })
 
     it('429: a spent budget', async () => {
-      const throttle = createThrottle({ limits: { pair: { points: 1, duration: '15m' } } })
-      const port = await start({ throttle })
+      const limits = createLimits({ limits: { pair: { points: 1, duration: '15m' } } })
+      const port = await start({ limits })
       await login(port, WRONG)
       expect((await login(port, WRONG)).status).toBe(429)
     })

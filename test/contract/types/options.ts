@@ -6,8 +6,8 @@ import {
   argon2id,
   type BearerGuard,
   claimsOf,
+  createLimits,
   createLogin,
-  createThrottle,
   createTokenIssuer,
   createTokenVerifier,
   discoverKeys,
@@ -81,8 +81,8 @@ createTokenVerifier({ issuer, keys: { url: 'https://api.example.com' } })
 
 // The routers want what issues, the guard what verifies.
 jwksRouter({ tokens })
-tokenRouter({ tokens, accounts: lookup, throttle: false })
-tokenRouter({ tokens, accounts: store, throttle: createThrottle({ limiter: undefined, limits: undefined }) })
+tokenRouter({ tokens, accounts: lookup, limits: false })
+tokenRouter({ tokens, accounts: store, limits: createLimits({ limiter: undefined, limits: undefined }) })
 requireBearer({ tokens })
 requireBearer({ tokens: verifier, accounts: wholeStore, scope: ['a', 'b'] })
 // @ts-expect-error -- a verifier issues nothing
@@ -91,8 +91,8 @@ tokenRouter({ tokens: verifier, accounts: lookup })
 jwksRouter({ tokens: verifier })
 // @ts-expect-error -- a store without findById, perhaps
 requireBearer({ tokens, accounts: store })
-// @ts-expect-error -- true is not a throttle
-tokenRouter({ tokens, accounts: lookup, throttle: true })
+// @ts-expect-error -- true is not a limits object
+tokenRouter({ tokens, accounts: lookup, limits: true })
 // @ts-expect-error -- a hasher is not passwords
 tokenRouter({ tokens, accounts: lookup, passwords: argon2id() })
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createThrottle, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
+import { createLimits, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { onTestFinished } from 'vitest'
 import { refreshSecrets } from '../../../example-app/data/refresh-secrets.js'
 import { createReports } from '../../../example-app/data/reports.js'
@@ -37,7 +37,7 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
       clock,
       statements: createStatements(db),
       passwords,
-      throttle: createThrottle({ limits: { pair: { points: guesses, duration: '15m' } } }),
+      limits: createLimits({ limits: { pair: { points: guesses, duration: '15m' } } }),
       sessionStore,
       refreshSecrets: refreshSecrets(dataDir),
       page: { folder: FOLDER, reportingUrl: () => reporting.url },

@@ -1,4 +1,4 @@
-import { createThrottle, createTokenIssuer } from 'express-token-endpoint'
+import { createLimits, createTokenIssuer } from 'express-token-endpoint'
 import type { Kysely } from 'kysely'
 import request from 'supertest'
 import { expect, test } from 'vitest'
@@ -26,7 +26,7 @@ async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
     ...parts,
     ...signing,
     statements: createStatements(db),
-    throttle: createThrottle(),
+    limits: createLimits(),
     sessionStore,
     refreshSecrets: ['s'.repeat(32)],
     page: { folder: FOLDER, reportingUrl: () => undefined },

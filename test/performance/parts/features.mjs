@@ -14,7 +14,7 @@ const FEATURES = [
   { path: '/revocation-database', base: '/guard', name: '+ `isRevoked`, in PostgreSQL' },
   { path: '/login', name: 'a login without the hash, `accounts` in PostgreSQL' },
   { path: '/hash', base: '/login', name: '+ the argon2id hash' },
-  { path: '/throttle-redis', base: '/login', name: '+ failed-login limits in Redis instead of memory' },
+  { path: '/limits-redis', base: '/login', name: '+ failed-login limits in Redis instead of memory' },
 ]
 const SLICES = { connections: 16, slice: 250, slices: 4, warmUp: 800 }
 

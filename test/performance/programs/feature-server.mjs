@@ -1,9 +1,9 @@
 // Serves a route for each feature of the guard, and a token endpoint for each feature of a login, on the example's own stores.
 import express from 'express'
 import {
+  createLimits,
   createPasswords,
   createSessions,
-  createThrottle,
   createTokenIssuer,
   requireBearer,
   tokenRouter,
@@ -44,9 +44,9 @@ const GUARDS = {
 const free = { accepts: () => true, verify: () => true, hash: () => '', external: true }
 const withoutHash = createPasswords({ hashers: [free] })
 const LOGINS = {
-  login: { passwords: withoutHash, throttle: createThrottle() },
-  hash: { passwords: createPasswords(), throttle: createThrottle() },
-  'throttle-redis': { passwords: withoutHash, throttle: shared.throttle },
+  login: { passwords: withoutHash, limits: createLimits() },
+  hash: { passwords: createPasswords(), limits: createLimits() },
+  'limits-redis': { passwords: withoutHash, limits: shared.limits },
 }
 
 const app = express().set('trust proxy', 1)

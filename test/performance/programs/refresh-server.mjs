@@ -23,7 +23,7 @@ const free = { accepts: () => true, verify: () => true, hash: () => '', external
 const passwords = createPasswords({ hashers: [free] })
 
 const app = express().set('trust proxy', 1)
-app.use(tokenRouter({ tokens, accounts, passwords, sessions, refresh: 'body', throttle: false, path: '/token' }))
+app.use(tokenRouter({ tokens, accounts, passwords, sessions, refresh: 'body', limits: false, path: '/token' }))
 app.get('/guarded', requireBearer({ tokens, sessions }), respond)
 
 /** Signs every account in. Each refresh token is used once, because a replaced one costs less. */

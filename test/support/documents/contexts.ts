@@ -78,7 +78,7 @@ const SERVER = `${HOST}
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [HOST, 'refuse token-source allow tickets'],
-  [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions own-errors step-up cors mount-parts'],
+  [HOST, 'own-response own-route own-route-express-4 limits-reset sessions own-errors step-up cors mount-parts'],
   [HOST, 'passport refresh'],
   [AUTH, 'guard-mount nest fastify apollo trpc session-or-token'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
@@ -124,7 +124,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         Object.assign(account, { passwordHash, tokensValidAfter: new Date() })
       },
     }
-    export const throttle = library.createThrottle()
+    export const limits = library.createLimits()
     const own = library.createSessions(library.memorySessions())
     export const sessions: library.Sessions = {
       ...own,
@@ -134,7 +134,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       },
     }
     export const auth = library.createAuth({
-      issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts, sessions, throttle,
+      issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts, sessions, limits,
     })
     const sendMail = async (_to: string, link: string) => void mailed.push(link)
     const log = { warn: (_: string) => {} }`,
@@ -380,7 +380,7 @@ const db = { users: { findOne: find } }`,
         return { matchedCount: found.length }
       },
     }`,
-  'redis-throttle': `${STORE}
+  'redis-limits': `${STORE}
     const log = { error: (_: unknown) => {} }`,
   // Routes.
   roles: `${ISSUER_ONLY}
@@ -421,10 +421,10 @@ const db = { users: { findOne: find } }`,
   // Operation.
   'stores-scale-out': `import pg from 'pg'
     export const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '' })`,
-  'serverless-lambda': `import { createPasswords, createThrottle, memoryAccounts } from 'express-token-endpoint'
+  'serverless-lambda': `import { createPasswords, createLimits, memoryAccounts } from 'express-token-endpoint'
     const passwordHash = await createPasswords().hash('secret')
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }])
-    const throttle = createThrottle()`,
+    const limits = createLimits()`,
   'serverless-google': `${HOST}
     import express from 'express'
     const app = express().use(library.tokenRouter({ tokens, accounts }))`,

@@ -355,7 +355,7 @@ describe('a store that maps names to the accounts of a model', () => {
 
   it('gives the model to each function of the host, to the login and to req.user', async () => {
     const seen: unknown[] = []
-    const options = { accounts, passwords: fastPasswords(), throttle: false as const, onEvent() {} }
+    const options = { accounts, passwords: fastPasswords(), limits: false as const, onEvent() {} }
     const auth = createAuth({
       issuer: ISSUER,
       keys: { alg: 'HS256', secret: SECRET },

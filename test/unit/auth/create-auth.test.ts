@@ -5,9 +5,9 @@ import type { Request } from 'express'
 import {
   type AuthOptions,
   createAuth,
+  createLimits,
   createLogin,
   createSessions,
-  createThrottle,
   createTokenIssuer,
   type MemoryAccount,
   memorySessions,
@@ -79,7 +79,7 @@ describe('createAuth', () => {
   })
 
   it('throws a TypeError for an invalid option of its guards before the first guard is made', () => {
-    const given = { issuer: ISSUER, keys: HS256, accounts: () => null, throttle: false } as const
+    const given = { issuer: ISSUER, keys: HS256, accounts: () => null, limits: false } as const
     expectMisuse(() => createAuth({ ...given, scheme: 'two words' }), /scheme/)
   })
 
@@ -114,7 +114,7 @@ describe('createAuth', () => {
     const issued = await auth.tokens.issue({ accountId: 'acc-9' })
     expect(decodePayload(issued.token)).toMatchObject({ sub: 'acc-9', iss: ISSUER })
     expect(await auth.logIn(GOOD)).toMatchObject({ subject: { accountId: alice.id } })
-    expect(auth.throttle).toBe(false)
+    expect(auth.limits).toBe(false)
     expect(await auth.passwords.verify('x', await auth.passwords.hash('x'))).toBe(true)
   })
 
@@ -145,8 +145,8 @@ describe('createAuth', () => {
   })
 
   it('has one set of limits for the router and for logIn', async () => {
-    const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
-    const { auth, post } = await startAuth({ throttle })
+    const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
+    const { auth, post } = await startAuth({ limits })
     await rejectionOf(auth.logIn({ ...GOOD, password: 'wrong' }))
     expect(await post(TOKEN_PATH, GOOD)).toMatchObject({ status: 429 })
   })
@@ -155,8 +155,8 @@ describe('createAuth', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     onTestFinished(() => warned.mockRestore())
     const accounts = () => undefined
-    const { auth } = await startAuth({ accounts, sessions: undefined, throttle: undefined, passwords: undefined })
-    expect(auth.throttle).toHaveProperty('reset')
+    const { auth } = await startAuth({ accounts, sessions: undefined, limits: undefined, passwords: undefined })
+    expect(auth.limits).toHaveProperty('reset')
     expect(auth.passwords).toHaveProperty('load')
     expect(warned).not.toHaveBeenCalled()
     createLogin({ accounts })

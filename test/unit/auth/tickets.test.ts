@@ -20,7 +20,7 @@ async function start(options: Partial<AuthOptions> = {}) {
   const accounts = memoryAccounts([alice])
   const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
   const keys = { alg: 'HS256', secret: SECRET } as const
-  const own = { passwords: fastPasswords(), throttle: false as const, onEvent() {} }
+  const own = { passwords: fastPasswords(), limits: false as const, onEvent() {} }
   const auth = createAuth({ issuer: ISSUER, keys, accounts, sessions, ...own, ...options })
   const app = express()
   app.use(auth.router)

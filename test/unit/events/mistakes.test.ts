@@ -1,4 +1,4 @@
-// Tests events/warnings.ts accounts/mistakes.ts login/default-throttle.ts sessions/mistakes.ts tokens/jwt/issue-token.ts
+// Tests events/warnings.ts accounts/mistakes.ts login/default-limits.ts sessions/mistakes.ts tokens/jwt/issue-token.ts
 
 import express, { type Request } from 'express'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -37,7 +37,7 @@ async function expectSilence(use: (kit: Kit) => unknown) {
 }
 
 const logInWith = async ({ createLogin, passwords }: Kit, account: object | null, times = 1) => {
-  const logIn = createLogin({ accounts: () => account as never, passwords, throttle: false })
+  const logIn = createLogin({ accounts: () => account as never, passwords, limits: false })
   let result: { account: object } | undefined
   for (let i = 0; i < times; i++) result = await logIn(GOOD).catch(() => undefined)
   return result?.account
@@ -112,7 +112,7 @@ describe('scopes of a guard with a comma', () => {
 describe('sessions in one place only', () => {
   const parts = ({ createSessions, memorySessions, tokenRouter, requireBearer, tokens }: Kit) => {
     const sessions = createSessions(memorySessions())
-    const options = { tokens, accounts: () => null, throttle: false as const }
+    const options = { tokens, accounts: () => null, limits: false as const }
     return {
       router: () => tokenRouter({ ...options, sessions }),
       routerWithout: () => tokenRouter(options),
@@ -182,7 +182,7 @@ describe('sessions in one place only', () => {
 it('sessions with refresh beside a router without it are a warning, once', () =>
   expectWarning((kit) => {
     const sessions = kit.createSessions(kit.memorySessions(), { refresh: { secret: kit.SECRET } })
-    kit.tokenRouter({ tokens: kit.tokens, accounts: kit.makeStore(), throttle: false, sessions })
+    kit.tokenRouter({ tokens: kit.tokens, accounts: kit.makeStore(), limits: false, sessions })
   }, /"refresh".*tokenRouter/))
 
 describe('a second object of default limits', () => {
@@ -208,7 +208,7 @@ describe('a second object of default limits', () => {
         for (const path of ['/a', '/b']) tokenRouter({ tokens, accounts: () => null, path })
       },
     ],
-  ])('for %s is a warning, once', (_, mistake) => expectWarning(mistake, /limits.*createThrottle\(\)/))
+  ])('for %s is a warning, once', (_, mistake) => expectWarning(mistake, /limits.*createLimits\(\)/))
 
   it.each<[string, (kit: Kit) => unknown]>([
     [
@@ -219,10 +219,10 @@ describe('a second object of default limits', () => {
       },
     ],
     [
-      'one throttle',
+      'one limits object',
       (kit) => {
-        const [throttle, accounts] = [kit.createThrottle(), () => null]
-        for (const path of ['/a', '/b']) kit.tokenRouter({ tokens: kit.tokens, accounts, throttle, path })
+        const [limits, accounts] = [kit.createLimits(), () => null]
+        for (const path of ['/a', '/b']) kit.tokenRouter({ tokens: kit.tokens, accounts, limits, path })
       },
     ],
     [
@@ -308,7 +308,7 @@ describe('an account', () => {
   it('nine are no warning, and none after a hit', () =>
     expectSilence(async (kit) => {
       await logInWith(kit, null, 9)
-      const logIn = kit.createLogin({ accounts: kit.makeStore(), passwords: kit.passwords, throttle: false })
+      const logIn = kit.createLogin({ accounts: kit.makeStore(), passwords: kit.passwords, limits: false })
       await logIn(GOOD)
       for (let i = 0; i < 20; i++) await logIn({ ...GOOD, email: 'nobody@example.com' }).catch(() => {})
     }))

@@ -98,7 +98,7 @@ describe('the channel of logins, for a step after the password', () => {
   ])('publishes %s without the error of the host', async (_, thrown, error) => {
     const messages = messagesOf('login')
     const beforeSignIn = () => Promise.reject(thrown)
-    const logIn = createLogin({ accounts: makeStore(), passwords: fastPasswords(), throttle: false, beforeSignIn })
+    const logIn = createLogin({ accounts: makeStore(), passwords: fastPasswords(), limits: false, beforeSignIn })
     await rejectionOf(logIn(GOOD))
     expect({ ...messages[4]?.context }).toMatchObject({ error })
     expect(inspect(messages, { depth: 9, showHidden: true })).not.toContain(GOOD.email)

@@ -113,7 +113,7 @@ it('a long token is a warning, once, without the token', () => {
 
 it('sessions with refresh are a warning at a router that gives no refresh tokens', async () => {
   const kit = await packageOn(express)
-  const login = { accounts: kit.makeStore(), passwords: kit.fastPasswords(), throttle: false as const }
+  const login = { accounts: kit.makeStore(), passwords: kit.fastPasswords(), limits: false as const }
   const options = { tokens: kit.makeIssuer(), ...login }
   const sessions = kit.createSessions(kit.memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
   kit.tokenRouter(options)

@@ -22,7 +22,7 @@ async function start(refuse: Refuse) {
   const accounts = makeStore()
   const quiet = { onEvent() {}, refuse }
   const app = express()
-  const own = { passwords: fastPasswords(), throttle: false as const, extraFields: ['code'] }
+  const own = { passwords: fastPasswords(), limits: false as const, extraFields: ['code'] }
   const beforeSignIn = ({ fields }: { fields: Record<string, unknown> }) => {
     if (fields['code'] === 'x') throw new SignInRefusal('wrong_code', { headers: { 'X-Left': '3' } })
   }

@@ -8,9 +8,9 @@ import {
   AuthError,
   type AuthEvent,
   authErrors,
+  createLimits,
   createLogin,
   createPasswords,
-  createThrottle,
   createTokenIssuer,
   type Login,
   requireBearer,
@@ -41,7 +41,7 @@ const WRONG = { ...GOOD, password: 'wrong' }
 const tokens = makeIssuer()
 
 const loginWith = (options: object = {}) =>
-  createLogin({ accounts: makeStore(), passwords: fastPasswords(), throttle: false, ...options })
+  createLogin({ accounts: makeStore(), passwords: fastPasswords(), limits: false, ...options })
 
 describe('a login of the host', () => {
   it('returns the account without its hash, and what issue needs', async () => {
@@ -88,7 +88,7 @@ describe('a login of the host', () => {
 
   it('counts failures by the address: of a request, of the origin, and of all that have none', async () => {
     const limits = { address: { points: 2, duration: '1h' } }
-    const logIn = loginWith({ throttle: createThrottle({ limits }) })
+    const logIn = loginWith({ limits: createLimits({ limits }) })
     const codeOf = async (origin?: Parameters<Login>[1]) =>
       ((await rejectionOf(logIn(WRONG, origin))) as { code: string }).code
     const requestFrom = (ip: string) => ({ ip, headers: {}, socket: undefined }) as never
@@ -215,8 +215,8 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
   const post = (app: ReturnType<typeof appOf>, body: object = GOOD) => request(app).post(TOKEN_PATH).send(body)
 
   it('shares the limits with the function', async () => {
-    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
-    const logIn = loginWith({ throttle })
+    const limits = createLimits({ limits: { account: { points: 2, duration: '1h' } } })
+    const logIn = loginWith({ limits })
     const app = appOf({ logIn })
     await rejectionOf(logIn(WRONG))
     await post(app, WRONG).expect(403)
@@ -226,8 +226,8 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
   })
 
   it('refuses a client whose address has reached its limit, whatever its body holds', async () => {
-    const throttle = createThrottle({ limits: { address: { points: 1, duration: '1h' } } })
-    const app = appOf({ logIn: loginWith({ throttle }) })
+    const limits = createLimits({ limits: { address: { points: 1, duration: '1h' } } })
+    const app = appOf({ logIn: loginWith({ limits }) })
     await post(app, {}).expect(400)
     await post(app, WRONG).expect(403)
     await post(app, {}).expect(429)
@@ -423,7 +423,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       /^tokenRouter: option "accounts" has no effect next to "logIn"\. Pass it to createLogin/,
     ],
     ['passwords', { passwords: fastPasswords() }, /^tokenRouter: option "passwords" has no effect/],
-    ['throttle', { throttle: false }, /^tokenRouter: option "throttle" has no effect/],
+    ['limits', { limits: false }, /^tokenRouter: option "limits" has no effect/],
   ])('%s beside logIn is a TypeError', (_what, options, says) => {
     expectMisuse(() => appOf({ logIn: loginWith(), ...options }), says)
   })
@@ -503,7 +503,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
 
   describe('authErrors', () => {
     it('sends the refusals of routes of the host as the router does', async () => {
-      const logIn = loginWith({ throttle: createThrottle({ limits: { account: { points: 1, duration: '1h' } } }) })
+      const logIn = loginWith({ limits: createLimits({ limits: { account: { points: 1, duration: '1h' } } }) })
       const app = express().use(express.json())
       app.post('/own', (req, res, next) => void logIn(req.body, req).then(({ account }) => res.json(account), next))
       app.get(
@@ -666,7 +666,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       const logIn = loginWith(events)
       const ownGuard = requireBearer({ tokens, ...events })
       const guards = requireBearer({ tokens: { ...tokens, verify: failing }, forwardErrors: true, ...events })
-      const broken = { accounts: failing, passwords: fastPasswords(), throttle: false, ...events } as const
+      const broken = { accounts: failing, passwords: fastPasswords(), limits: false, ...events } as const
       const passport = new Passport().use(new LoginStrategy(broken))
       passport.use(new BearerStrategy({ tokens: { ...tokens, verify: failing }, ...events }))
       const app = express().use('/login', passport.authenticate('login', { session: false }))

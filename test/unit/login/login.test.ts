@@ -3,12 +3,12 @@
 import {
   type AccountStore,
   AuthError,
+  createLimits,
   createPasswords,
-  createThrottle,
+  type Limits,
   type MemoryAccount,
   type Passwords,
   SignInRefusal,
-  type Throttle,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Admission, type Attempt, type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
@@ -42,14 +42,14 @@ const accountOf = ({ email: _, ...account }: MemoryAccount) => account
 interface Parts {
   store?: AccountStore
   passwords?: CustomPasswords
-  throttle?: Throttle | LimitsPort | undefined
+  limits?: Limits | LimitsPort | undefined
   timeout?: number
 }
 
-const withDefaults = ({ store, passwords, throttle, timeout = 60_000 }: Parts): LoginDependencies => ({
+const withDefaults = ({ store, passwords, limits, timeout = 60_000 }: Parts): LoginDependencies => ({
   accounts: store ?? makeStore(),
   passwords: passwordsOf(passwords ?? fastPasswords()),
-  throttle: (throttle as LimitsPort | undefined) ?? NO_LIMITS,
+  limits: (limits as LimitsPort | undefined) ?? NO_LIMITS,
   timeout,
   clock: Date.now,
 })
@@ -110,9 +110,9 @@ async function run({ email = alice.email, password = PASSWORD, client = new Abor
   const { hash, verify } = fastPasswords()
   const slot: PasswordsSlot = noting(calls, { async start() {}, hash, verify, leave() {}, ...changes.slot })
   const passwords = { ...withoutQueue(), reserve: async () => slot, ...changes.passwords }
-  const throttle = { ...NO_LIMITS, attempt: () => attempt }
+  const limits = { ...NO_LIMITS, attempt: () => attempt }
   const failed = vi.fn()
-  const login = createLogin({ store, passwords, throttle, timeout: 250 })
+  const login = createLogin({ store, passwords, limits, timeout: 250 })
   const from = { ...context(failed), signal: client.signal }
   const ended = login({ email, password }, from).catch((error) => error)
   await vi.advanceTimersByTimeAsync(250)
@@ -177,8 +177,8 @@ describe('a login', () => {
     ]),
     ['the hashing thread fails', { slot: { start: reject } }, [...LOOKED_UP, 'start', ...NOT_CHECKED], CHECK_FAILED],
     ['the check throws', { slot: { verify: fail } }, [...CHECKED, ...NOT_CHECKED], CHECK_FAILED],
-    ['counting hangs', { password: '', attempt: { end: never } }, NOT_COUNTED, unavailable('throttle', hung)],
-    ['a failure is not counted', { password: '', attempt: { end: reject } }, NOT_COUNTED, unavailable('throttle')],
+    ['counting hangs', { password: '', attempt: { end: never } }, NOT_COUNTED, unavailable('limits', hung)],
+    ['a failure is not counted', { password: '', attempt: { end: reject } }, NOT_COUNTED, unavailable('limits')],
   ])('ends without more work: %s', async (_, changes, expected, error) => {
     const { outcome, names } = await run(changes)
     expect(outcome).toEqual(error)
@@ -267,8 +267,8 @@ describe('a login', () => {
   })
 
   it('waits in the queue while others fill a limit, and a right login is never refused because of them', async () => {
-    const throttle = createThrottle({ limits: { pair: { points: 2, duration: '1h' } } })
-    const login = createLogin({ passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }), throttle })
+    const limits = createLimits({ limits: { pair: { points: 2, duration: '1h' } } })
+    const login = createLogin({ passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }), limits })
     expect(await Promise.all(Array.from({ length: 40 }, () => login()))).toEqual(Array(40).fill(accountOf(alice)))
   })
 })

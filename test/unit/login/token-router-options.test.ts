@@ -72,7 +72,7 @@ const ISSUERS = '"tokens" must be what createTokenIssuer() returned'
 const STORE = '"accounts" must be'
 const NAMES = '"extraFields" must be an array of the names of members'
 const PASSWORDS = '"passwords" must be what createPasswords() returned'
-const THROTTLE = '"throttle" must be what createThrottle() returned, or false'
+const LIMITS = '"limits" must be what createLimits() returned, or false'
 const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
 
 it.each<[string, unknown, string | RegExp]>([
@@ -107,10 +107,10 @@ it.each<[string, unknown, string | RegExp]>([
   ['passwords', [countingHasher()], PASSWORDS],
   ['passwords', accounts, PASSWORDS],
   ['passwords', null, PASSWORDS],
-  ['throttle', true, THROTTLE],
-  ['throttle', null, THROTTLE],
-  ['throttle', { consume: accounts }, `${THROTTLE}, but is an object. Custom limits are not called any more.`],
-  ['throttle', { limits: {} }, 'Pass the object to createThrottle() first'],
+  ['limits', true, LIMITS],
+  ['limits', null, LIMITS],
+  ['limits', { consume: accounts }, `${LIMITS}, but is an object. Custom limits are not called any more.`],
+  ['limits', { limits: {} }, 'Pass the object to createLimits() first'],
   ['path', '/:id', '"path" must be a path'],
   ['emailInEvents', 1, '"emailInEvents" must be true or false'],
   ['extraFields', 'code', `${NAMES}, like ['code', 'device']`],
@@ -139,6 +139,7 @@ it.each([
   ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
   ['limit', 'bodyLimit'],
   ['login', 'logIn'],
+  ['throttle', 'limits'],
   ['limitKey', 'tenant'],
   ['afterPassword', 'beforeSignIn'],
   ['refreshToken', 'refresh'],

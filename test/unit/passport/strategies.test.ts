@@ -8,9 +8,9 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import {
   AuthError,
   authOf,
+  createLimits,
   createLogin,
   createSessions,
-  createThrottle,
   memorySessions,
   requireBearer,
   tokenRouter,
@@ -296,7 +296,7 @@ describe('BearerStrategy', () => {
 })
 
 describe('LoginStrategy', () => {
-  const options = { accounts, passwords, throttle: false as const }
+  const options = { accounts, passwords, limits: false as const }
   const logIn = (app: Express, body: object = { email: alice.email, password: PASSWORD }) =>
     request(app).post('/').send(body)
 
@@ -341,8 +341,8 @@ describe('LoginStrategy', () => {
   })
 
   it('hands a reached limit and a failing store to the error handler, with Retry-After', async () => {
-    const throttle = createThrottle({ limits: { pair: { points: 1, duration: 60 } } })
-    const app = appOf(new LoginStrategy({ ...options, throttle, onEvent: () => {} }))
+    const limits = createLimits({ limits: { pair: { points: 1, duration: 60 } } })
+    const app = appOf(new LoginStrategy({ ...options, limits, onEvent: () => {} }))
     await logIn(app, { email: alice.email, password: 'wrong' })
     const limited = await logIn(app)
     expect([limited.status, Number(limited.headers['retry-after']) > 0]).toEqual([429, true])
@@ -404,7 +404,7 @@ describe('an unread body', () => {
       new BearerStrategy({ tokens, isRevoked: down, onEvent: () => {} }),
       '"code":"unavailable"',
     ],
-    ['that is too long', 413, new LoginStrategy({ accounts, passwords, throttle: false }), '"code":"body_too_large"'],
+    ['that is too long', 413, new LoginStrategy({ accounts, passwords, limits: false }), '"code":"body_too_large"'],
   ])('%s does not keep the connection open: %i', async (_, status, strategy, body) => {
     const { port } = await listen(appOf(strategy))
     const head = `POST / HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearerOf()}\r\n`
@@ -466,7 +466,7 @@ describe('a custom callback that throws', () => {
     ['BearerStrategy, with a valid token', () => new BearerStrategy({ tokens }), bearerOf()],
     ['BearerStrategy, with an async verify', () => new BearerStrategy({ tokens }, verify), bearerOf()],
     ['BearerStrategy, with a verify that takes time', later, bearerOf()],
-    ['LoginStrategy', () => new LoginStrategy({ accounts, passwords, throttle: false }), undefined],
+    ['LoginStrategy', () => new LoginStrategy({ accounts, passwords, limits: false }), undefined],
   ]
 
   describe.each(EXPRESS)('on %s', (_express, version) => {
@@ -523,7 +523,7 @@ describe('in Nest', () => {
     }
     class Login extends PassportStrategy(LoginStrategy, 'nest-login') {
       constructor() {
-        super({ accounts, passwords, throttle: false })
+        super({ accounts, passwords, limits: false })
       }
       async validate(user: { id: string }) {
         return { validated: user.id }

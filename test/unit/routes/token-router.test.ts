@@ -32,7 +32,7 @@ const CHUNKED = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }
 const typed = (type: string): Sent => ({ headers: { 'Content-Type': type }, body: GOOD_JSON })
 
 describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
-  const { AuthError, authOf, createPasswords, createThrottle, requireBearer, tokenRouter, ...others } =
+  const { AuthError, authOf, createPasswords, createLimits, requireBearer, tokenRouter, ...others } =
     await packageOn(express)
   const { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore } = others
 
@@ -244,10 +244,10 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
   })
 
   it.each<[string, number, Partial<Options>]>([
-    ['createThrottle() unless given', 10, {}],
-    ['of the host’s own limits', 2, { throttle: createThrottle({ limits: { pair: { points: 2, duration: '1h' } } }) }],
-    ['none at all with false', 12, { throttle: false }],
-  ])('throttle: %s: of a dozen wrong passwords %i are checked', async (_what, checked, options) => {
+    ['createLimits() unless given', 10, {}],
+    ['of the host’s own limits', 2, { limits: createLimits({ limits: { pair: { points: 2, duration: '1h' } } }) }],
+    ['none at all with false', 12, { limits: false }],
+  ])('limits: %s: of a dozen wrong passwords %i are checked', async (_what, checked, options) => {
     const port = await serve(options)
     const codes: number[] = []
     for (let i = 0; i < 12; i++) codes.push((await send(port, WRONG)).status)

@@ -48,7 +48,7 @@ function appWithPeer() {
         return { id: 'acc-1', passwordHash: 'any' }
       },
       passwords,
-      throttle: false,
+      limits: false,
       onEvent: () => {
         events++
       },

@@ -2,7 +2,7 @@ import type { Hall } from '../exhibit.js'
 import { CLAIMS } from './claims.js'
 import { CACHE, LOGIC } from './guards.js'
 import { KEYS, REMOTE_KEYS } from './keys.js'
-import { ENUMERATION, LOGIN, THROTTLE } from './logins.js'
+import { ENUMERATION, LIMITS, LOGIN } from './logins.js'
 import { ALGORITHMS, PARSING, UNSIGNED } from './signatures.js'
 
 /** The exhibits by family. */
@@ -17,7 +17,7 @@ export const HALLS: Record<string, Hall> = {
   'Caches and revocation': CACHE,
   Login: LOGIN,
   'User enumeration': ENUMERATION,
-  'Failed-login limits': THROTTLE,
+  'Failed-login limits': LIMITS,
 }
 
 export const EXHIBITS = Object.values(HALLS).flatMap((exhibits) => Object.entries(exhibits))

@@ -223,7 +223,7 @@ const simultaneous = {
 }
 
 /** The eleventh password must not be checked, even if the request looks different. */
-export const THROTTLE: Hall = {
+export const LIMITS: Hall = {
   'CVE-2019-5421': {
     faulty: countedAfterwards,
     attack: guesses(() => login(ALICE, 'guess')),

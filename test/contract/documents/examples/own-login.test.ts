@@ -127,9 +127,9 @@ describe('the recipes', () => {
     expect(changed).toEqual(['acc-1', 'correct horse battery'])
   })
 
-  it('throttle-reset: refuses after five wrong passwords, and lets the user in at once', async () => {
+  it('limits-reset: refuses after five wrong passwords, and lets the user in at once', async () => {
     type Recipe = { logIn: Login; unlock: (account: { id: string; email: string }) => Promise<void> }
-    const { logIn, unlock } = await run<Recipe>('throttle-reset')
+    const { logIn, unlock } = await run<Recipe>('limits-reset')
     const attempt = (password: string) => logIn({ ...GOOD, password }, { address: '192.0.2.1' })
     for (let i = 0; i < 5; i++) await expect(attempt('wrong')).rejects.toMatchObject({ code: 'invalid_credentials' })
     await expect(attempt('secret')).rejects.toMatchObject({ code: 'too_many_attempts' })

@@ -1,12 +1,12 @@
 import express from 'express'
 import {
+  createLimits,
   createPasswords,
-  createThrottle,
   type Limiter,
   type LimiterOptions,
+  type Limits,
   requireBearer,
   sessionRouter,
-  type Throttle,
   tokenRouter,
 } from 'express-token-endpoint'
 import { createPool } from 'mysql2'
@@ -50,7 +50,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('stores-scale-out, with PostgreSQL and 
   const { run } = startExamples(import.meta.url)
 
   async function start(name: string) {
-    const { accounts, sessions, throttle, redis, pool } = await run<{ throttle: Throttle; pool: pg.Pool }>(
+    const { accounts, sessions, limits, redis, pool } = await run<{ limits: Limits; pool: pg.Pool }>(
       'stores-scale-out',
       name,
     )
@@ -62,7 +62,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('stores-scale-out, with PostgreSQL and 
     await redis.ping()
     const tokens = makeIssuer()
     const guard = requireBearer({ tokens, accounts, sessions })
-    const app = express().use(tokenRouter({ tokens, accounts, sessions, throttle }))
+    const app = express().use(tokenRouter({ tokens, accounts, sessions, limits }))
     app.use('/sessions', sessionRouter({ guard, sessions }))
     return app.get('/me', guard, (req, res) => void res.json(req.user))
   }
@@ -103,7 +103,7 @@ describe('the failed-login limits of the page', () => {
         tokens: makeIssuer(),
         accounts: makeStore(),
         passwords: fastPasswords(),
-        throttle: createThrottle({ limiter }),
+        limits: createLimits({ limiter }),
       }),
     )
 

@@ -143,9 +143,9 @@ describe.skipIf(NO_REDIS)('the pages on stores and tokens, with Redis', () => {
     await signOut().expect(401)
   })
 
-  it('redis-throttle: counts failed logins there', async () => {
+  it('redis-limits: counts failed logins there', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url
-    const { app, redis } = await run('redis-throttle')
+    const { app, redis } = await run('redis-limits')
     onTestFinished(() => redis.disconnect())
     // On a busy machine Redis can take too long to connect. The limits then work without it.
     await redis.ping()

@@ -81,7 +81,7 @@ it.each([
   'tokenRouter createLogin LoginStrategy authErrors createSessions sessionRouter sessionStoreContract createPasswords argon2id',
   'bcrypt pbkdf2 scrypt firebaseScrypt discoverKeys createTokenIssuer createTokenVerifier',
   'createCodes codeStoreContract',
-  'jwksRouter remoteKeys requireBearer closeWhenEnded createThrottle openApiDocument createTestIssuer',
+  'jwksRouter remoteKeys requireBearer closeWhenEnded createLimits openApiDocument createTestIssuer',
 ])('a message names the page that describes the function: %s', (names) => {
   const pageOf = (name: string) =>
     errorOf(`${name as Subject}: option "a" is missing`).message.replace(/^.*See express-token-endpoint\//, '')

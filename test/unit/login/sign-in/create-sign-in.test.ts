@@ -35,7 +35,7 @@ function create(account: MemoryAccount = alice, options: Partial<SignInOptions> 
   const accounts = { findByEmail: find, findById: find }
   const tokens = makeIssuer({ clock })
   const sessions = createSessions(memorySessions(), { clock })
-  const logIn = createLogin({ accounts, passwords: fastPasswords(), throttle: false, clock })
+  const logIn = createLogin({ accounts, passwords: fastPasswords(), limits: false, clock })
   const signIn = createSignIn({ tokens, sessions, accounts, ...options })
   return { clock, row, find, accounts, tokens, sessions, logIn, signIn }
 }
@@ -221,7 +221,7 @@ describe('signIn', () => {
 
 it('a sign-in by LoginStrategy that overtakes a password change leaves no session', async () => {
   const { accounts, row, sessions, signIn } = create()
-  const passport = new Passport().use(new LoginStrategy({ accounts, passwords: fastPasswords(), throttle: false }))
+  const passport = new Passport().use(new LoginStrategy({ accounts, passwords: fastPasswords(), limits: false }))
   const app = express()
   app.post('/', passport.authenticate('login', { session: false }), (req, res, next) => {
     const { subject } = req.authInfo as { subject: TokenSubject }

@@ -136,7 +136,7 @@ describe('a sign-in with sessions', () => {
 })
 
 describe('the subject of a login', () => {
-  const result = async () => createLogin({ accounts: () => alice, passwords: fastPasswords(), throttle: false })(GOOD)
+  const result = async () => createLogin({ accounts: () => alice, passwords: fastPasswords(), limits: false })(GOOD)
 
   it('shows neither the password nor the hash, however it is printed, copied or sent', async () => {
     const { account, subject } = await result()
@@ -157,7 +157,7 @@ describe('the subject of a login', () => {
     ],
   ])('confirms the sign-in of a function around the login that %s', async (_how, change) => {
     const { login } = await start({ find: () => CHANGED })
-    const inner = createLogin({ ...login, throttle: false })
+    const inner = createLogin({ ...login, limits: false })
     const logIn: Login = async (...call) => change(await inner(...call))
     const { logIn: send, sessions } = await start({ router: { accounts: undefined, passwords: undefined, logIn } })
     expectForbidden(await send())

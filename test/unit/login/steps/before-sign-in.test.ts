@@ -7,9 +7,9 @@ import {
   type AuthEvent,
   authErrors,
   type BeforeSignIn,
+  createLimits,
   createLogin,
   createSessions,
-  createThrottle,
   memoryAccounts,
   memorySessions,
   SignInRefusal,
@@ -55,7 +55,7 @@ async function start(options: Partial<TokenRouterOptions<typeof alice>> = {}, on
   }
   const app = express()
   const onEvent = (event: AuthEvent) => void events.push(event)
-  const own = options.logIn ? {} : { accounts, passwords: fastPasswords(), throttle: false as const }
+  const own = options.logIn ? {} : { accounts, passwords: fastPasswords(), limits: false as const }
   app.use(tokenRouter<typeof alice>({ tokens: makeIssuer(), ...own, onEvent, ...options }))
   if (onError) app.use(onError)
   const send = client((await listen(app)).port)
@@ -98,8 +98,8 @@ describe('a sign-in with a step after the password', () => {
   })
 
   it('counts a wrong code as a failed login, so that nobody can guess codes, and a missing one not', async () => {
-    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
-    const { post } = await start({ throttle, extraFields, beforeSignIn: asCode })
+    const limits = createLimits({ limits: { account: { points: 2, duration: '1h' } } })
+    const { post } = await start({ limits, extraFields, beforeSignIn: asCode })
     for (let times = 0; times < 5; times++) expect(await post(GOOD)).toMatchObject({ status: 403 })
     for (const code of ['1', '2']) expect(await post({ ...GOOD, code })).toMatchObject({ status: 403 })
     for (const body of [{ ...GOOD, code: '123456' }, GOOD, { ...GOOD, password: 'wrong' }]) {
@@ -119,10 +119,10 @@ describe('a sign-in with a step after the password', () => {
   })
 
   it('counts a wrong code also when its refusal was changed to one that cannot be sent', async () => {
-    const throttle = createThrottle({ limits: { account: { points: 2, duration: '1h' } } })
+    const limits = createLimits({ limits: { account: { points: 2, duration: '1h' } } })
     const beforeSignIn = () =>
       Promise.reject(Object.assign(new SignInRefusal('wrong_code', { countAsFailure: true }), { message: '' }))
-    const { post } = await start({ throttle, beforeSignIn })
+    const { post } = await start({ limits, beforeSignIn })
     for (let times = 0; times < 2; times++) expectUnavailable(await post(GOOD))
     expect(await post(GOOD)).toMatchObject({ status: 429 })
   })
@@ -443,7 +443,7 @@ describe('the terms of a sign-in', () => {
 
   it('stay after a refresh when a function around the login has narrowed them', async () => {
     const accounts = memoryAccounts([alice])
-    const own = createLogin({ accounts, passwords: fastPasswords(), throttle: false })
+    const own = createLogin({ accounts, passwords: fastPasswords(), limits: false })
     const logIn: typeof own = async (credentials, from) => {
       const { account, subject } = await own(credentials, from)
       return { account, subject: { ...subject, scopes: [], claims: { org: 7 } } }
@@ -600,7 +600,7 @@ describe('createLogin with a step after the password', () => {
     createLogin<typeof alice>({
       accounts: () => alice,
       passwords: fastPasswords(),
-      throttle: false,
+      limits: false,
       extraFields: ['code'],
       beforeSignIn,
     })
@@ -624,7 +624,7 @@ describe('createLogin with a step after the password', () => {
     const logIn = createLogin<typeof alice>({
       accounts: () => alice,
       passwords: fastPasswords(),
-      throttle: false,
+      limits: false,
       onEvent,
       beforeSignIn: asCode as never,
     })

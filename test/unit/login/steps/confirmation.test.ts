@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { AuthError, createPasswords, createThrottle, type MemoryAccount } from 'express-token-endpoint'
+import { AuthError, createLimits, createPasswords, type MemoryAccount } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import type { LimitsPort } from '../../../../src/limits/attempt.js'
 import { logIn as logInWith } from '../../../../src/login/login.js'
@@ -35,7 +35,7 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
     }),
   }
   const passwords = createPasswords({ hashers: [hasher, old], concurrency: 1, queue: 0 })
-  const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
+  const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
   const source = { network: '192.0.2.1', connection: undefined }
   const signal = new AbortController().signal
   const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
@@ -43,7 +43,7 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   const dependencies = {
     accounts: store,
     passwords,
-    throttle: throttle as unknown as LimitsPort,
+    limits: limits as unknown as LimitsPort,
     timeout: 60_000,
     clock,
     ...parts,

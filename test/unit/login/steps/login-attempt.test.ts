@@ -33,7 +33,7 @@ describe('the attempt of a login whose "beforeSignIn" takes longer than the time
     expect(end.mock.calls).toEqual([[outcome]])
   })
 
-  it('counts as no failed login when it then lets the account in, and an error of the throttle does not end the process', async () => {
+  it('counts as no failed login when it then lets the account in, and an error of the limits does not end the process', async () => {
     const unhandled = fatalErrors()
     const { end, step } = await late(vi.fn(() => Promise.reject(new Error('down'))))
     step.resolve()

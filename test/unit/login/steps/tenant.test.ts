@@ -1,4 +1,4 @@
-import { type AuthError, type AuthEvent, createLogin, createThrottle, type LoginOptions } from 'express-token-endpoint'
+import { type AuthError, type AuthEvent, createLimits, createLogin, type LoginOptions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { ACCOUNTS, fastPasswords } from '../../../support/fixtures.js'
@@ -9,7 +9,7 @@ const { alice } = ACCOUNTS
 describe('the option tenant', () => {
   function make(
     tenant: LoginOptions['tenant'],
-    throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } }),
+    limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } }),
   ) {
     const events: AuthEvent[] = []
     const tenants: unknown[] = []
@@ -21,7 +21,7 @@ describe('the option tenant', () => {
       passwords: fastPasswords(),
       extraFields: ['tenant'],
       tenant,
-      throttle,
+      limits,
       onEvent: (event) => void events.push(event),
     })
     return { logIn, events, tenants }
@@ -32,16 +32,16 @@ describe('the option tenant', () => {
     ['one address', GOOD.email],
     ['two spellings', 'a.lice@example.com'],
   ])('counts the accounts of each tenant apart, and lifts the limits of one: %s', async (_, other) => {
-    const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
-    const { logIn } = make(({ fields }) => String(fields['tenant']), throttle)
+    const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
+    const { logIn } = make(({ fields }) => String(fields['tenant']), limits)
     const north = { ...GOOD, tenant: 'north' }
     const refused = other === GOOD.email ? 'too_many_attempts' : 'invalid_credentials'
     expect(await codeOf(logIn({ ...north, password: 'x' }))).toBe('invalid_credentials')
     expect(await codeOf(logIn({ ...north, email: other }))).toBe(refused)
     expect(await logIn({ ...GOOD, tenant: 'south' })).toMatchObject({ subject: { accountId: alice.id } })
-    for (const tenant of [undefined, 'south']) await throttle.reset({ id: alice.id, email: other, tenant })
+    for (const tenant of [undefined, 'south']) await limits.reset({ id: alice.id, email: other, tenant })
     expect(await codeOf(logIn(north))).toBe('too_many_attempts')
-    await throttle.reset({ id: alice.id, email: GOOD.email, tenant: 'north' })
+    await limits.reset({ id: alice.id, email: GOOD.email, tenant: 'north' })
     expect(await logIn(north)).toBeDefined()
   })
 

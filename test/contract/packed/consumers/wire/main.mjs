@@ -2,9 +2,9 @@ import { createServer } from 'node:http'
 import express from 'express'
 import {
   authOf,
+  createLimits,
   createPasswords,
   createSessions,
-  createThrottle,
   createTokenIssuer,
   createTokenVerifier,
   jwksRouter,
@@ -31,13 +31,13 @@ const whoIsThere = (req, res) => {
   res.json({ account: req.auth?.accountId ?? null })
 }
 
-const throttle = createThrottle({ limits: { pair: { points: 1000, duration: '1m' } } })
+const limits = createLimits({ limits: { pair: { points: 1000, duration: '1m' } } })
 
 const app = express()
-app.use(tokenRouter({ tokens, accounts, passwords, onEvent, throttle }))
+app.use(tokenRouter({ tokens, accounts, passwords, onEvent, limits }))
 const sessions = createSessions(memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
 const refresh = (req) => req.get('x-mode')
-app.use(tokenRouter({ tokens, accounts, passwords, throttle, sessions, refresh, path: '/signed-in' }))
+app.use(tokenRouter({ tokens, accounts, passwords, limits, sessions, refresh, path: '/signed-in' }))
 app.use(jwksRouter({ tokens }))
 app.get('/me', requireBearer({ tokens }), (req, res) => {
   res.json({ account: authOf(req).accountId })

@@ -1,6 +1,6 @@
 // Tests limits/{attempt,limit}.ts
 
-import { createThrottle, type Limiter, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
+import { createLimits, type Limiter, type LimiterOptions, type LimitsOptions } from 'express-token-endpoint'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
@@ -16,7 +16,7 @@ const ALICE = ['alice@example.com', '192.0.2.1', silent] as const
 
 /** Makes guesses one after the other, which fail. Returns the number of allowed guesses. */
 async function guesses(
-  throttle: ReturnType<typeof createThrottle>,
+  limits: ReturnType<typeof createLimits>,
   count: number,
   email: (i: number) => string = () => ALICE[0],
   address: (i: number) => string = () => ALICE[1],
@@ -24,7 +24,7 @@ async function guesses(
   let through = 0
   for (let i = 0; i < count; i++) {
     try {
-      await (await throttle.consume(email(i), address(i), silent)).end('failed')
+      await (await limits.consume(email(i), address(i), silent)).end('failed')
       through++
     } catch (error) {
       expect(error).toMatchObject({ code: 'too_many_attempts', status: 429 })
@@ -34,10 +34,10 @@ async function guesses(
 }
 
 /** The limits as a login calls them. */
-const portOf = (throttle: ReturnType<typeof createThrottle>) => throttle as unknown as LimitsPort
+const portOf = (limits: ReturnType<typeof createLimits>) => limits as unknown as LimitsPort
 /** Creates an attempt, which has not begun. */
-const attemptOf = (throttle: ReturnType<typeof createThrottle>, email: string = ALICE[0], address: string = ALICE[1]) =>
-  portOf(throttle).attempt({ email, address }, silent)
+const attemptOf = (limits: ReturnType<typeof createLimits>, email: string = ALICE[0], address: string = ALICE[1]) =>
+  portOf(limits).attempt({ email, address }, silent)
 
 const userOf = (i: number) => `user${i}@example.com`
 const bob = () => 'bob@example.com'
@@ -53,44 +53,44 @@ afterEach(() => {
 
 describe('the limits, by default', () => {
   it('let 10 failures through in 15 minutes, which begin with the first of them', async () => {
-    const throttle = createThrottle()
-    expect(await guesses(throttle, 5)).toBe(5)
+    const limits = createLimits()
+    expect(await guesses(limits, 5)).toBe(5)
     vi.advanceTimersByTime(14 * MINUTE)
-    expect(await guesses(throttle, 20)).toBe(5)
-    await expect(throttle.consume(...ALICE)).rejects.toMatchObject({ limit: 'pair', headers: { 'Retry-After': '60' } })
+    expect(await guesses(limits, 20)).toBe(5)
+    await expect(limits.consume(...ALICE)).rejects.toMatchObject({ limit: 'pair', headers: { 'Retry-After': '60' } })
     vi.advanceTimersByTime(MINUTE - 1)
-    expect(await guesses(throttle, 1)).toBe(0)
+    expect(await guesses(limits, 1)).toBe(0)
     vi.advanceTimersByTime(2)
-    expect(await guesses(throttle, 200)).toBe(10)
+    expect(await guesses(limits, 200)).toBe(10)
   })
 
   it.each([
     ['from one address, whatever the account', 'address', userOf, undefined],
     ['for one account, whatever the address', 'account', undefined, addressOf],
   ] as const)('let 100 failures through in an hour %s', async (_, limit, email, address) => {
-    const throttle = createThrottle()
-    expect(await guesses(throttle, 300, email, address)).toBe(100)
+    const limits = createLimits()
+    expect(await guesses(limits, 300, email, address)).toBe(100)
     const refusal = { limit, headers: { 'Retry-After': '3600' } }
-    await expect(throttle.consume(email?.(500) ?? ALICE[0], address?.(500) ?? ALICE[1], silent)).rejects.toMatchObject(
+    await expect(limits.consume(email?.(500) ?? ALICE[0], address?.(500) ?? ALICE[1], silent)).rejects.toMatchObject(
       refusal,
     )
-    expect(await guesses(throttle, 1, bob, () => '203.0.113.7')).toBe(1)
+    expect(await guesses(limits, 1, bob, () => '203.0.113.7')).toBe(1)
     vi.advanceTimersByTime(60 * MINUTE + 1)
-    expect(await guesses(throttle, 1, email, address)).toBe(1)
+    expect(await guesses(limits, 1, email, address)).toBe(1)
   })
 
   it('do not let one address lock the owner of an account out from another', async () => {
-    const throttle = createThrottle()
+    const limits = createLimits()
     for (let hour = 0; hour < 4; hour++) {
-      await guesses(throttle, 10_000 / 4)
-      expect(await guesses(throttle, 1, undefined, () => '203.0.113.7')).toBe(1)
+      await guesses(limits, 10_000 / 4)
+      expect(await guesses(limits, 1, undefined, () => '203.0.113.7')).toBe(1)
       vi.advanceTimersByTime(15 * MINUTE)
     }
   })
 
   it('count guesses made all at once', async () => {
-    const throttle = createThrottle()
-    const begin = () => throttle.consume(...ALICE)
+    const limits = createLimits()
+    const begin = () => limits.consume(...ALICE)
     const results = await Promise.allSettled(Array.from({ length: 500 }, begin))
     const spent = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(spent).toHaveLength(10)
@@ -100,43 +100,43 @@ describe('the limits, by default', () => {
       await attempt.end('failed')
     }
     spent[0]?.end('succeeded')
-    expect(await guesses(throttle, 200)).toBe(1)
+    expect(await guesses(limits, 200)).toBe(1)
   })
 
   it('end an attempt once, however often it is given back or fails', async () => {
-    const throttle = createThrottle()
-    const [right, wrong, pending] = await Promise.all([1, 2, 3].map(() => throttle.consume(...ALICE)))
+    const limits = createLimits()
+    const [right, wrong, pending] = await Promise.all([1, 2, 3].map(() => limits.consume(...ALICE)))
     for (let i = 0; i < 50; i++) {
       right?.end('succeeded')
       await right?.end('failed')
       await wrong?.end('failed')
       wrong?.end('succeeded')
     }
-    expect(await guesses(throttle, 8)).toBe(8)
-    await expect(throttle.consume(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
+    expect(await guesses(limits, 8)).toBe(8)
+    await expect(limits.consume(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
     // A queue may ask a login too late.
-    const late = attemptOf(throttle, ALICE[0], '192.0.2.2')
+    const late = attemptOf(limits, ALICE[0], '192.0.2.2')
     late.end('succeeded')
     expect(late.begin()).toBe(false)
     pending?.end('succeeded')
-    expect(await guesses(throttle, 200)).toBe(1)
+    expect(await guesses(limits, 200)).toBe(1)
   })
 
   it('count an attempt that begins twice as one', async () => {
-    const throttle = createThrottle()
-    const one = attemptOf(throttle)
+    const limits = createLimits()
+    const one = attemptOf(limits)
     expect([one.begin(), one.begin()]).toEqual([true, true])
     one.end('succeeded')
-    expect(await guesses(throttle, 200)).toBe(10)
+    expect(await guesses(limits, 200)).toBe(10)
   })
 
   it.each([-24, 24])('do not mind a wall clock that is set by %i hours', async (hours) => {
-    const throttle = createThrottle()
-    expect(await guesses(throttle, 20)).toBe(10)
+    const limits = createLimits()
+    expect(await guesses(limits, 20)).toBe(10)
     vi.setSystemTime(Date.now() + hours * 60 * MINUTE)
-    expect(await guesses(throttle, 20)).toBe(0)
+    expect(await guesses(limits, 20)).toBe(0)
     vi.advanceTimersByTime(15 * MINUTE + 1)
-    expect(await guesses(throttle, 20)).toBe(10)
+    expect(await guesses(limits, 20)).toBe(10)
   })
 })
 
@@ -145,15 +145,15 @@ describe('a check before the attempt', () => {
   const OFF = { address: false, pair: false, account: false } as const
 
   it.each(['address', 'pair', 'account'] as const)('refuses what is known to be used up: %s', async (limit) => {
-    const throttle = createThrottle({ limits: { ...OFF, [limit]: ONE } })
+    const limits = createLimits({ limits: { ...OFF, [limit]: ONE } })
     // A name that counts as an empty one locks no address out.
     const name = ' \u200b'
-    const check = async () => attemptOf(throttle, name).check()
+    const check = async () => attemptOf(limits, name).check()
     await check()
-    expect(await guesses(throttle, 1, () => name)).toBe(1)
+    expect(await guesses(limits, 1, () => name)).toBe(1)
     const refusal = { code: 'too_many_attempts', status: 429, limit, headers: { 'Retry-After': '3600' } }
     await expect(check()).rejects.toMatchObject(refusal)
-    const checkAddress = () => portOf(throttle).checkAddress('192.0.2.1')
+    const checkAddress = () => portOf(limits).checkAddress('192.0.2.1')
     if (limit === 'address') expect(checkAddress).toThrow(expect.objectContaining(refusal))
     else expect(checkAddress).not.toThrow()
     vi.advanceTimersByTime(60 * MINUTE + 1)
@@ -161,9 +161,9 @@ describe('a check before the attempt', () => {
   })
 
   it('counts no attempt', async () => {
-    const throttle = createThrottle()
-    for (let i = 0; i < 200; i++) await attemptOf(throttle).check()
-    expect(await guesses(throttle, 200)).toBe(10)
+    const limits = createLimits()
+    for (let i = 0; i < 200; i++) await attemptOf(limits).check()
+    expect(await guesses(limits, 200)).toBe(10)
   })
 })
 
@@ -171,92 +171,92 @@ describe('attempts that end without a failure', () => {
   it.each(['succeeded', 'not_checked', 'disconnected'] as const)(
     'push no failure out of memory: %s',
     async (outcome) => {
-      const throttle = createThrottle({ limits: { address: { points: 1_000_000, duration: '1h' } } })
-      expect(await guesses(throttle, 10)).toBe(10)
+      const limits = createLimits({ limits: { address: { points: 1_000_000, duration: '1h' } } })
+      expect(await guesses(limits, 10)).toBe(10)
       for (let i = 0; i < 60_001; i++) {
         if (i % 200 === 199) vi.advanceTimersByTime(1001)
-        ;(await throttle.consume(`user${i}@example.com`, '192.0.2.2', silent)).end(outcome)
+        ;(await limits.consume(`user${i}@example.com`, '192.0.2.2', silent)).end(outcome)
       }
-      expect(await guesses(throttle, 1)).toBe(0)
+      expect(await guesses(limits, 1)).toBe(0)
     },
   )
 
   it('are no failures, also when their client has disconnected', async () => {
     const once = { points: 1, duration: '1h' }
-    const throttle = createThrottle({ limits: { address: once, pair: once, account: once } })
-    for (let i = 0; i < 3; i++) (await throttle.consume(...ALICE)).end('disconnected')
-    expect(await guesses(throttle, 2)).toBe(1)
+    const limits = createLimits({ limits: { address: once, pair: once, account: once } })
+    for (let i = 0; i < 3; i++) (await limits.consume(...ALICE)).end('disconnected')
+    expect(await guesses(limits, 2)).toBe(1)
   })
 
   it('refuse their network for the rest of a second after 200 disconnects', async () => {
-    const throttle = createThrottle()
+    const limits = createLimits()
     const overloaded = expect.objectContaining({ code: 'overloaded', headers: { 'Retry-After': '1' } })
-    const disconnect = async (email: string) => (await throttle.consume(email, '192.0.2.1', silent)).end('disconnected')
+    const disconnect = async (email: string) => (await limits.consume(email, '192.0.2.1', silent)).end('disconnected')
     for (let i = 0; i < 200; i++) await disconnect(`user${i}@example.com`)
     await expect(disconnect('user200@example.com')).rejects.toEqual(overloaded)
-    expect(() => portOf(throttle).checkAddress('192.0.2.1')).toThrow(overloaded)
-    expect(() => portOf(throttle).checkAddress('192.0.2.2')).not.toThrow()
+    expect(() => portOf(limits).checkAddress('192.0.2.1')).toThrow(overloaded)
+    expect(() => portOf(limits).checkAddress('192.0.2.2')).not.toThrow()
     vi.advanceTimersByTime(1001)
-    expect(() => portOf(throttle).checkAddress('192.0.2.1')).not.toThrow()
-    expect(await guesses(throttle, 20)).toBe(10)
+    expect(() => portOf(limits).checkAddress('192.0.2.1')).not.toThrow()
+    expect(await guesses(limits, 20)).toBe(10)
   })
 
   it('count as one disconnect, however often they are given back, and as none before they begin', async () => {
-    const throttle = createThrottle()
+    const limits = createLimits()
     for (let i = 0; i < 199; i++) {
-      const spent = await throttle.consume(...ALICE)
+      const spent = await limits.consume(...ALICE)
       for (let twice = 0; twice < 2; twice++) spent.end('disconnected')
-      attemptOf(throttle).end('disconnected')
+      attemptOf(limits).end('disconnected')
     }
-    expect(() => portOf(throttle).checkAddress('192.0.2.1')).not.toThrow()
+    expect(() => portOf(limits).checkAddress('192.0.2.1')).not.toThrow()
   })
 
   it('begin no window, and leave the next one as it is', async () => {
-    const throttle = createThrottle({ limits: { pair: { points: 10, duration: 2 }, address: false, account: false } })
-    const old = await Promise.all(Array.from({ length: 10 }, () => throttle.consume(...ALICE)))
+    const limits = createLimits({ limits: { pair: { points: 10, duration: 2 }, address: false, account: false } })
+    const old = await Promise.all(Array.from({ length: 10 }, () => limits.consume(...ALICE)))
     vi.advanceTimersByTime(1999)
     for (const spent of old.slice(0, 4)) spent.end('succeeded')
-    expect(await guesses(throttle, 4)).toBe(4)
-    await expect(throttle.consume(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
+    expect(await guesses(limits, 4)).toBe(4)
+    await expect(limits.consume(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
     vi.advanceTimersByTime(1999)
     for (const spent of old) spent.end('succeeded')
-    expect(await guesses(throttle, 20)).toBe(6)
+    expect(await guesses(limits, 20)).toBe(6)
     vi.advanceTimersByTime(2)
-    expect(await guesses(throttle, 20)).toBe(10)
+    expect(await guesses(limits, 20)).toBe(10)
   })
 
   it('are refused in one limit without being under way in another', async () => {
-    const throttle = createThrottle({ limits: { account: { points: 1, duration: '1h' } } })
-    const held = await throttle.consume(ALICE[0], '192.0.2.2', silent)
-    for (let i = 0; i < 20; i++) expect(attemptOf(throttle).begin()).toBe(false)
+    const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
+    const held = await limits.consume(ALICE[0], '192.0.2.2', silent)
+    for (let i = 0; i < 20; i++) expect(attemptOf(limits).begin()).toBe(false)
     held.end('succeeded')
-    expect(await guesses(throttle, 1)).toBe(1)
-    await expect(throttle.consume(...ALICE)).rejects.toMatchObject({ limit: 'account' })
+    expect(await guesses(limits, 1)).toBe(1)
+    await expect(limits.consume(...ALICE)).rejects.toMatchObject({ limit: 'account' })
   })
 })
 
 describe('limits that are set', () => {
   it('are kept, and those that are false are left out', async () => {
-    const throttle = createThrottle({
+    const limits = createLimits({
       limits: { pair: { points: 3, duration: '10s' }, address: false, account: { points: 5, duration: 20 } },
     })
-    expect(await guesses(throttle, 10)).toBe(3)
-    expect(await guesses(throttle, 10, undefined, addressOf)).toBe(2)
-    expect(await guesses(throttle, 500, userOf)).toBe(500)
+    expect(await guesses(limits, 10)).toBe(3)
+    expect(await guesses(limits, 10, undefined, addressOf)).toBe(2)
+    expect(await guesses(limits, 500, userOf)).toBe(500)
   })
 
   const oneOf = (limit: string, size: object) => ({ limits: { [limit]: size } })
   it.each<[string, unknown, string]>([
-    ['the name "budget"', { budget: {} }, 'createThrottle: unknown option "budget". Did you mean "limits"?'],
-    ['the name "budgets"', { budgets: {} }, 'createThrottle: unknown option "budgets". Did you mean "limits"?'],
-    ['a limit as an option', { pair: {} }, 'createThrottle: unknown option "pair". Did you mean "limits"?'],
+    ['the name "budget"', { budget: {} }, 'createLimits: unknown option "budget". Did you mean "limits"?'],
+    ['the name "budgets"', { budgets: {} }, 'createLimits: unknown option "budgets". Did you mean "limits"?'],
+    ['a limit as an option', { pair: {} }, 'createLimits: unknown option "pair". Did you mean "limits"?'],
     ...['points', 'max', 'maxAttempts', 'windowMs', 'duration'].map((name): [string, object, string] => [
       `the option "${name}" of other packages`,
       { [name]: 5 },
-      `createThrottle: unknown option "${name}". Pass limits: { pair: { points: 10, duration: '15m' } }`,
+      `createLimits: unknown option "${name}". Pass limits: { pair: { points: 10, duration: '15m' } }`,
     ]),
-    ['the name "store"', { store: silent }, 'createThrottle: unknown option "store". Did you mean "limiter"?'],
-    ['"ip"', oneOf('ip', {}), 'createThrottle: option "limits": unknown option "ip". Did you mean "address"?'],
+    ['the name "store"', { store: silent }, 'createLimits: unknown option "store". Did you mean "limiter"?'],
+    ['"ip"', oneOf('ip', {}), 'createLimits: option "limits": unknown option "ip". Did you mean "address"?'],
     ['"email"', oneOf('email', {}), 'unknown option "email". Did you mean "account"?'],
     ['"user"', oneOf('user', {}), 'unknown option "user". Did you mean "account"?'],
     [
@@ -265,7 +265,7 @@ describe('limits that are set', () => {
       'unknown option "spraying". Remove it, because no limit compares passwords',
     ],
     ['true', { limits: { pair: true } }, 'option "pair" must be { points, duration } or false'],
-    ['no points', oneOf('pair', { duration: 1 }), 'createThrottle: option "limits.pair": option "points" must be'],
+    ['no points', oneOf('pair', { duration: 1 }), 'createLimits: option "limits.pair": option "points" must be'],
     ['no points for an address', oneOf('address', { duration: 1 }), '"limits.address": option "points" must be'],
     ['no points for an account', oneOf('account', { duration: 1 }), '"limits.account": option "points" must be'],
     [
@@ -281,7 +281,7 @@ describe('limits that are set', () => {
       'It has "consume", "get" and "delete"',
     ]),
   ])('are a TypeError that names the mistake: %s', (_, options, message) => {
-    expectMisuse(() => createThrottle(options as ThrottleOptions), message)
+    expectMisuse(() => createLimits(options as LimitsOptions), message)
   })
 })
 
@@ -346,16 +346,16 @@ describe('a shared store', () => {
   const settle = () => vi.advanceTimersByTimeAsync(0)
 
   /** Creates a store and two processes that count in it. */
-  function twoProcesses(limits: ThrottleOptions['limits'] = PAIR) {
+  function twoProcesses(limits: LimitsOptions['limits'] = PAIR) {
     const store = sharedStore()
-    const processOn = () => createThrottle({ limiter: store.limiter, limits })
+    const processOn = () => createLimits({ limiter: store.limiter, limits })
     return { store, one: processOn(), two: processOn() }
   }
 
   it('is given the options of a limiter for each budget', () => {
     const store = sharedStore()
-    createThrottle({ limiter: store.limiter })
-    createThrottle({ limiter: store.limiter, limits: { ...PAIR, pair: { points: 3, duration: '1500 ms' } } })
+    createLimits({ limiter: store.limiter })
+    createLimits({ limiter: store.limiter, limits: { ...PAIR, pair: { points: 3, duration: '1500 ms' } } })
     expect(store.made).toEqual([
       { keyPrefix: 'login-address', points: 100, duration: 3600 },
       { keyPrefix: 'login-pair', points: 10, duration: 900 },
@@ -369,7 +369,7 @@ describe('a shared store', () => {
     const all = Array.from({ length: count }, (_, i) => consume(i))
     return (await Promise.allSettled(all)).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   }
-  const one = createThrottle()
+  const one = createLimits()
 
   it('counts each failure once, at the key of the address and at that of the account', async () => {
     const { store, one, two } = twoProcesses()
@@ -522,7 +522,7 @@ describe('a shared store', () => {
       ...store.limiter(options),
       consume: () => Promise.reject(new Error('read only')),
     })
-    const other = createThrottle({ limiter, limits: PAIR })
+    const other = createLimits({ limiter, limits: PAIR })
     expect(await guesses(other, 1, bob)).toBe(1)
     expect(await guesses(other, 1)).toBe(0)
   })
@@ -560,7 +560,7 @@ describe('a shared store', () => {
     await first
     await one.consume(...ALICE)
     expect(performance.now() - before).toBe(40)
-    expect(failed.mock.calls).toEqual([[new Error('throttle: the store did not respond for 40 ms')]])
+    expect(failed.mock.calls).toEqual([[new Error('limits: the store did not respond for 40 ms')]])
   })
 
   it('that answers some is waited for, also by those whose answer is late', async () => {
@@ -611,16 +611,16 @@ describe('a shared store', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  /** Creates a throttle with one limit, whose limiter responds when the test lets it. */
+  /** Creates limits with one limit, whose limiter responds when the test lets it. */
   function answering() {
     const answers: ((value: unknown) => void)[] = []
     const get = () => new Promise((resolve) => answers.push(resolve))
     const limiter = () => ({ get, consume: get, delete: get })
-    const throttle = createThrottle({ limiter, limits: { ...PAIR, pair: false, account: PAIR.pair } })
+    const limits = createLimits({ limiter, limits: { ...PAIR, pair: false, account: PAIR.pair } })
     const failed = vi.fn()
     // Each has its own account, because simultaneous reads of one key are one call.
     const check = async () =>
-      portOf(throttle)
+      portOf(limits)
         .attempt({ email: `${answers.length}`, address: ALICE[1] }, failed)
         .check()
     return { consume: check, answers, failed }
@@ -628,7 +628,7 @@ describe('a shared store', () => {
 })
 
 describe('reset', () => {
-  const limits = {
+  const sizes = {
     address: { points: 40, duration: '1h' },
     pair: { points: 2, duration: '15m' },
     account: { points: 3, duration: '1h' },
@@ -636,36 +636,36 @@ describe('reset', () => {
   const at = (address: string) => () => address
   const RESET = { id: 'a1', email: ALICE[0] }
   /** Fails from both addresses until both limits of the account are reached. */
-  async function lockOut(throttle: ReturnType<typeof createThrottle>) {
-    expect(await guesses(throttle, 5, undefined, at('192.0.2.1'))).toBe(2)
-    expect(await guesses(throttle, 5, undefined, at('192.0.2.2'))).toBe(1)
+  async function lockOut(limits: ReturnType<typeof createLimits>) {
+    expect(await guesses(limits, 5, undefined, at('192.0.2.1'))).toBe(2)
+    expect(await guesses(limits, 5, undefined, at('192.0.2.2'))).toBe(1)
     vi.advanceTimersByTime(1000)
   }
 
   it('lifts the limits of one account from all addresses, in each spelling, and no other limit', async () => {
-    const throttle = createThrottle({ limits: { ...limits, address: { points: 4, duration: '1h' } } })
-    await lockOut(throttle)
-    expect(await guesses(throttle, 5, bob, at('192.0.2.3'))).toBe(2)
-    await throttle.reset({ ...RESET, email: ' ALICE@\u200bExample.com' })
-    expect(await guesses(throttle, 5, bob, at('192.0.2.3'))).toBe(0)
-    expect(await guesses(throttle, 5, undefined, at('192.0.2.1'))).toBe(2)
-    await throttle.reset(RESET)
-    await expect(throttle.consume(...ALICE)).rejects.toMatchObject({ limit: 'address' })
+    const limits = createLimits({ limits: { ...sizes, address: { points: 4, duration: '1h' } } })
+    await lockOut(limits)
+    expect(await guesses(limits, 5, bob, at('192.0.2.3'))).toBe(2)
+    await limits.reset({ ...RESET, email: ' ALICE@\u200bExample.com' })
+    expect(await guesses(limits, 5, bob, at('192.0.2.3'))).toBe(0)
+    expect(await guesses(limits, 5, undefined, at('192.0.2.1'))).toBe(2)
+    await limits.reset(RESET)
+    await expect(limits.consume(...ALICE)).rejects.toMatchObject({ limit: 'address' })
   })
 
   it('keeps the attempts that are under way, and counts those that fail', async () => {
-    const throttle = createThrottle({ limits })
-    const [first, second] = [await throttle.consume(...ALICE), await throttle.consume(...ALICE)]
-    await throttle.reset(RESET)
-    await expect(throttle.consume(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
+    const limits = createLimits({ limits: sizes })
+    const [first, second] = [await limits.consume(...ALICE), await limits.consume(...ALICE)]
+    await limits.reset(RESET)
+    await expect(limits.consume(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
     await first.end('failed')
     second.end('succeeded')
-    expect(await guesses(throttle, 5)).toBe(1)
+    expect(await guesses(limits, 5)).toBe(1)
   })
 
   it.each([0, 1, 2])('lifts them in all processes that share a store, once, when process %i resets', async (at) => {
     const store = sharedStore()
-    const processes = [0, 1, 2].map(() => createThrottle({ limiter: store.limiter, limits }))
+    const processes = [0, 1, 2].map(() => createLimits({ limiter: store.limiter, limits: sizes }))
     const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
     for (let round = 0; round < 3; round++) {
       await lockOut(one)
@@ -680,7 +680,7 @@ describe('reset', () => {
       expect(await guesses(two, 3, undefined, () => '192.0.2.1')).toBe(0)
       expect(await guesses(one, 5, undefined, () => '192.0.2.2')).toBe(1)
       expect(await guesses(two, 5, undefined, () => '192.0.2.2')).toBe(0)
-      const restarted = createThrottle({ limiter: store.limiter, limits })
+      const restarted = createLimits({ limiter: store.limiter, limits: sizes })
       expect(await guesses(restarted, 1, undefined, () => '192.0.2.2')).toBe(0)
       vi.advanceTimersByTime(1)
       await processes[at]?.reset(RESET)
@@ -717,7 +717,7 @@ describe('reset', () => {
       }
       return { ...one, get }
     }
-    const processOn = () => createThrottle({ limiter, limits: { pair: { points: 3, duration: '1h' }, account: false } })
+    const processOn = () => createLimits({ limiter, limits: { pair: { points: 3, duration: '1h' }, account: false } })
     const one = processOn()
     let all = await guesses(one, 9)
     vi.advanceTimersByTime(1000)
@@ -732,7 +732,7 @@ describe('reset', () => {
 
   it('allows exactly the limit again for an account that another process has counted', async () => {
     const store = sharedStore()
-    const processOn = () => createThrottle({ limiter: store.limiter, limits: { pair: false, account: limits.account } })
+    const processOn = () => createLimits({ limiter: store.limiter, limits: { pair: false, account: sizes.account } })
     const one = processOn()
     expect(await guesses(one, 2)).toBe(2)
     vi.advanceTimersByTime(1000)
@@ -741,26 +741,24 @@ describe('reset', () => {
   })
 
   it('lifts a limit that this process has reached at the same moment', async () => {
-    const throttle = createThrottle({ limiter: sharedStore().limiter, limits })
-    expect(await guesses(throttle, 5)).toBe(2)
-    await throttle.reset(RESET)
-    expect(await guesses(throttle, 5)).toBe(2)
+    const limits = createLimits({ limiter: sharedStore().limiter, limits: sizes })
+    expect(await guesses(limits, 5)).toBe(2)
+    await limits.reset(RESET)
+    expect(await guesses(limits, 5)).toBe(2)
   })
 
   it('does not lift a limit of the store that cannot be removed there', async () => {
     const store = sharedStore()
-    const [one, two] = [0, 1].map(() =>
-      createThrottle({ limiter: store.limiter, limits: { ...limits, account: false } }),
-    )
+    const [one, two] = [0, 1].map(() => createLimits({ limiter: store.limiter, limits: { ...sizes, account: false } }))
     expect(await guesses(one as typeof two & {}, 5)).toBe(2)
     vi.advanceTimersByTime(1000)
     await two?.reset(RESET)
     store.mode = 'no deletes'
-    const three = createThrottle({ limiter: store.limiter, limits: { ...limits, account: false } })
+    const three = createLimits({ limiter: store.limiter, limits: { ...sizes, account: false } })
     await expect(three.consume(...ALICE)).rejects.toMatchObject({ limit: 'pair' })
     store.mode = 'up'
     vi.advanceTimersByTime(1000)
-    expect(await guesses(createThrottle({ limiter: store.limiter, limits: { ...limits, account: false } }), 5)).toBe(2)
+    expect(await guesses(createLimits({ limiter: store.limiter, limits: { ...sizes, account: false } }), 5)).toBe(2)
   })
 
   it.each([
@@ -768,18 +766,18 @@ describe('reset', () => {
     ['hangs', 'no result within 5000 ms'],
   ] as const)('lifts them in this process, and rejects, while the store is %s', async (mode, cause) => {
     const store = sharedStore()
-    const throttle = createThrottle({ limiter: store.limiter, limits })
-    await lockOut(throttle)
+    const limits = createLimits({ limiter: store.limiter, limits: sizes })
+    await lockOut(limits)
     store.mode = mode
-    const reset = expect(throttle.reset(RESET)).rejects.toMatchObject({
+    const reset = expect(limits.reset(RESET)).rejects.toMatchObject({
       message: expect.stringMatching(
-        /^throttle\.reset: the shared store failed.* Call reset again when the store works\.$/,
+        /^limits\.reset: the shared store failed.* Call reset again when the store works\.$/,
       ),
       cause: { message: cause },
     })
     await vi.advanceTimersByTimeAsync(5000)
     await reset
-    const spending = throttle.consume(...ALICE)
+    const spending = limits.consume(...ALICE)
     await vi.advanceTimersByTimeAsync(50)
     ;(await spending).end('succeeded')
   })
@@ -795,25 +793,25 @@ describe('reset', () => {
     ['an empty tenant', { ...RESET, tenant: '' }],
     ['a tenant that is no text', { ...RESET, tenant: 7 }],
   ])('rejects what is no account: %s', async (_, account) => {
-    await createThrottle().reset({ ...RESET, email: 'a'.repeat(320), tenant: undefined })
-    const message = expect.stringContaining('throttle.reset: pass { id, email } of an account')
-    const reset = createThrottle().reset(account as typeof RESET)
+    await createLimits().reset({ ...RESET, email: 'a'.repeat(320), tenant: undefined })
+    const message = expect.stringContaining('limits.reset: pass { id, email } of an account')
+    const reset = createLimits().reset(account as typeof RESET)
     await expect(reset).rejects.toMatchObject({ constructor: TypeError, message })
   })
 
   it('lifts the limits of the account, with all its spellings, and only of its tenant', async () => {
-    const throttle = createThrottle({ limits: { ...limits, address: false, pair: false } })
+    const limits = createLimits({ limits: { ...sizes, address: false, pair: false } })
     const about = { accountId: 'a1', tenant: 'north' }
     const fail = async (email: string, own: object = about) =>
-      (await throttle.consume(email, ALICE[1], silent, own)).end('failed')
+      (await limits.consume(email, ALICE[1], silent, own)).end('failed')
     for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) await fail(email)
     await expect(fail('d@example.com')).rejects.toMatchObject({ limit: 'account' })
     await fail('d@example.com', { ...about, tenant: 'south' })
     for (const tenant of [undefined, 'south']) {
-      await throttle.reset({ id: 'a1', email: 'a@example.com', tenant })
+      await limits.reset({ id: 'a1', email: 'a@example.com', tenant })
       await expect(fail('d@example.com')).rejects.toMatchObject({ limit: 'account' })
     }
-    await throttle.reset({ id: 'a1', email: 'a@example.com', tenant: 'north' })
+    await limits.reset({ id: 'a1', email: 'a@example.com', tenant: 'north' })
     await fail('d@example.com')
   })
 })
@@ -822,57 +820,57 @@ describe('the second key, of the account', () => {
   const PAIR = { address: false, pair: { points: 3, duration: '15m' }, account: false } as const
   const about = { accountId: 'a1' }
   /** Begins an attempt, and returns it with its admission. */
-  async function admitted(throttle: ReturnType<typeof createThrottle>, email: string, id: string | undefined) {
-    const attempt = attemptOf(throttle, email)
+  async function admitted(limits: ReturnType<typeof createLimits>, email: string, id: string | undefined) {
+    const attempt = attemptOf(limits, email)
     expect(attempt.begin()).toBe(true)
     return { attempt, admission: await attempt.admit(id) }
   }
 
   it('gives no more guesses, however the address is spelled, and counts those that it refuses at the address only', async () => {
-    const throttle = createThrottle({ limits: PAIR })
+    const limits = createLimits({ limits: PAIR })
     for (const email of ['a@x.org', 'b@x.org', 'c@x.org']) {
-      const { attempt, admission } = await admitted(throttle, email, 'a1')
+      const { attempt, admission } = await admitted(limits, email, 'a1')
       expect(admission).toBe('admitted')
       await attempt.end('failed')
     }
     for (let i = 0; i < 3; i++) {
-      const { attempt, admission } = await admitted(throttle, 'd@x.org', 'a1')
+      const { attempt, admission } = await admitted(limits, 'd@x.org', 'a1')
       expect(admission).toBe('refused')
       await attempt.end('failed')
     }
-    await expect(throttle.consume('d@x.org', ALICE[1], silent)).rejects.toMatchObject({ limit: 'pair' })
+    await expect(limits.consume('d@x.org', ALICE[1], silent)).rejects.toMatchObject({ limit: 'pair' })
     // A password that was not checked does not use up the limits of the account.
     vi.advanceTimersByTime(15 * MINUTE + 1)
-    expect((await admitted(throttle, 'e@x.org', 'a1')).admission).toBe('admitted')
+    expect((await admitted(limits, 'e@x.org', 'a1')).admission).toBe('admitted')
   })
 
   it('refuses a custom route with the limit of the account, or for a moment', async () => {
-    const throttle = createThrottle({ limits: PAIR })
-    const held: Awaited<ReturnType<typeof throttle.consume>>[] = []
+    const limits = createLimits({ limits: PAIR })
+    const held: Awaited<ReturnType<typeof limits.consume>>[] = []
     for (const email of ['a@x.org', 'b@x.org', 'c@x.org']) {
-      held.push(await throttle.consume(email, ALICE[1], silent, about))
+      held.push(await limits.consume(email, ALICE[1], silent, about))
     }
-    const refused = () => throttle.consume('d@x.org', ALICE[1], silent, about)
+    const refused = () => limits.consume('d@x.org', ALICE[1], silent, about)
     await expect(refused()).rejects.toMatchObject({ code: 'overloaded' })
     for (const attempt of held) await attempt.end('failed')
     await expect(refused()).rejects.toMatchObject({ code: 'too_many_attempts', limit: 'pair' })
     // No attempt of the refused ones is under way.
-    for (let i = 0; i < 3; i++) await throttle.consume('d@x.org', ALICE[1], silent)
+    for (let i = 0; i < 3; i++) await limits.consume('d@x.org', ALICE[1], silent)
   })
 
   it('counts an account of its own for each address without one', async () => {
-    const throttle = createThrottle({ limits: PAIR })
-    expect(await guesses(throttle, 9, userOf)).toBe(9)
-    for (let i = 0; i < 9; i++) expect(await guesses(throttle, 5, () => userOf(i))).toBe(2)
+    const limits = createLimits({ limits: PAIR })
+    expect(await guesses(limits, 9, userOf)).toBe(9)
+    for (let i = 0; i < 9; i++) expect(await guesses(limits, 5, () => userOf(i))).toBe(2)
   })
 
   it('is narrow with a store for attempts with another spelling, and not for those with the same one', async () => {
     const limiter = sharedStore().limiter
-    const throttle = createThrottle({ limiter, limits: PAIR })
-    const [a, other] = [attemptOf(throttle, 'a@x.org'), attemptOf(throttle, 'b@x.org')]
+    const limits = createLimits({ limiter, limits: PAIR })
+    const [a, other] = [attemptOf(limits, 'a@x.org'), attemptOf(limits, 'b@x.org')]
     expect([a.begin(), other.begin()]).toEqual([true, true])
     expect(await a.admit('a1')).toBe('admitted')
-    await (await createThrottle({ limiter, limits: PAIR }).consume('c@x.org', ALICE[1], silent, about)).end('failed')
+    await (await createLimits({ limiter, limits: PAIR }).consume('c@x.org', ALICE[1], silent, about)).end('failed')
     expect(await other.admit('a1')).toBe('refused')
     const same = createLimit('pair', { points: 3, duration: 10 }, sharedLimit(limiter(SIZE), ownState(), SIZE))
     await same.fail('id', silent)
@@ -938,10 +936,10 @@ it('limits that are turned off refuse nothing, and check every password', async 
 describe('the keys of a login', () => {
   it('hold no address in clear text, and are the same for all spellings that Unicode treats as equal', async () => {
     const store = sharedStore()
-    const throttle = createThrottle({ limiter: store.limiter })
+    const limits = createLimits({ limiter: store.limiter })
     const keysOf = async (email: string, address: string) => {
       store.calls.length = 0
-      await (await throttle.consume(email, address, silent, { accountId: 'alice' })).end('failed')
+      await (await limits.consume(email, address, silent, { accountId: 'alice' })).end('failed')
       return new Set(
         store.calls.map((call) => call.replace(/^.*:(?=[\w-])/, '').replace(/^reset$/, '')).filter(Boolean),
       )
@@ -957,10 +955,10 @@ describe('the keys of a login', () => {
 
 describe('the memory of a process', () => {
   it('forgets the digests of a failed login within a minute after the end of their windows', async () => {
-    const { made: throttle, maps } = withMaps(() => createThrottle())
+    const { made: limits, maps } = withMaps(() => createLimits())
     const kept = () => maps.reduce((sum, { size }) => sum + size, 0)
-    expect(await guesses(throttle, 3)).toBe(3)
-    ;(await throttle.consume(...ALICE)).end('disconnected')
+    expect(await guesses(limits, 3)).toBe(3)
+    ;(await limits.consume(...ALICE)).end('disconnected')
     // The network's disconnects, and the failures at each limit, with two keys for pair and account.
     expect(kept()).toBe(6)
     vi.advanceTimersByTime(MINUTE)

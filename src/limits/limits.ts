@@ -22,8 +22,8 @@ interface LoginLimits {
   account?: LoginLimit | false | undefined
 }
 
-/** The options of `createThrottle`. */
-export interface ThrottleOptions {
+/** The options of `createLimits`. */
+export interface LimitsOptions {
   /**
    * Shares the failures between processes: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store fails or
    * hangs, the limits continue in this process's memory. Default: only in memory.
@@ -45,8 +45,8 @@ interface CountedAttempt {
   end(outcome: AttemptOutcome): void | Promise<void>
 }
 
-/** Failed-login limits, as `createThrottle` returns them. */
-export interface Throttle {
+/** Failed-login limits, as `createLimits` returns them. */
+export interface Limits {
   /**
    * Counts an attempt against every limit, before a custom route checks a password or a code. Call `end` of the result once.
    * @param storeFailed called with the error when the attempt continues without the shared store
@@ -69,13 +69,13 @@ export interface Throttle {
   reset(account: ResetAccount): Promise<void>
 }
 
-const caller = 'createThrottle'
+const caller = 'createLimits'
 
 /** The time limit of a reset. It is longer than that of a login, because no login waits for it. */
 const RESET_MS = 5000
 
 const STORE_FAILED =
-  'throttle.reset: the shared store failed, so other processes may still refuse this account. Call reset again when the store works.'
+  'limits.reset: the shared store failed, so other processes may still refuse this account. Call reset again when the store works.'
 
 function sizeOf(name: string, fallback: Size) {
   const size = limitOption(`${caller}: option "limits.${name}"`, '{ points, duration } or false')
@@ -118,8 +118,8 @@ const aliases = {
  * would allow twice the guesses.
  * @throws TypeError that names the invalid option
  */
-export function createThrottle(options?: ThrottleOptions): Throttle {
-  const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, aliases)
+export function createLimits(options?: LimitsOptions): Limits {
+  const read = readOptions<LimitsOptions, typeof schema>(caller, options, schema, aliases)
   const { limiter: factory, limits: sizes } = read
   const store = sharedStore()
   const limits = (Object.keys(limitsSchema) as (keyof LoginLimits)[]).flatMap((name) => {
@@ -142,7 +142,7 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
       const [id, email, tenant] = [memberOf(given, 'id'), memberOf(given, 'email'), memberOf(given, 'tenant')]
       if (!isText(id) || !isText(email) || email.length > LONGEST_EMAIL || !(tenant === undefined || isText(tenant))) {
         throw misuse(
-          `throttle.reset: pass { id, email } of an account, with an address of at most ${LONGEST_EMAIL} characters, and "tenant" if its login has one`,
+          `limits.reset: pass { id, email } of an account, with an address of at most ${LONGEST_EMAIL} characters, and "tenant" if its login has one`,
         )
       }
       try {
