@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import { func } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
-import { bytes } from '../packages/on-first-use.cjs'
 import { LONGEST_CREDENTIALS } from './body/credentials.js'
 import type { MapBody } from './read-credentials.js'
 
@@ -23,12 +22,17 @@ export interface CredentialsOptions<R = Request> {
   credentials?: ((body: any, req: R) => unknown) | undefined
 }
 
-/** Narrower than bytes().parse(), which reads '10 kilobytes' as ten bytes. */
-const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
+const BYTE_SIZE = /^(\d+(?:\.\d+)?) ?(?:([km])?b)?$/i
+const UNITS: Readonly<Record<string, number>> = { k: 1024, m: 1_048_576 }
+
+/** Returns the size that a text like `'10kb'` names, in bytes. */
+function sizeIn(text: string): number {
+  const [, number, unit = ''] = BYTE_SIZE.exec(text) ?? []
+  return Math.floor(Number(number) * (UNITS[unit.toLowerCase()] ?? 1))
+}
 
 const byteSize: Check<number> = (value) => {
-  const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
-  const size = readable ? Number(bytes().parse(value as number | string)) : 0
+  const size = typeof value === 'string' ? sizeIn(value) : (value as number)
   if (!Number.isInteger(size) || size < 1 || size > LONGEST_CREDENTIALS) {
     throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
   }

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { createTurnQueue } from '../concurrency/turn-queue.js'
 import { AuthError } from '../errors/auth-error.js'
+import { type BodyLimits, type BodyRequest, createBodyReader } from '../http/body.js'
 import type { RequestOrigin } from '../http/origin.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, isThenable, settled } from '../options/values.js'
 import { credentialsIn, fieldsIn, rememberIn, type SentCredentials } from './body/credentials.js'
-import { type BodyLimits, type BodyRequest, createBodyReader } from './body/request-body.js'
 
 /** A login waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)

@@ -3,12 +3,9 @@
  *
  * CommonJS, because only `require` loads a package at its first use without a promise, and because bundlers follow it.
  */
-exports.bytes = () => require('bytes')
-exports.contentType = () => require('content-type')
 exports.express = () => require('express')
 exports.jsonwebtoken = () => require('jsonwebtoken')
 exports.lruCache = () => require('lru-cache')
-exports.rawBody = () => require('raw-body')
 
 // A bundler cannot put a native module into a bundle. It follows only a name that it can read, except for webpack, which fails.
 exports.native = (name) =>

@@ -104,7 +104,6 @@ describe('the layers of src', () => {
   it.each([
     ['passport', /^(@types\/)?passport/, ['passport']],
     ['express', /^(@types\/)?express/, ['packages', 'auth', 'login', 'refresh', 'routes']],
-    ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, ['packages', 'login']],
     ['password hashes', /argon2|bcrypt/, ['passwords']],
   ])('%s: imported only in its rooms', (_what, name, rooms) => {
     const importing = FOREIGN.filter(({ to }) => name.test(to))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { BodyRequest } from '../../../src/login/body/request-body.js'
+import type { BodyRequest } from '../../../src/http/body.js'
 import { createCredentialsReader } from '../../../src/login/read-credentials.js'
 import { all } from '../../support/concurrency.js'
 import { GOOD } from '../../support/host.js'

@@ -1,4 +1,4 @@
-// Tests routes/auth-errors.ts
+// Tests routes/auth-errors.ts http/parser-refusal.ts
 
 import express from 'express'
 import {
