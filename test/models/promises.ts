@@ -123,19 +123,18 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
   },
   'test/models/failed-logins.model.test.ts': {
     'logins continue with limits in memory': [
-      'a failure of the store refuses no login',
+      'a login is refused only by a limit, also when the store has failed',
       'no login waits for a store that is silent',
     ],
     'Guesses are limited to 10 in 15 minutes': [
-      'failures in one window of all processes',
+      'no process checks more passwords than the limit, also while the store is down',
       'a login is refused only by a limit that is used up',
     ],
-    'The limits also hold for simultaneous guesses': [
-      'failures in one window of all processes',
-      'attempts under way in all processes',
-    ],
-    'While Redis is down, they hold in each process':
-      'no process allows more failures than the limit, also while the store is down',
+    'the limits also hold for simultaneous guesses':
+      'no process checks more passwords than the limit, also while the store is down',
+    'at most 1 for each hashing thread of the other processes': 'passwords that all processes check',
+    'While Redis is down, the limits hold in each process':
+      'no process checks more passwords than the limit, also while the store is down',
   },
   'test/unit/login/login.test.ts': {
     'another login waits in the queue':
