@@ -71,16 +71,7 @@ export function createAttempts(settings: ClientSettings) {
     let isRepeated: boolean | undefined
     for (;;) {
       if (refusals?.final) throw refusals.final
-      for (const key of [undefined, account]) {
-        const [failure, left] = pauses.get(key) ?? []
-        const wait = left?.() ?? 0
-        if (wait > 0) {
-          waited += wait
-          const mayWait = () => isAwaited() && waited <= maxWait
-          if (mayWait()) await within(wait, signal, failure, woken).catch(() => {})
-          if (!mayWait()) throw failure
-        }
-      }
+      waited = await waitForPauses(account, waited, signal, isAwaited)
       signal.throwIfAborted()
       if (refusals && !given) {
         given = await ask(refused, sent, signal)
@@ -124,6 +115,30 @@ export function createAttempts(settings: ClientSettings) {
         isRepeated ||= isBrief
       }
     }
+  }
+
+  /**
+   * Waits for the pause of an account and for the pause of all accounts.
+   * @param waited the milliseconds that the sign-in has waited before. With this wait, at most `maxWait`
+   * @returns the milliseconds that it has waited now
+   * @throws TokenClientError, the failure before the pause, when the call must not wait
+   */
+  async function waitForPauses(
+    account: number | undefined,
+    waited: number,
+    signal: AbortSignal,
+    isAwaited: () => boolean,
+  ): Promise<number> {
+    for (const key of [undefined, account]) {
+      const [failure, left] = pauses.get(key) ?? []
+      const wait = left?.() ?? 0
+      if (wait <= 0) continue
+      waited += wait
+      const mayWait = () => isAwaited() && waited <= maxWait
+      if (mayWait()) await within(wait, signal, failure, woken).catch(() => {})
+      if (!mayWait()) throw failure
+    }
+    return waited
   }
 
   const woken = () =>
