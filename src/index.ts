@@ -50,6 +50,7 @@ export type {
 } from './events/events.js'
 export type { Allow, RevocationCheck } from './guard/ask-host.js'
 export type { TokenFrom } from './guard/bearer-header.js'
+export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/close-when-ended.js'
 export {
   type AuthenticatedRequest,
   authOf,
@@ -58,7 +59,6 @@ export {
   requireBearer,
 } from './guard/require-bearer.js'
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
-export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/sockets/close-when-ended.js'
 export type { RefusalBody, Refuse } from './http/custom-response.js'
 export type { HostOptions } from './http/host-options.js'
 export type { RefreshMode } from './http/responses.js'

@@ -3,9 +3,9 @@ import {
   type AuthError,
   authOf,
   closeWhenEnded,
+  type GuardedRequest,
   requireBearer,
   tokenRouter,
-  type VerifiedToken,
 } from 'express-token-endpoint'
 import { ACCOUNTS, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
 import { isMissing } from '../support/services/missing.js'
@@ -27,23 +27,27 @@ export function makeKit() {
   const { alice, bob } = ACCOUNTS
   let revoked = false
   const addresses = new Set<string | undefined>()
-  let now = () => Date.now()
-  const clock = () => now()
+  const guard = requireBearer({
+    tokens,
+    accounts,
+    scope: SCOPE,
+    isRevoked: () => revoked,
+    onEvent: ({ address }) => void addresses.add(address),
+  })
   return {
     tokens,
     accounts,
     authOf,
     /** The addresses of the clients that the guard has refused. */
     addresses,
-    /** Closes a connection on the next tick after `revokeAll`, at most one second later. */
-    closeWhenEnded: (auth: VerifiedToken, close: (error: AuthError) => void) =>
-      closeWhenEnded(auth, close, { isRevoked: () => revoked, clock }),
+    /** Closes a connection at most two seconds after `revokeAll`. */
+    closeWhenEnded: (req: GuardedRequest, close: (error: AuthError) => void) =>
+      closeWhenEnded(req, guard, close, { every: '1s' }),
     revokeAll() {
       revoked = true
-      now = () => Date.now() + 40_000
     },
     router: tokenRouter({ tokens, accounts, passwords: fastPasswords() }),
-    guard: requireBearer({ tokens, accounts, scope: SCOPE, onEvent: ({ address }) => void addresses.add(address) }),
+    guard,
     forwarding: requireBearer({ tokens, accounts, scope: SCOPE, forwardErrors: 'all' }),
     /** Tokens that need no login. */
     issued: {

@@ -27,8 +27,7 @@ export const ROOMS = {
   guard: {
     mutate: ['src/guard/**/*.ts'],
     tests: [
-      'test/unit/guard/{admission,bearer-header,http2,require-bearer,require-bearer-options,token-source}.test.ts',
-      'test/unit/guard/sockets/*.test.ts',
+      'test/unit/guard/{admission,bearer-header,close-when-ended,http2,require-bearer,require-bearer-options,token-source}.test.ts',
       'test/unit/events/mistakes.test.ts',
       'test/unit/tokens/{id-token-verifier,verifiers}.test.ts',
       'test/unit/routes/session-router.test.ts',

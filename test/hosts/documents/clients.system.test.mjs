@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { authOf, closeWhenEnded } from 'express-token-endpoint'
+import { closeWhenEnded } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startApi } from '../../contract/documents/examples/start-api.js'
 import { until } from '../../support/concurrency.ts'
@@ -83,7 +83,7 @@ describe.skipIf(NO_HOSTS)('the page on adapters', () => {
       )
     })
     io.on('connection', (socket) => {
-      const cancel = closeWhenEnded(authOf(socket.request), () => socket.disconnect(true))
+      const cancel = closeWhenEnded(socket.request, api.guard, () => socket.disconnect(true))
       socket.on('disconnect', cancel)
     })
     const connected = once(io, 'connection')

@@ -7,15 +7,15 @@ import { WebSocketServer } from 'ws'
 const appWith = (router) => express().set('trust proxy', 1).use(router)
 
 /** Serves a WebSocket until its token ends, as the page on sockets does. */
-function serveUntilEnded(ws, auth, closeWhenEnded) {
+function serveUntilEnded(ws, req, closeWhenEnded) {
   if (ws.readyState !== 1) return
-  const end = closeWhenEnded(auth, ({ code }) => {
+  const end = closeWhenEnded(req, ({ code }) => {
     ws.removeAllListeners('message')
     ws.close(4401, code)
     setTimeout(() => ws.terminate(), 1000).unref()
   })
   ws.once('close', end)
-  ws.send(auth.accountId)
+  ws.send(req.auth.accountId)
 }
 
 /** A browser sends the token as its first message. */
@@ -28,7 +28,8 @@ export function withFirstMessage({ router, guard, closeWhenEnded }) {
     ws.once('message', async (token) => {
       if (token.length > 0) req.headers.authorization = `Bearer ${token}`
       try {
-        serveUntilEnded(ws, await guard.authenticate(req), closeWhenEnded)
+        await guard.authenticate(req)
+        serveUntilEnded(ws, req, closeWhenEnded)
       } catch ({ status, code }) {
         ws.close(4000 + status, code)
       }
@@ -37,12 +38,12 @@ export function withFirstMessage({ router, guard, closeWhenEnded }) {
   return { app: server, path: '/' }
 }
 
-function onExpressWs({ router, authOf, closeWhenEnded }, setUp) {
+function onExpressWs({ router, closeWhenEnded }, setUp) {
   const app = appWith(router)
   const server = createServer(app)
   const { getWss } = expressWs(app, server, { leaveRouterUntouched: true })
   getWss().on('connection', (ws) => ws.on('error', () => {}))
-  setUp(app, (ws, req) => serveUntilEnded(ws, authOf(req), closeWhenEnded))
+  setUp(app, (ws, req) => serveUntilEnded(ws, req, closeWhenEnded))
   return { app: server, path: '/reports' }
 }
 
@@ -72,10 +73,9 @@ function onSocketIo({ router, closeWhenEnded }, setUp) {
   const io = new Server(server)
   setUp(io, app)
   io.on('connection', (socket) => {
-    const auth = socket.data.auth ?? socket.request.auth
-    const cancel = closeWhenEnded(auth, () => socket.disconnect(true))
+    const cancel = closeWhenEnded(socket.request, () => socket.disconnect(true))
     socket.once('disconnect', cancel)
-    socket.emit('account', auth.accountId)
+    socket.emit('account', socket.request.auth.accountId)
   })
   return { app: server, close: () => io.close() }
 }
@@ -88,7 +88,7 @@ export const withMiddleware = (kit) =>
       Object.setPrototypeOf(socket.request, app.request)
       if (token) socket.request.headers.authorization = `Bearer ${token}`
       try {
-        socket.data.auth = await kit.guard.authenticate(socket.request)
+        await kit.guard.authenticate(socket.request)
         next()
       } catch (error) {
         next(Object.assign(new Error(error.message), { data: { ...error.toProblem(), headers: error.headers } }))

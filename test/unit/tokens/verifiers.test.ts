@@ -391,11 +391,13 @@ describe('a custom verifier with accepts', () => {
 
   it('keeps closeWhenEnded from looking for a session', async () => {
     const { tokens } = apiKeys()
-    const auth = await requireBearer({ tokens }).authenticate(requestWith(key))
     const find = vi.fn()
     const sessions = createSessions({ ...memorySessions(), find })
-    const isRevoked = vi.fn(() => true)
-    await new Promise<void>((resolve) => closeWhenEnded(auth, () => resolve(), { sessions, isRevoked, every: '1s' }))
+    const isRevoked = vi.fn(() => isRevoked.mock.calls.length > 1)
+    const guard = requireBearer({ tokens, sessions, isRevoked, onEvent: () => {} })
+    const req = requestWith(key)
+    await guard.authenticate(req)
+    await new Promise<void>((resolve) => closeWhenEnded(req, guard, () => resolve(), { every: '1s' }))
     expect(find).not.toHaveBeenCalled()
     expect(isRevoked).toHaveBeenCalled()
   })

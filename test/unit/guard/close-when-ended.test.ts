@@ -1,79 +1,15 @@
-// Tests guard/sockets/{check-slots,every-second}.ts
-
-import { AuthError, type CloseWhenEndedOptions, closeWhenEnded, type VerifiedToken } from 'express-token-endpoint'
+import {
+  AuthError,
+  type CloseWhenEndedOptions,
+  closeWhenEnded,
+  type GuardedRequest,
+  type RequireBearerOptions,
+  requireBearer,
+} from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { runCheck } from '../../../../src/guard/sockets/check-slots.js'
-import { deferred, settled } from '../../../support/concurrency.js'
-import { expectMisuse, fatalErrors } from '../../../support/failures.js'
-import { ACCOUNTS, frozenClock, issueNow, makeIssuer, makeStore } from '../../../support/fixtures.js'
-
-describe('the checks of all connections', () => {
-  /** Checks that record their start, and end when the test says so. */
-  function checks() {
-    const started: string[] = []
-    const running = new Map<string, () => void>()
-    const ask = (owner: object, name: string) =>
-      runCheck(owner, () => {
-        const { promise, resolve } = deferred<void>()
-        started.push(name)
-        running.set(name, resolve)
-        return promise
-      })
-    /** Ends a check, and lets the next ones start. */
-    async function end(name: string) {
-      running.get(name)?.()
-      running.delete(name)
-      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-    }
-    onTestFinished(async () => {
-      while (running.size > 0) for (const name of running.keys()) await end(name)
-    })
-    return { started, running, ask, end }
-  }
-
-  const names = (owner: string, from: number, to: number) =>
-    Array.from({ length: to - from }, (_, i) => `${owner} ${from + i}`)
-
-  it('runs at most 32 checks of one owner and 64 in total, and the others in the order in which they came', async () => {
-    const { started, running, ask, end } = checks()
-    const [slow, other, third] = [{}, {}, {}]
-    for (let i = 0; i < 40; i++) ask(slow, `slow ${i}`)
-    expect(started).toEqual(names('slow', 0, 32))
-    for (let i = 0; i < 40; i++) ask(other, `other ${i}`)
-    ask(third, 'third 0')
-    expect(started.slice(32)).toEqual(names('other', 0, 32))
-    for (const name of ['slow 0', 'slow 1', 'slow 2', 'third 0', 'other 0']) await end(name)
-    // The owners take turns.
-    expect(started.slice(64)).toEqual(['slow 32', 'third 0', 'slow 33', 'slow 34', 'other 32'])
-    expect(running.size).toBe(64)
-  })
-
-  it('keeps a check that was removed from starting, and counts one that runs until it ends', async () => {
-    const { started, ask, end } = checks()
-    const owner = {}
-    const removals = Array.from({ length: 35 }, (_, i) => ask(owner, `check ${i}`))
-    for (const remove of [removals[0], removals[32], removals[32]]) remove?.()
-    expect(started).toHaveLength(32)
-    await end('check 0')
-    expect(started.slice(32)).toEqual(['check 33'])
-    removals[34]?.()
-    await end('check 1')
-    expect(started).toHaveLength(33)
-  })
-
-  it('starts checks that end at once in later turns of the event loop', async () => {
-    let ended = 0
-    const owner = {}
-    for (let i = 0; i < 200; i++) runCheck(owner, async () => void ended++)
-    for (let i = 0; i < 1000; i++) await Promise.resolve()
-    expect(ended).toBe(32)
-    while (ended < 200) {
-      const before = ended
-      await new Promise((resolve) => setImmediate(resolve))
-      expect(ended - before).toBeLessThanOrEqual(32)
-    }
-  })
-})
+import { deferred, settled } from '../../support/concurrency.js'
+import { expectMisuse, fatalErrors } from '../../support/failures.js'
+import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../support/fixtures.js'
 
 /** The ticks of the timer. The test makes them. */
 const ticks = vi.hoisted(() => new Set<() => void>())
@@ -93,28 +29,51 @@ const HOUR = 60 * MINUTE
 
 const never = () => new Promise<boolean>(() => {})
 
+type Options = Partial<RequireBearerOptions> & CloseWhenEndedOptions
+
 /** A token, a clock that the test moves, and connections that are cancelled when the test ends. */
 async function clocked() {
-  const start = frozenClock()()
-  let now = start
-  const clock = () => now
-  const issuer = makeIssuer({ clock })
-  const auth: VerifiedToken = await issuer.verify(issueNow(issuer, { accountId: ACCOUNTS.alice.id }).token)
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const start = Math.ceil(Date.now() / SECOND) * SECOND
+  vi.setSystemTime(start)
+  const tokens = makeIssuer()
+  const text = issueNow(tokens, { accountId: ACCOUNTS.alice.id }).token
+  const auth = await tokens.verify(text)
   /** Moves the clock, and makes a tick of the timer. Lets the checks end. */
   const pass = async (ms: number) => {
-    now += ms
+    vi.setSystemTime(Date.now() + ms)
     for (const tick of [...ticks]) tick()
-    for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve))
+    for (let turn = 0; turn < 4; turn++) await nextTurn()
   }
-  const watch = (options: CloseWhenEndedOptions = {}, close = vi.fn<(error: AuthError) => void>()) => {
-    const cancel = closeWhenEnded(auth, close, { clock, ...options })
+  const requestOf = () =>
+    ({
+      headers: { authorization: `Bearer ${text}` },
+      rawHeaders: [],
+      url: '/',
+      socket: {},
+      auth,
+    }) as unknown as GuardedRequest
+  const guardOf = (options: Partial<RequireBearerOptions> = {}) =>
+    requireBearer({ tokens, onEvent: () => {}, timeout: '1m', ...options })
+  const watchWith = (
+    guard: { authenticate(req: GuardedRequest): Promise<unknown> },
+    options?: CloseWhenEndedOptions,
+    close = vi.fn<(error: AuthError) => void>(),
+  ) => {
+    const req = requestOf()
+    const cancel = closeWhenEnded(req, guard, close, options)
     onTestFinished(cancel)
-    return { close, cancel }
+    return { close, cancel, req }
   }
-  return { auth, clock, pass, watch, since: () => now - start }
+  const watch = ({ every, keepFor, ...options }: Options = {}, close?: Parameters<typeof watchWith>[2]) =>
+    watchWith(guardOf(options), { every, keepFor }, close)
+  return { auth, tokens, text, pass, guardOf, watchWith, watch, since: () => Date.now() - start }
 }
 
-async function opened(options: CloseWhenEndedOptions = {}) {
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+async function opened(options: Options = {}) {
   const { pass, watch, since, ...rest } = await clocked()
   /** Goes to a time after the start, in the given steps, and lets each check end. */
   const goTo = async (end: number, step = 10 * SECOND) => {
@@ -146,8 +105,9 @@ describe('without checks', () => {
   })
 
   it('has one timer for 100,000 connections', async () => {
-    const { auth } = await opened()
-    const cancels = Array.from({ length: 100_000 }, () => closeWhenEnded(auth, () => {}))
+    const { req, guardOf } = await opened()
+    const guard = guardOf()
+    const cancels = Array.from({ length: 100_000 }, () => closeWhenEnded(req, guard, () => {}))
     expect(ticks.size).toBe(1)
     for (const cancel of cancels) cancel()
     expect(ticks.size).toBe(1)
@@ -171,19 +131,76 @@ it('closes at most 250 connections in one turn of the event loop', async () => {
   await passed
 })
 
+describe('the checks of one guard', () => {
+  /** A guard whose checks end when the test says so. */
+  function guard() {
+    const running: (() => void)[] = []
+    const authenticate = vi.fn(() => {
+      const { promise, resolve } = deferred<unknown>()
+      running.push(() => resolve({}))
+      return promise
+    })
+    onTestFinished(async () => {
+      for (let end = running.shift(); end; end = running.shift()) {
+        end()
+        await settled()
+      }
+    })
+    return { authenticate, end: () => running.shift()?.() }
+  }
+
+  it('run 32 at a time, and the others in the order in which they came, without those of closed connections', async () => {
+    const { pass, watchWith } = await clocked()
+    const [slow, other] = [guard(), guard()]
+    const watched = Array.from({ length: 40 }, () => watchWith(slow))
+    watchWith(other)
+    await pass(MINUTE)
+    expect(slow.authenticate).toHaveBeenCalledTimes(32)
+    expect(other.authenticate).toHaveBeenCalledOnce()
+    watched[32]?.cancel()
+    slow.end()
+    await settled()
+    expect(slow.authenticate).toHaveBeenCalledTimes(33)
+    const asked = (slow.authenticate.mock.calls as unknown[][]).map(([req]) => Object.getPrototypeOf(req))
+    expect(asked).toEqual([...watched.slice(0, 32), watched[33]].map((one) => one?.req))
+    expect(asked[32]).toBe(watched[33]?.req)
+  })
+
+  it('that end at once start in later turns of the event loop', async () => {
+    const { pass, watchWith } = await clocked()
+    let ended = 0
+    const quick = { authenticate: async () => ++ended }
+    for (let i = 0; i < 200; i++) watchWith(quick)
+    const passed = pass(MINUTE)
+    for (let i = 0; i < 1000; i++) await undefined
+    expect(ended).toBe(32)
+    while (ended < 200) {
+      const before = ended
+      await nextTurn()
+      expect(ended - before).toBeLessThanOrEqual(32)
+    }
+    await passed
+  })
+})
+
+it('leaves req.auth as it is while checks fail', async () => {
+  const { pass, watch, auth } = await clocked()
+  const { req, close } = watch({ isRevoked: () => Promise.reject(new Error('down')) })
+  await pass(MINUTE)
+  expect(req.auth).toBe(auth)
+  expect(close).not.toHaveBeenCalled()
+})
+
 it.each([
-  ['NaN', () => Number.NaN],
-  ['text', () => '2030-01-01' as never],
-  ['an error', () => expect.fail('clock')],
-])('closes once when the clock returns %s, and leaves the other connections open', async (_, broken) => {
-  const { auth, goTo, watch, close: other } = await opened()
-  let clock: () => number | Date = () => auth.issuedAt
-  const { close } = watch({ clock: () => clock(), isRevoked: () => false })
-  clock = broken
-  await goTo(2 * SECOND, SECOND)
-  expect(close.mock.calls).toMatchObject([[{ code: 'unavailable', dependency: 'internal', cause: expect.any(Error) }]])
-  expect(other).not.toHaveBeenCalled()
-  expect(() => closeWhenEnded(auth, close, { clock: broken })).toThrow()
+  ['a key that was replaced', { tokens: true }, 'unknown_key'],
+  ['an invalid token at a lenient guard', { tokens: true, optional: 'lenient' }, 'invalid_token'],
+  ['an account without the scope', { scope: 'a' }, 'insufficient_scope'],
+] as const)('closes for %s', async (_, { tokens: isReplaced, ...options }: Record<string, unknown>, reason) => {
+  const { pass, watch, tokens } = await clocked()
+  const { close } = watch(options as Options)
+  if (isReplaced) tokens.replaceKeys({ alg: 'HS256', secret: 'another secret of 32 bytes or more', kid: 'k2' })
+  await pass(MINUTE)
+  expect(reasonsOf(close)).toEqual([reason])
 })
 
 describe('with checks', () => {
@@ -317,7 +334,7 @@ describe('against slow stores, floods and clocks', () => {
     let revoked = false
     const { close } = watch({ isRevoked: () => revoked, every: '5s' })
     await passSeconds(6, pass)
-    await pass(-24 * HOUR)
+    await pass(-5 * SECOND)
     revoked = true
     await passSeconds(7, pass)
     expect(reasonsOf(close)).toEqual(['revoked'])
@@ -325,13 +342,13 @@ describe('against slow stores, floods and clocks', () => {
 })
 
 it.each<[unknown[], string | RegExp]>([
-  [[{}, () => {}], /must be a verified token/],
-  [[undefined], /must be a function/],
-  [[() => {}, { every: '1ms' }], /^closeWhenEnded: option "every" must be/],
-  [[() => {}, { isRevoked: true }], /"isRevoked" must be a function \(auth\) => boolean, but is true/],
-  [[() => {}, { interval: 1 }], /unknown option "interval"/],
-])('names a wrong argument or option: %#', async (args, says) => {
+  [[{ method: 'GET', url: '/a?b' }, undefined], /^authOf: GET \/a has no verified token/],
+  [[undefined, undefined], /must be a guard/],
+  [[undefined, { authenticate: 1 }, () => {}], /must be a guard/],
+  [[undefined, { authenticate() {} }], /must be a function/],
+  [[undefined, { authenticate() {} }, () => {}, { every: '1ms' }], /^closeWhenEnded: option "every" must be/],
+  [[undefined, { authenticate() {} }, () => {}, { accounts: {} }], /unknown option "accounts"/],
+])('names a wrong argument or option: %#', async ([req, ...args], says) => {
   const { auth } = await clocked()
-  const all = typeof args[0] === 'object' ? args : [auth, ...args]
-  expectMisuse(() => closeWhenEnded(...(all as Parameters<typeof closeWhenEnded>)), says)
+  expectMisuse(() => closeWhenEnded(...([req ?? { auth }, ...args] as Parameters<typeof closeWhenEnded>)), says)
 })
