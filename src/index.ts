@@ -23,7 +23,7 @@ export {
   type TakenCode,
 } from './codes/codes.js'
 export { memoryCodes } from './codes/memory-codes.js'
-export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './errors/auth-error.js'
+export { AuthError, isAuthError, type Problem } from './errors/auth-error.js'
 export type {
   AuthErrorCode,
   Dependency,
@@ -59,8 +59,8 @@ export {
   requireBearer,
 } from './guard/require-bearer.js'
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
-export type { RefusalBody, Refuse } from './http/custom-response.js'
 export type { HostOptions } from './http/host-options.js'
+export type { RefusalBody, Refuse } from './http/refuse.js'
 export type { RefreshMode } from './http/responses.js'
 export type { LoginLimit } from './limits/limit.js'
 export { createLimits, type Limits, type LimitsOptions } from './limits/limits.js'

@@ -1,5 +1,6 @@
 import type { Account, AccountLookup, AccountStoreOption } from '../accounts/account.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
+import { hostAliases } from '../http/host-options.js'
 import { ENDPOINTS } from '../http/responses.js'
 import { choiceAliases } from '../login/login-choice.js'
 import type { TokenRouterOptions } from '../login/token-router-options.js'
@@ -39,10 +40,7 @@ type FromRouter =
 export interface AuthOptions<A extends Account = Account>
   extends TokenIssuerOptions,
     Pick<TokenRouterOptions<A>, FromRouter>,
-    Pick<
-      RequireBearerOptions,
-      'isRevoked' | 'realm' | 'scheme' | 'tokenFrom' | 'onEvent' | 'forwardErrors' | 'refuse'
-    > {
+    Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom' | 'onEvent' | 'refuse'> {
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
@@ -72,16 +70,7 @@ export interface AuthGuardOptions<A extends Account = Account> extends RouteOpti
 /** @inline */
 type RouteOptions<A extends Account> = Pick<
   RequireBearerOptions<A>,
-  | 'scope'
-  | 'anyScope'
-  | 'signedInWithin'
-  | 'optional'
-  | 'allow'
-  | 'realm'
-  | 'scheme'
-  | 'tokenFrom'
-  | 'forwardErrors'
-  | 'refuse'
+  'scope' | 'anyScope' | 'signedInWithin' | 'optional' | 'allow' | 'realm' | 'scheme' | 'tokenFrom' | 'refuse'
 >
 
 const pathSchema = {
@@ -102,7 +91,16 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 const asGiven: Check<unknown> = (value) => value
 
 /** The options of each part. */
-const LOGIN = ['accounts', 'passwords', 'limits', 'extraFields', 'tenant', 'beforeSignIn', 'emailInEvents'] as const
+const LOGIN = [
+  'accounts',
+  'passwords',
+  'limits',
+  'extraFields',
+  'tenant',
+  'beforeSignIn',
+  'emailInEvents',
+  'refuse',
+] as const
 const ROUTER = [
   'respond',
   'sessions',
@@ -111,11 +109,10 @@ const ROUTER = [
   'bodyLimit',
   'allowedOrigins',
   'credentials',
-  'forwardErrors',
   'refuse',
 ] as const
 const ISSUER = ['issuer', 'audience', 'keys', 'clockTolerance', 'cache', 'clientId', 'lifetime'] as const
-const GUARD = ['sessions', 'isRevoked', 'realm', 'scheme', 'tokenFrom', 'forwardErrors', 'refuse'] as const
+const GUARD = ['sessions', 'isRevoked', 'realm', 'scheme', 'tokenFrom', 'refuse'] as const
 const ALL = ['clock', 'timeout', 'onEvent'] as const
 
 type Name = (typeof LOGIN | typeof ROUTER | typeof ISSUER | typeof GUARD | typeof ALL)[number]
@@ -132,6 +129,7 @@ const schema = {
 }
 
 const aliases = aliasesOf({
+  ...hostAliases,
   ...choiceAliases,
   keys: 'secret privateKey publicKey',
   lifetime: 'expiresIn ttl',

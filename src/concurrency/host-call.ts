@@ -35,7 +35,7 @@ export async function callHost<T>(
   try {
     return await withDeadline(timeout, fn(), late)
   } catch (cause) {
-    if (isAuthError(cause) && own(options, 'passThrough')?.includes(cause.code)) throw cause
+    if (isAuthError(cause) && own(options, 'passThrough')?.some((code) => code === cause.code)) throw cause
     const refusal = own(options, 'mayRefuse') && refusalOfHost(cause)
     throw refusal || new AuthError('unavailable', { dependency, cause, ...own(options, 'about') })
   }

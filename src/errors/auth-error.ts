@@ -7,14 +7,15 @@ import {
   type AuthErrorCode,
   type Dependency,
   type HookOption,
+  type HostCode,
   type LimitName,
   type LoginRefusal,
-  type Part,
   REFUSALS,
   type RefreshRefusal,
   type RefusalStatus,
   type TokenRefusal,
 } from './codes.js'
+import { challengeOf, type Headers, NO_STORE } from './headers.js'
 
 const EXPIRED = 'The access token expired.'
 
@@ -64,7 +65,7 @@ const TITLES: Readonly<Record<number, string>> = bare<Record<Exclude<RefusalStat
 })
 
 /** A problem document: the body of a refusal, as `application/problem+json` (RFC 9457). */
-export interface Problem<Code extends string = AuthErrorCode> {
+export interface Problem {
   /** Always `about:blank`: the `title` is that of the status. */
   readonly type: string
   /** The name of the status. */
@@ -72,21 +73,21 @@ export interface Problem<Code extends string = AuthErrorCode> {
   /** The status of the response. */
   readonly status: number
   /** The code of the refusal. */
-  readonly code: Code
+  readonly code: AuthErrorCode | HostCode
   /** Tells the client what is wrong. */
   readonly detail: string
 }
 
 /**
- * The error for every refusal. `verify` rejects with it. With `forwardErrors`, the host's error handler receives it.
+ * The error for every refusal. `verify` rejects with it, and `refuse` receives it.
  *
  * The error holds no token, password or secret. `cause` is the host's own error when one of the host's callbacks failed.
  */
 export class AuthError extends Error {
-  /** Always `'AuthError'`. Use it where `instanceof` does not work, for example with two copies of the package. */
-  override readonly name = 'AuthError'
-  /** The code of the refusal, one of a closed set. */
-  readonly code: AuthErrorCode
+  /** `'AuthError'`, or `'SignInRefusal'`. Use it where `instanceof` does not work, for example with two copies of the package. */
+  override readonly name: string = 'AuthError'
+  /** The code of the refusal: one of a closed set, or of a `SignInRefusal` your own. */
+  readonly code: AuthErrorCode | HostCode
   /** The HTTP status of the response. */
   readonly status: number
   /** Same as `status`, for Nest, Fastify and others that read this name. */
@@ -110,8 +111,8 @@ export class AuthError extends Error {
   /** The failed-login limit that is used up (`too_many_attempts`). Never sent to the client. */
   declare readonly limit?: LimitName
   /**
-   * Response headers. `Retry-After` in seconds, if a time is known. Errors of `authenticate` and of `forwardErrors: 'all'` have all
-   * headers of the response, with the challenge in `WWW-Authenticate`. Express's own error handler sends them.
+   * The headers of the response: those against caches, `Retry-After` in seconds if a time is known, and the challenge in `WWW-Authenticate`,
+   * with the realm of the guard that refused. Express's own error handler sends them.
    */
   readonly headers: Readonly<Record<string, string>>
 
@@ -130,8 +131,9 @@ export class AuthError extends Error {
     this.code = code
     this.status = refusal.status
     this.statusCode = refusal.status
-    this.headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
     for (const name of DETAILS) if (Object.hasOwn(details, name)) Object.assign(this, { [name]: details[name] })
+    const wait: Headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
+    this.headers = { ...NO_STORE, ...wait, ...challengeOf(this) }
     brand('AuthError', this)
   }
 
@@ -154,53 +156,33 @@ function unknownCode(code: string): TypeError {
 }
 
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
-export const problemOf = ({ code, message }: AuthError): Problem => problemWith(REFUSALS[code].status, code, message)
-
-export function problemWith<Code extends string>(status: number, code: Code, detail: string): Problem<Code> {
-  return { type: 'about:blank', title: own(TITLES, status) ?? STATUS_CODES[status], status, code, detail }
+export function problemOf({ status, code, message }: AuthError): Problem {
+  return { type: 'about:blank', title: own(TITLES, status) ?? STATUS_CODES[status], status, code, detail: message }
 }
 
-/** Returns a copy of a refusal with other response headers. The refusal itself may belong to several requests. */
-export function withHeaders(error: AuthError, headers: Readonly<Record<string, string>>): AuthError {
-  return copyOf(error, { cause: own(error, 'cause') }, headers)
+/** Returns a copy of a refusal with other members. The refusal itself may belong to several requests. */
+export function copyOf<E extends AuthError>(
+  error: E,
+  members: { headers?: Headers; status?: number; statusCode?: number; accountId?: string; cause?: undefined },
+): E {
+  const cause = Object.hasOwn(members, 'cause') ? undefined : own(error, 'cause')
+  const copy = new Error(error.message, cause === undefined ? undefined : { cause }) as E
+  Object.setPrototypeOf(copy, Object.getPrototypeOf(error))
+  const { cause: _, ...others } = members
+  Object.assign(copy, error, others)
+  // Not read here, because Node then makes its text.
+  Object.defineProperty(copy, 'stack', { configurable: true, get: () => error.stack, set() {} })
+  for (const kind of ['AuthError', 'SignInRefusal'] as const) if (hasBrand(kind, error)) brand(kind, copy)
+  return copy
 }
-
-/** Returns a copy of a refusal without its cause. The cause is the host's own error, which may hold any data. */
-export function withoutCause(error: AuthError): AuthError {
-  return copyOf(error, {}, { ...error.headers })
-}
-
-function copyOf(error: AuthError, details: AuthErrorDetails, headers: AuthError['headers']): AuthError {
-  const copy = new AuthError(error.code, { ...error, ...details, message: error.message })
-  return Object.assign(copy, { headers, stack: error.stack })
-}
-
-/** An `AuthError` with one of these codes, and the members that it always has. */
-export type AuthErrorOf<C extends AuthErrorCode, Always extends keyof AuthError = never> = C extends unknown
-  ? AuthError & Record<'code', C> & Required<Pick<AuthError, Always>>
-  : never
-
-/** An `AuthError` that always has `scope` or `maxAge` if its `code` is about them. */
-export type AnyAuthError =
-  | AuthErrorOf<Exclude<AuthErrorCode, 'insufficient_scope' | 'insufficient_user_authentication'>>
-  | AuthErrorOf<'insufficient_scope', 'scope'>
-  | AuthErrorOf<'insufficient_user_authentication', 'maxAge'>
 
 /**
- * Returns whether a value is an `AuthError`, also of another copy of the package. After a comparison of its `code`, the compiler knows that
- * `insufficient_scope` has `scope`, and that `insufficient_user_authentication` has `maxAge`. All other details are optional.
+ * Returns whether a value is an `AuthError` or a `SignInRefusal`, also of another copy of the package.
  * @throws never
  */
-export function isAuthError(value: unknown): value is AnyAuthError {
+export function isAuthError(value: unknown): value is AuthError {
   // A proxy or a getter of another value may throw.
-  return attempt(() => hasBrand('AuthError', value) && Object.hasOwn(REFUSALS, (value as AuthError).code)) === true
+  return attempt(() => hasBrand('AuthError', value) && hasKnownCode(value as AuthError)) === true
 }
 
-/**
- * Returns the refusal that was thrown. Any other error becomes a `503`, with the error as the cause: the observer receives it, the
- * client does not.
- */
-export function asRefusal(part: Part, thrown: unknown): AuthError {
-  if (isAuthError(thrown) && REFUSALS[thrown.code].by.includes(part)) return thrown
-  return new AuthError('unavailable', { dependency: 'internal', cause: thrown })
-}
+const hasKnownCode = (error: AuthError) => Object.hasOwn(REFUSALS, error.code) || hasBrand('SignInRefusal', error)

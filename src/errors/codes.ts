@@ -8,6 +8,12 @@ import { bare } from '../options/values.js'
 export type AuthErrorCode = keyof typeof ROWS
 
 /**
+ * A code of the host. The type keeps the codes of this package in an editor's list.
+ * @inline
+ */
+export type HostCode = string & Record<never, never>
+
+/**
  * The reason for refusing a bearer token, for the host's logs. The client learns only whether the token had expired. The page
  * docs/reference/errors.md has the cause and the fix of each reason.
  */

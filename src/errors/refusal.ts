@@ -1,24 +1,31 @@
-import { type AuthError, asRefusal, problemWith, withHeaders } from './auth-error.js'
+import { attempt, own } from '../options/values.js'
+import { AuthError, copyOf, isAuthError } from './auth-error.js'
 import { type Part, REFUSALS, type Refusal } from './codes.js'
-import { copyOfRefusal, isSignInRefusal, type SignInRefusal } from './sign-in-refusal.js'
+import { challengeOf, type HeaderFacts, NO_STORE, safeHeaders } from './headers.js'
 
-/** The refusal of a token call: of this package, or of `beforeSignIn`. */
-export type CallRefusal = AuthError | SignInRefusal
+/** Returns the row of a refusal in the table of codes. A `SignInRefusal` has none. */
+export const rowOf = ({ code }: AuthError): Refusal | undefined =>
+  own(REFUSALS as Readonly<Record<string, Refusal>>, code)
 
-/** Returns the description of a refusal, from the table of codes where it has a row. */
-export function rowOf(refusal: CallRefusal): Refusal {
-  if (!isSignInRefusal(refusal)) return REFUSALS[refusal.code]
-  const { status, message } = refusal
-  return { status, message, by: ['token'] }
+/** Returns the first part that gives a refusal. */
+export const partOf = (error: AuthError): Part => rowOf(error)?.by[0] ?? 'token'
+
+/**
+ * Returns the refusal of a request, with all headers of the response. It is a copy, because a function of the host may throw one error for
+ * several requests. Any other error becomes a `503`, with the error as the cause: the observer receives it, the client does not.
+ * @param facts the facts of the guard that refuses
+ */
+export function refusalOf(part: Part, thrown: unknown, facts?: HeaderFacts): AuthError {
+  const isKnown = isAuthError(thrown) && (rowOf(thrown)?.by ?? ['token']).includes(part)
+  // A getter of the host may throw.
+  const refusal = isKnown ? attempt(() => sendable(thrown, facts)) : undefined
+  return refusal ?? sendable(new AuthError('unavailable', { dependency: 'internal', cause: thrown }), facts)
 }
 
-/** Returns the refusal of a token call that was thrown, see `asRefusal`. */
-export const asCallRefusal = (part: Part, thrown: unknown): CallRefusal =>
-  isSignInRefusal(thrown) ? thrown : asRefusal(part, thrown)
-
-/** Returns the problem document of a refusal, which may be from another copy of this package. */
-export const problemIn = (refusal: CallRefusal) => problemWith(rowOf(refusal).status, refusal.code, refusal.message)
-
-/** Returns a copy of a refusal with other response headers. */
-export const withOtherHeaders = <R extends CallRefusal>(refusal: R, headers: R['headers']): R =>
-  (isSignInRefusal(refusal) ? copyOfRefusal(refusal, { headers }) : withHeaders(refusal, headers)) as R
+function sendable(error: AuthError, facts: HeaderFacts | undefined): AuthError {
+  const { status = error.status } = rowOf(error) ?? {}
+  const [sent, challenge] = [safeHeaders(error), challengeOf(error, facts)]
+  // Without a guard, the challenge is the one of the guard that has refused before.
+  const headers = facts ? { ...sent, ...challenge } : { ...challenge, ...sent }
+  return copyOf(error, { status, statusCode: status, headers: { ...headers, ...NO_STORE } })
+}

@@ -3,8 +3,9 @@ import { bool, HTTP_TOKEN, integer, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { attempt, isPlainObject, memberOf } from '../options/values.js'
-import { type Problem, problemWith } from './auth-error.js'
+import { AuthError } from './auth-error.js'
 import { REFUSALS } from './codes.js'
+import { NO_STORE } from './headers.js'
 
 /** The options of a `SignInRefusal`. */
 export interface SignInRefusalOptions {
@@ -47,24 +48,10 @@ const CODE = /^[\w.:/-]{1,64}$/
 /**
  * The refusal of a sign-in after a right password: a code of a second factor, an address that must be verified, terms that must be accepted.
  * Throw it in `beforeSignIn`. The client receives problem details with your code (RFC 9457).
- *
- * `authErrors()` sends it like an `AuthError`, whose codes are a closed set.
  */
-export class SignInRefusal extends Error {
-  /** Always `'SignInRefusal'`. Use it where `instanceof` does not work, for example with two copies of the package. */
-  override readonly name = 'SignInRefusal'
-  /** The code, which the client receives. */
-  readonly code: string
-  /** The HTTP status of the response. */
-  readonly status: number
-  /** Same as `status`, for Nest, Fastify and others that read this name. */
-  readonly statusCode: number
-  /** Further headers of the response. */
-  readonly headers: Readonly<Record<string, string>>
+export class SignInRefusal extends AuthError {
   /** True when the refusal counts as a failed login. */
   readonly countAsFailure: boolean
-  /** The account that the refusal is about. Set when the login ends. Never sent to the client. */
-  declare readonly accountId?: string
 
   /**
    * Creates a refusal.
@@ -73,30 +60,18 @@ export class SignInRefusal extends Error {
    */
   constructor(code: string, options?: SignInRefusalOptions) {
     const read = readOptions<SignInRefusalOptions, typeof schema>('SignInRefusal', options, schema)
-    const { status, detail, headers, countAsFailure, cause } = read
+    const { status, detail: message, headers, countAsFailure, cause } = read
     if (typeof code !== 'string' || !CODE.test(code)) {
       throw misuse('SignInRefusal: the code must be a text like "code_required", of at most 64 characters')
     }
     if (Object.hasOwn(REFUSALS, code)) {
       throw misuse(`SignInRefusal: "${code}" is a code of AuthError. Choose another code`)
     }
-    super(detail, cause === undefined ? undefined : { cause })
-    this.code = code
-    this.status = status
-    this.statusCode = status
-    this.headers = { ...headers }
+    super('forbidden', { message, cause })
+    const own = { name: 'SignInRefusal', code, status, statusCode: status, headers: { ...headers, ...NO_STORE } }
+    Object.assign(this, own)
     this.countAsFailure = countAsFailure
     brand('SignInRefusal', this)
-  }
-
-  /** Returns the body of the response (RFC 9457). */
-  toProblem(): Problem<string> {
-    return problemWith(this.status, this.code, this.message)
-  }
-
-  /** Returns the problem document, so that `res.json(error)` shows a client nothing else. */
-  toJSON(): Problem<string> {
-    return this.toProblem()
   }
 }
 
@@ -104,30 +79,24 @@ export class SignInRefusal extends Error {
 export const isSignInRefusal = (value: unknown): value is SignInRefusal =>
   attempt(() => hasBrand('SignInRefusal', value)) === true
 
-/** Returns a copy of a refusal with other members. The refusal itself may belong to several requests. */
-export function copyOfRefusal(
-  refusal: SignInRefusal,
-  members: { accountId?: string; headers?: SignInRefusal['headers']; cause?: undefined },
-): SignInRefusal {
-  const { code, status, message: detail, countAsFailure, cause, accountId, headers, stack } = refusal
-  const copy = new SignInRefusal(code, { status, detail, countAsFailure, cause })
-  passedOn.set(copy, passedOn.get(refusal))
-  return Object.assign(copy, { headers, stack, accountId, ...members })
-}
-
-/** The errors of the host that its own error handler receives. */
-const passedOn = new WeakMap<SignInRefusal, unknown>()
+/** The code of the refusal for an error that the host's own error handler receives. */
+const OF_HOST = 'sign_in_refused'
 
 /** Returns the refusal for an error of a function of the host that a client may see: the habit of http-errors. */
 export function refusalOfHost(thrown: unknown): SignInRefusal | undefined {
   if (isSignInRefusal(thrown)) return thrown
-  const given = Object(thrown)
-  const [status, isExposed] = [memberOf(given, 'status') ?? memberOf(given, 'statusCode'), memberOf(given, 'expose')]
-  if (isExposed !== true || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 499) return undefined
-  const refusal = new SignInRefusal('sign_in_refused', { status: Number(status) })
-  passedOn.set(refusal, thrown)
-  return refusal
+  const status = exposedStatus(thrown)
+  return status === undefined ? undefined : new SignInRefusal(OF_HOST, { status, cause: thrown })
 }
 
-/** Returns the host's own error of a refusal, which goes to the host's error handler. Undefined for a refusal of `beforeSignIn`. */
-export const hostErrorOf = (refusal: unknown): unknown => passedOn.get(refusal as SignInRefusal)
+/** Returns the status of an error that a client may see. */
+function exposedStatus(error: unknown): number | undefined {
+  const given = Object(error)
+  const status = memberOf(given, 'status') ?? memberOf(given, 'statusCode')
+  const isExposed = memberOf(given, 'expose') === true && Number.isInteger(status)
+  return isExposed && Number(status) >= 400 && Number(status) <= 499 ? Number(status) : undefined
+}
+
+/** Returns the host's own error of a refusal, which goes to the host's error handler. */
+export const hostErrorOf = ({ code, cause }: AuthError): object | undefined =>
+  code === OF_HOST && exposedStatus(cause) !== undefined ? Object(cause) : undefined

@@ -2,6 +2,7 @@ import type {
   AuthErrorCode,
   Dependency,
   HookOption,
+  HostCode,
   LimitName,
   LoginRefusal,
   RefreshRefusal,
@@ -32,12 +33,6 @@ export interface TokenIssuedEvent extends EventBase {
   /** The token's `exp`, as sent to the client. */
   expiresAt: Date
 }
-
-/**
- * A code of the host. The type keeps the codes of this package in an editor's list.
- * @inline
- */
-type HostCode = string & Record<never, never>
 
 /** The token endpoint, or its path for refresh or sign-out, refused a request: it was malformed, or the login or the refresh failed. */
 export interface TokenRefusedEvent extends EventBase {

@@ -1,6 +1,5 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
-import { isAuthError, withoutCause } from '../errors/auth-error.js'
-import { copyOfRefusal, isSignInRefusal } from '../errors/sign-in-refusal.js'
+import { copyOf, isAuthError } from '../errors/auth-error.js'
 import { bare } from '../options/values.js'
 
 /*
@@ -22,11 +21,7 @@ type Channel = TracingChannel<unknown, object>
 class TraceMessage {
   set result(_: unknown) {}
   set error(error: unknown) {
-    const value = isAuthError(error)
-      ? withoutCause(error)
-      : isSignInRefusal(error)
-        ? copyOfRefusal(error, { cause: undefined })
-        : error
+    const value = isAuthError(error) ? copyOf(error, { cause: undefined }) : error
     Object.defineProperty(this, 'error', bare({ value, enumerable: true }))
   }
 }

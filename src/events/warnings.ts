@@ -33,7 +33,7 @@ const WARNINGS = {
   ],
   refuse: [
     PAGE.guard,
-    'The function "refuse" threw, or returned no { status, body } with a status from 400 to 599. Responses to refusals keep their own form',
+    'The function "refuse" threw, returned something else than { status, body } with a status from 400 to 599, or did not call next() once with an error and return nothing. Responses to refusals keep their own form',
   ],
   guardWithoutSessions: [
     PAGE.signOut,

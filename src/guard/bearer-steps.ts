@@ -14,7 +14,7 @@ import { factsOf, invalidToken, signInOf, type VerifiedToken } from '../tokens/v
 import type { Verifiers } from '../tokens/verifiers.js'
 import { askHost, type HostSettings } from './ask-host.js'
 import { assertB64Token, readToken, type SourceSettings } from './bearer-header.js'
-import { type RefusalSettings, refusalOf } from './refuse.js'
+import { type RefusalSettings, refusalAt } from './refuse.js'
 
 /** The options that the steps of this file read. */
 interface AuthorizeSettings {
@@ -103,7 +103,7 @@ function authorized(settings: AuthorizeSettings, auth: VerifiedToken): VerifiedT
 /** Admits a request with an invalid token as one without a token, and reports the refusal. */
 function forgive(context: GuardContext, thrown: unknown): Admission {
   if (!isAuthError(thrown) || thrown.code !== 'invalid_token') throw thrown
-  refusalOf(context.guard.emit, context, thrown)
+  refusalAt(context.guard, context, thrown)
   return {}
 }
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { type AuthError, asRefusal } from '../errors/auth-error.js'
+import type { AuthError } from '../errors/auth-error.js'
 import type { Emit } from '../events/emitter.js'
 import type { AuthObserver } from '../events/events.js'
-import { refusalEvent, reportedCopy } from '../events/report-refusal.js'
+import { reportRefusal } from '../events/report-refusal.js'
 import { addressOf } from '../http/origin.js'
-import { allHeaders, type HttpResponse, refusalResponse } from '../http/responses.js'
+import { type Refuse, rejectionOf } from '../http/refuse.js'
 import { hasToClose } from '../http/send-response.js'
 import type { BearerScheme } from './bearer-header.js'
 
@@ -13,6 +13,7 @@ export interface RefusalSettings {
   readonly realm: string
   readonly scheme: BearerScheme
   readonly onEvent: AuthObserver | undefined
+  readonly refuse: Refuse | undefined
 }
 
 /** A guarded request, and the client's address where it was read before a wait. */
@@ -21,20 +22,17 @@ interface GuardedCall {
   readonly address: string | undefined
 }
 
-/** Returns the refusal that was thrown, and reports it to the host's observer. */
-export function refusalOf(emit: Emit, { req, address }: GuardedCall, thrown: unknown): AuthError {
-  const error = asRefusal('guard', thrown)
-  emit({ address: address ?? addressOf(req) }, refusalEvent('guard', error))
-  return error
-}
+/** Returns the refusal that was thrown, with the challenge, and reports it to the host's observer. */
+export const refusalAt = (
+  { settings, emit }: { settings: RefusalSettings; emit: Emit },
+  { req, address = addressOf(req) }: GuardedCall,
+  thrown: unknown,
+): AuthError => reportRefusal(emit, { address }, 'guard', thrown, settings)
 
-/** Returns the response for a refusal, with the challenge. */
-export const responseTo = (settings: RefusalSettings, error: AuthError): HttpResponse =>
-  refusalResponse('guard', error, settings)
-
-/** Returns the error for a host that responds itself: with all headers of the response. */
-export function errorForHost(settings: RefusalSettings, { req }: GuardedCall, error: AuthError): AuthError {
+/** Returns the error for a host that responds itself: with all headers of the response, or the host's own. */
+export function rejectionAt({ refuse }: RefusalSettings, { req }: GuardedCall, error: AuthError): object {
   // HTTP/2 has no such header, and Node would emit a warning for each response with it.
   const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
-  return reportedCopy(error, settings.onEvent, allHeaders('guard', error, closes, settings))
+  if (closes) Object.assign(error, { headers: { ...error.headers, Connection: 'close' } })
+  return rejectionOf(refuse, error, req)
 }

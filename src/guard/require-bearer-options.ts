@@ -2,7 +2,7 @@ import type { Account, AccountStore } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import type { OwnUser } from '../accounts/request-user.js'
 import { warnOnce } from '../events/warnings.js'
-import { type HostOptions, hostSchema } from '../http/host-options.js'
+import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
 import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
@@ -124,12 +124,11 @@ export const guardSchema = {
   realm: optional(realmText),
   timeout: hostSchema.timeout,
   onEvent: hostSchema.onEvent,
+  refuse: hostSchema.refuse,
 } satisfies GuardTable
 
-/** The options of the middleware that the strategy does not have. */
-const middlewareSchema = { forwardErrors: hostSchema.forwardErrors, refuse: hostSchema.refuse }
-
 export const guardAliases = aliasesOf({
+  ...hostAliases,
   tokens: 'issuer secret secretOrKey algorithms',
   scope: 'scopes requiredScopes',
   'Pass its name as "scope", and return it in the "scopes" of the account': 'role roles permissions',
@@ -140,19 +139,9 @@ export const guardAliases = aliasesOf({
   'It is gone: clients also look for the metadata (RFC 9728) at its well-known path': 'resourceMetadata',
 })
 
-export function readRequireBearerOptions(caller: Subject, options: RequireBearerOptions) {
-  const schema = { ...guardSchema, ...middlewareSchema }
-  const { forwardErrors, refuse, ...read } = readOptions<RequireBearerOptions, typeof schema>(
-    caller,
-    options,
-    schema,
-    guardAliases,
-  )
-  return { settings: guardSettings(caller, options, read), forwardErrors, customForm: refuse }
-}
-
-/** Returns the settings of a guard whose options belong together, with the default of the realm. */
-export function guardSettings(caller: Subject, options: object, read: Checked<typeof guardSchema>): GuardSettings {
+/** Reads the options of a guard that belong together, with the default of the realm. */
+export function readRequireBearerOptions(caller: Subject, options: RequireBearerOptions): GuardSettings {
+  const read = readOptions<RequireBearerOptions, typeof guardSchema>(caller, options, guardSchema, guardAliases)
   for (const option of ['scope', 'anyScope']) {
     if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
       throw misuse(
@@ -161,7 +150,7 @@ export function guardSettings(caller: Subject, options: object, read: Checked<ty
       )
     }
   }
-  noteMistakes(options as RequireBearerOptions, read)
+  noteMistakes(options, read)
   if (read.allow && !read.accounts) throw misuse(`${caller}: option "allow" needs "accounts"`, PAGE.guard)
   const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
   return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.realm) }

@@ -2,15 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Account } from '../accounts/account.js'
 import { isUserOf } from '../accounts/request-user.js'
 import { throwLater } from '../concurrency/throw-later.js'
-import type { AuthError } from '../errors/auth-error.js'
-import { inCustomForm } from '../http/custom-response.js'
 import { assertHeaderLines } from '../http/header-lines.js'
-import { hasToClose, sendResponse } from '../http/send-response.js'
+import { sendRefusal } from '../http/refuse.js'
+import { hasToClose } from '../http/send-response.js'
 import { brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
 import { type Admission, checkBearer, contextOf, createGuard, type GuardContext } from './bearer-steps.js'
-import { errorForHost, refusalOf, responseTo } from './refuse.js'
+import { refusalAt, rejectionAt } from './refuse.js'
 import { type RequireBearerOptions, readRequireBearerOptions } from './require-bearer-options.js'
 
 /** A request as the guard uses it. Every request of Express and of Node's servers fits. */
@@ -33,7 +32,8 @@ export interface BearerGuard<Auth = VerifiedToken> {
    * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than
    * Express. Sets `req.auth` and, where `accounts` is given, `req.user`.
    * @returns the verified token, or undefined on an optional guard without a token
-   * @throws AuthError with `status`, `headers` (also the challenge) and `toProblem()`; TypeError for a request that is not Node's
+   * @throws the error that `refuse` passes to `next`, or an AuthError with `status`, `headers` (also the challenge) and `toProblem()`; TypeError for a
+   * request that is not Node's
    */
   authenticate(req: GuardedRequest): Promise<Auth>
 }
@@ -60,16 +60,14 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
 
 /** Creates the guard of a function, which its errors name. */
 export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options: RequireBearerOptions) {
-  const { settings, forwardErrors, customForm } = readRequireBearerOptions(caller, options)
+  const settings = readRequireBearerOptions(caller, options)
   const guard = createGuard(caller, settings)
 
   function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
     const { req } = context
+    forgetEarlier(req)
     try {
-      const error = refusalAt(context, thrown)
-      const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
-      if (forwards) next(errorForHost(settings, context, error))
-      else sendResponse(res, inCustomForm(customForm, error, req, responseTo(settings, error)), hasToClose(req))
+      sendRefusal(settings.refuse, refusalAt(guard, context, thrown), req, res, next, hasToClose(req))
     } catch (cause) {
       // The host may have replaced functions of the response. Their errors belong to its error handler.
       next(cause)
@@ -102,7 +100,8 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
     assertHeaderLines('authenticate', req)
     const context = contextOf(guard, req)
     const admission = await checkBearer(context).catch((thrown) => {
-      throw errorForHost(settings, context, refusalAt(context, thrown))
+      forgetEarlier(req)
+      throw rejectionAt(settings, context, refusalAt(guard, context, thrown))
     })
     return admit(req, admission)
   }
@@ -125,12 +124,6 @@ export function forgetEarlier(req: GuardedRequest): void {
   const { auth } = req
   if (auth !== undefined) req.auth = undefined
   if (isVerifiedToken(auth) && isUserOf(auth.accountId, req.user)) req.user = undefined
-}
-
-/** Removes what an earlier guard has set, and returns the refusal that was thrown. */
-function refusalAt(context: RequestContext, thrown: unknown): AuthError {
-  forgetEarlier(context.req)
-  return refusalOf(context.guard.emit, context, thrown)
 }
 
 /** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */

@@ -1,8 +1,8 @@
 import { timeoutOption } from '../concurrency/host-call.js'
 import type { AuthObserver } from '../events/events.js'
 import { type Duration, func } from '../options/checks.js'
-import { InvalidOption, optional } from '../options/read-options.js'
-import type { Refuse } from './custom-response.js'
+import { optional } from '../options/read-options.js'
+import type { Refuse } from './refuse.js'
 
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
@@ -17,27 +17,23 @@ export interface HostOptions {
    */
   onEvent?: AuthObserver | undefined
   /**
-   * Passes refusals to the host's error handler instead of sending a response. With `true`, failures of dependencies (`503`). With
-   * `'all'`, every refusal: an `AuthError` with all headers of the response. Default false.
-   */
-  forwardErrors?: boolean | 'all' | undefined
-  /**
-   * Returns the status and the body of a refusal, for clients that expect another form: `(error, req) => ({ status, body })`. An object is
-   * sent as JSON. The headers stay, such as `Retry-After` and the challenge. When the function throws, or returns no status from
-   * 400 to 599, the response stays as it is. Default: problem details (RFC 9457), and an empty `403` for invalid credentials.
+   * Shapes every refusal, for clients that expect another form: `(error, req, next) => ({ status, body })`. An object is sent as JSON. Or it
+   * calls `next` once, with an error for the host's own error handler, and returns nothing. The headers stay in both cases, such as
+   * `Retry-After` and the challenge. When the function does neither, the response stays as it is, and also when it does both, throws or
+   * returns a promise. Default:
+   * problem details (RFC 9457), and an empty `403` for invalid credentials.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   refuse?: Refuse<any> | undefined
 }
 
-function forwarding(value: unknown): boolean | 'all' {
-  if (typeof value === 'boolean' || value === 'all') return value
-  throw new InvalidOption("true, false or 'all'")
-}
-
 export const hostSchema = {
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
-  forwardErrors: optional(forwarding, false),
-  refuse: optional(func<Refuse>('a function (error, req) => ({ status, body })')),
+  refuse: optional(func<Refuse>('a function (error, req, next) => ({ status, body })')),
+}
+
+/** The names of options of before. */
+export const hostAliases = {
+  'Pass refuse(error, req, next), which returns { status, body } or calls next() with an error': 'forwardErrors',
 }

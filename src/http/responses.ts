@@ -1,8 +1,7 @@
-import type { AuthError } from '../errors/auth-error.js'
+import { AuthError, copyOf, problemOf } from '../errors/auth-error.js'
 import type { Part } from '../errors/codes.js'
-import { type CallRefusal, problemIn, rowOf } from '../errors/refusal.js'
-import { isSignInRefusal } from '../errors/sign-in-refusal.js'
-import { bare, own } from '../options/values.js'
+import { NO_STORE } from '../errors/headers.js'
+import { rowOf } from '../errors/refusal.js'
 
 /*
  * The responses. The routers and the guard send them, and the OpenAPI document describes them from the same tables.
@@ -21,6 +20,9 @@ export const ENDPOINTS = {
   session: { path: '/{id}', methods: ['DELETE'] },
   signOut: { path: '/sign-out', methods: ['POST'] },
 } as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
+
+/** A part that has paths. */
+export type Endpoint = keyof typeof ENDPOINTS
 
 /**
  * The place where a client keeps its refresh token. `'cookie'`, for pages: a cookie that no script can read. `'body'`, for mobile apps and
@@ -45,9 +47,6 @@ export interface HttpResponse {
   headers: Readonly<Partial<Record<HeaderName, string>>>
   body: string
 }
-
-/** Keeps every response about a token or a password out of caches (RFC 6749 section 5.1). */
-export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 
 /** Returns the body of the token call: exactly two members. `expiration` is the token's `exp`. */
 export const tokenResult = (token: string, expiresAt: Date) => ({
@@ -77,78 +76,16 @@ export function keysResponse(body: string): HttpResponse {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/jwk-set+json' }, body }
 }
 
-interface ChallengeFacts {
-  realm: string
-  /** The authentication scheme. Default `Bearer`. */
-  scheme?: { readonly name: string } | undefined
-}
-
-const NO_REALM: ChallengeFacts = { realm: '' }
-
-function refusalHeaders(part: Part, error: CallRefusal, facts: ChallengeFacts): HttpResponse['headers'] {
-  const ofHost = isSignInRefusal(error) ? error.headers : {}
-  return { ...ofHost, ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, facts) }
-}
-
-/** The characters that Node sends in a header (RFC 9110 section 5.5). */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
-
-/** Returns a header of a refusal, if Node can send it. The refusal may be the host's, with any headers. */
-export function headerIn({ headers }: CallRefusal, name: HeaderName | 'Connection'): string | undefined {
-  const value: unknown = own(Object(headers) as AuthError['headers'], name)
-  return typeof value === 'string' && HEADER_VALUE.test(value) ? value : undefined
-}
-
-function retryAfter(error: CallRefusal): HttpResponse['headers'] {
-  const seconds = headerIn(error, 'Retry-After')
-  return seconds && /^\d+$/.test(seconds) ? { 'Retry-After': seconds } : {}
-}
-
-/**
- * Returns all headers of the response for a refusal, for a host that responds itself.
- * @param closes whether the connection has to close after the response
- */
-export function allHeaders(part: Part, error: CallRefusal, closes: boolean, facts = NO_REALM): AuthError['headers'] {
-  return { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) }
-}
-
 /** Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified. */
-export function refusalResponse(part: Part, error: CallRefusal, facts = NO_REALM): HttpResponse {
-  const { status, empty } = rowOf(error)
-  const headers = refusalHeaders(part, error, facts)
-  if (empty) return { status, headers, body: '' }
-  const body = JSON.stringify(problemIn(error))
+export function refusalResponse(error: AuthError): HttpResponse {
+  const { status, headers } = error
+  if (rowOf(error)?.empty) return { status, headers, body: '' }
+  const body = JSON.stringify(problemOf(error))
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
 }
 
-function allowed(part: Part, code: string): HttpResponse['headers'] {
-  return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
-}
-
-/** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3). */
-function challenge(refusal: CallRefusal, { realm, scheme }: ChallengeFacts): HttpResponse['headers'] {
-  const { code, message } = refusal
-  const error = rowOf(refusal).challenge
-  if (error === undefined) return {}
-  const { scope: required, maxAge: longest } = bare(refusal as AuthError)
-  const scope = code === 'insufficient_scope' && required
-  const maxAge = code === 'insufficient_user_authentication' ? longest : undefined
-  const parameters = {
-    realm,
-    ...(error && { error, error_description: message }),
-    ...(scope && { scope: [scope].flat().join(' ') }),
-    ...(maxAge !== undefined && { max_age: maxAge }),
-  }
-  const list = Object.entries(parameters).map(([name, value]) => `${name}=${quoted(value)}`)
-  return { 'WWW-Authenticate': `${scheme?.name ?? 'Bearer'} ${list.join(', ')}` }
-}
-
-/**
- * Returns a quoted string (RFC 9110 section 5.6.4). A space replaces what a challenge cannot hold: the message of a refusal may be from
- * the host's verifier.
- */
-function quoted(value: unknown): string {
-  return `"${String(value)
-    .replace(/[^\x20-\x7e]/g, ' ')
-    .replace(/["\\]/g, '\\$&')}"`
+/** Returns the refusal of the methods that a path does not have. */
+export function wrongMethod(part: Endpoint): AuthError {
+  const error = new AuthError('method_not_allowed')
+  return copyOf(error, { headers: { ...error.headers, Allow: ENDPOINTS[part].methods.join(', ') } })
 }

@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
-import { AuthError } from '../errors/auth-error.js'
-import type { Part } from '../errors/codes.js'
-import { bare, own } from '../options/values.js'
-import { customResponse, type Refuse } from './custom-response.js'
+import { bare } from '../options/values.js'
 import type { HttpResponse } from './responses.js'
 
 /** Sets headers unchanged. Express's `res.set` would add a charset to media types that have none. */
@@ -21,12 +18,6 @@ export function sendResponse(res: ServerResponse, { status, headers, body }: Htt
   if (closes) endThenClose(res, body)
   else res.end(body)
 }
-
-/** Returns the handler for the methods that a path does not have. */
-export const methodNotAllowed = (part: Part, refuse?: Refuse) =>
-  function methodNotAllowedHandler(req: IncomingMessage, res: ServerResponse): void {
-    sendResponse(res, customResponse(refuse, part, new AuthError('method_not_allowed'), req), hasUnreadBody(req, 0))
-  }
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536
@@ -52,9 +43,7 @@ export const hasToClose = (req: IncomingMessage) => hasUnreadBody(req, DRAINED_B
  * Makes `end` of the response work like `endThenClose`, unless the body has been read until then. Replaces `end`, because Passport or the
  * host's error handler ends this response later, and only then it is known whether the body is unread.
  */
-export function closeAfterEnd(req: IncomingMessage & { res?: ServerResponse }): void {
-  const res = own(req, 'res')
-  if (!res) return
+export function closeAfterEnd(req: IncomingMessage, res: ServerResponse): void {
   const { end } = res
   res.end = (...sent: unknown[]) => {
     res.end = end

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Account } from '../accounts/account.js'
 import type { UserOf } from '../accounts/request-user.js'
-import { asCallRefusal, type CallRefusal } from '../errors/refusal.js'
-import { hostErrorOf } from '../errors/sign-in-refusal.js'
 import { type Emit, type EventSubject, emitter } from '../events/emitter.js'
 import type { AuthObserver } from '../events/events.js'
-import { refusalEvent, reportedCopy } from '../events/report-refusal.js'
+import { reportRefusal } from '../events/report-refusal.js'
 import { LOGIN, tracePromise } from '../events/tracing.js'
 import type { Origin, RequestOrigin } from '../http/origin.js'
+import { rejectionOf } from '../http/refuse.js'
 import { brandWith } from '../options/brand.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import {
@@ -39,7 +38,7 @@ export interface LoginResult<U = object> {
  * @param credentials the e-mail address and the password, as the client sent them, and the members that `extraFields` names. Other members
  * are ignored
  * @param origin the request, or the client's address. Default: a client without an address
- * @throws SignInRefusal of `beforeSignIn`. AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`,
+ * @throws the error that `refuse` passes to `next`; SignInRefusal of `beforeSignIn`; AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`,
  * `too_many_attempts`, `overloaded`, `client_closed_request`, or `unavailable` when a dependency fails
  */
 export type Login<U = object> = (
@@ -73,6 +72,7 @@ export interface LoginPort {
 
 export function loginWith({
   onEvent,
+  refuse,
   emailInEvents,
   extraFields,
   tenant: tenantOf,
@@ -94,13 +94,6 @@ export function loginWith({
     return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
   }
 
-  /** Reports the refusal to an observer, which then does not receive it again. */
-  function reported(thrown: unknown, emit: Emit, subject: EventSubject): CallRefusal {
-    const error = asCallRefusal('token', thrown)
-    emit(subject, refusalEvent('token', error))
-    return reportedCopy(error, onEvent)
-  }
-
   const port: LoginPort = {
     onEvent,
     extraFields,
@@ -109,7 +102,7 @@ export function loginWith({
       try {
         return await logInWithTrace(credentials, origin, emitToObserver ?? emit, subject)
       } catch (thrown) {
-        throw emitToObserver ? reported(thrown, emitToObserver, subject) : asCallRefusal('token', thrown)
+        throw emitToObserver ? reportRefusal(emitToObserver, subject, 'token', thrown) : thrown
       }
     },
   }
@@ -122,8 +115,7 @@ export function loginWith({
       const credentials = credentialsIn(given, LONGEST_CREDENTIALS)
       return await logInWithTrace({ ...credentials, fields: fieldsIn(given, extraFields) }, origin, emit, subject)
     } catch (thrown) {
-      const refusal = reported(thrown, emit, subject)
-      throw hostErrorOf(refusal) ?? refusal
+      throw rejectionOf(refuse, reportRefusal(emit, subject, 'token', thrown), origin.req)
     }
   }
   return brandWith('Login', login, port)

@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import type { Account } from '../accounts/account.js'
 import { emitter } from '../events/emitter.js'
-import { refusalReporter } from '../events/report-refusal.js'
 import { hostSchema } from '../http/host-options.js'
 import { func } from '../options/checks.js'
 import { misuse, type Subject } from '../options/misuse.js'
@@ -27,6 +26,7 @@ export const choiceSchema = {
   ...credentialsSchema,
   timeout: hostSchema.timeout,
   onEvent: hostSchema.onEvent,
+  refuse: hostSchema.refuse,
   accounts: (value: unknown) => value,
   passwords: loginSchema.passwords,
   limits: loginSchema.limits,
@@ -63,5 +63,5 @@ export function loginIn(
   const login = loginPortOf(logIn ?? createOwn(), read.timeout)
   const observer = read.onEvent ?? login.onEvent
   const emit = emitter(observer)
-  return { login, emit, observer, reportRefusal: refusalReporter(emit, observer) }
+  return { login, emit }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '../accounts/account.js'
 import type { OwnUser } from '../accounts/request-user.js'
-import { type HostOptions, hostSchema } from '../http/host-options.js'
+import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
 import { type LimitsPort, NO_LIMITS } from '../limits/attempt.js'
 import type { Limits } from '../limits/limits.js'
 import { bool, type Clock, clockOption, func, withMethods } from '../options/checks.js'
@@ -16,7 +16,7 @@ import type { TenantOf } from './steps/tenant.js'
 
 /** The options of `createLogin`. */
 export interface LoginOptions<A extends Account = Account, R = IncomingMessage | undefined>
-  extends Pick<HostOptions, 'timeout' | 'onEvent'> {
+  extends Pick<HostOptions, 'timeout' | 'onEvent' | 'refuse'> {
   /** Finds an account by its e-mail address: a function, or a store. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
@@ -91,6 +91,7 @@ export const loginSchema = {
   ) as Check<AskedStep>,
   timeout: hostSchema.timeout,
   onEvent: hostSchema.onEvent,
+  refuse: hostSchema.refuse,
   emailInEvents: optional(bool, false),
   clock: clockOption,
 }
@@ -103,7 +104,7 @@ export const loginAliases = {
 }
 
 export function readLoginOptions<A extends Account>(options: LoginOptions<A>): LoginSettings {
-  const aliases = aliasesOf(loginAliases)
+  const aliases = aliasesOf({ ...hostAliases, ...loginAliases })
   return settingsOf(readOptions<LoginOptions<A>, typeof loginSchema>('createLogin', options, loginSchema, aliases))
 }
 

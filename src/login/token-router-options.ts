@@ -3,7 +3,7 @@ import type { Account } from '../accounts/account.js'
 import { type FindById, findByIdOption } from '../accounts/find-account.js'
 import type { UserOf } from '../accounts/request-user.js'
 import { warnOnce } from '../events/warnings.js'
-import { type HostOptions, hostSchema } from '../http/host-options.js'
+import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
 import { ENDPOINTS } from '../http/responses.js'
 import { func } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
@@ -89,6 +89,7 @@ const schema = {
 const ofIssuer = (option: string) => `Pass "${option}" to createTokenIssuer(), and the issuer as "tokens"`
 
 const aliases = aliasesOf({
+  ...hostAliases,
   ...choiceAliases,
   tokens: 'issuer',
   [ofIssuer('lifetime')]: 'lifetime expiresIn ttl',

@@ -1,8 +1,8 @@
 import { AuthError, type AuthErrorDetails } from '../errors/auth-error.js'
-import { type AuthErrorCode, type Part, REFUSALS, type Refusal } from '../errors/codes.js'
-import { type CallRefusal, rowOf } from '../errors/refusal.js'
+import { type AuthErrorCode, type Part, REFUSALS } from '../errors/codes.js'
+import { rowOf } from '../errors/refusal.js'
 import type { SignInRefusal } from '../errors/sign-in-refusal.js'
-import { type HeaderName, type HttpResponse, refusalResponse } from '../http/responses.js'
+import { type HeaderName, type HttpResponse, refusalResponse, wrongMethod } from '../http/responses.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 
@@ -31,21 +31,26 @@ interface PartRefusals {
 /** Returns a part's refusals by status. They are made from real responses. */
 export function refusalResponses(part: Part, { except = [], own = [] }: PartRefusals = {}): Record<string, Response> {
   const codes = codesOf(part).filter((code) => !except.includes(code))
-  const refusals = [...codes.flatMap(samplesOf), ...own.map((refusal) => [refusal.code, refusal] as const)]
+  const refusals = [
+    ...codes.flatMap((code) => samplesOf(part, code)),
+    ...own.map((refusal) => [refusal.code, refusal] as const),
+  ]
   const statuses = [...new Set(refusals.map(([, { status }]) => status))]
   const withStatus = (status: number) => refusals.filter(([, refusal]) => refusal.status === status)
-  return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, withStatus(status))]))
+  return Object.fromEntries(statuses.map((status) => [status, responseOf(status, withStatus(status))]))
 }
 
 /** A refusal and the name of its example. */
-type Sample = readonly [name: string, refusal: CallRefusal]
+type Sample = readonly [name: string, refusal: AuthError]
 
-const samplesOf = (code: AuthErrorCode): Sample[] =>
-  Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => [name, new AuthError(code, details)])
+function samplesOf(part: Part, code: AuthErrorCode): Sample[] {
+  if (code === 'method_not_allowed' && part !== 'guard') return [[code, wrongMethod(part)]]
+  return Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => [name, new AuthError(code, details)])
+}
 
-function responseOf(part: Part, status: number, refusals: readonly Sample[]): Response {
-  const samples = refusals.map(([name, refusal]) => ({ name, response: refusalResponse(part, refusal) }))
-  const rows = new Map(refusals.map(([, refusal]) => [refusal.code, rowOf(refusal)]))
+function responseOf(status: number, refusals: readonly Sample[]): Response {
+  const samples = refusals.map(([name, refusal]) => ({ name, response: refusalResponse(refusal) }))
+  const rows = new Map(refusals.map(([, refusal]) => [refusal.code, rowOf(refusal) ?? refusal]))
   const responses = samples.map(({ response }) => response)
   const examples = samples.flatMap(({ name, response: { body } }) =>
     body ? [[name, { value: JSON.parse(body) }]] : [],
@@ -56,16 +61,18 @@ function responseOf(part: Part, status: number, refusals: readonly Sample[]): Re
     required: ['status', 'code'],
     properties: {
       status: { enum: [status] },
-      code: { enum: [...rows].flatMap(([code, { empty }]) => (empty ? [] : [code])) },
+      code: { enum: [...rows].flatMap(([code, row]) => (isEmpty(row) ? [] : [code])) },
     },
   }
   const description = [...rows].map(descriptionOf).join('\n\n')
   return { description, ...messageOf(responses, schema, Object.fromEntries(examples)) }
 }
 
-function descriptionOf([code, { message, empty }]: [code: string, row: Refusal]): string {
+const isEmpty = (row: object) => 'empty' in row
+
+function descriptionOf([code, row]: [code: string, row: { message: string }]): string {
   // In Markdown, text in angle brackets is HTML.
-  return `\`${code}\`: ${message.replaceAll('<', '\\<')}${empty ? ' The body is empty.' : ''}`
+  return `\`${code}\`: ${row.message.replaceAll('<', '\\<')}${isEmpty(row) ? ' The body is empty.' : ''}`
 }
 
 /**

@@ -1,19 +1,8 @@
-import type { GuardSettings } from '../guard/bearer-steps.js'
-import { guardAliases, guardSchema, guardSettings, type RequireBearerOptions } from '../guard/require-bearer-options.js'
+import { guardAliases, guardSchema, type RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { readOptions } from '../options/read-options.js'
 
-/**
- * The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors` and `refuse`, because Passport has its own error
- * handling.
- */
-export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors' | 'refuse'>
-
-export function readBearerOptions(options: BearerStrategyOptions): GuardSettings {
-  const caller = 'BearerStrategy'
-  const read = readOptions<BearerStrategyOptions, typeof guardSchema>(caller, options, guardSchema, guardAliases)
-  return guardSettings(caller, options, read)
-}
+/** The options of `BearerStrategy`: those of `requireBearer`. */
+export type BearerStrategyOptions = RequireBearerOptions
 
 /** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
 const NO_EFFECT = [...Object.keys(guardSchema), ...Object.keys(guardAliases).filter((name) => /scope/i.test(name))]

@@ -2,12 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { throwLater } from '../concurrency/throw-later.js'
 import { type Admission, checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
-import { refusalOf, responseTo } from '../guard/refuse.js'
+import { refusalAt } from '../guard/refuse.js'
 import { forgetEarlier } from '../guard/require-bearer.js'
+import { readRequireBearerOptions } from '../guard/require-bearer-options.js'
 import { assertHeaderLines } from '../http/header-lines.js'
 import { bare } from '../options/values.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
-import { assertNoBearerOption, type BearerStrategyOptions, readBearerOptions } from './bearer-strategy-options.js'
+import { assertNoBearerOption, type BearerStrategyOptions } from './bearer-strategy-options.js'
 import {
   callVerify,
   type Done,
@@ -54,13 +55,14 @@ export class BearerStrategy extends Bearer {
 
   /**
    * Reads the options once.
-   * @param options the options of `requireBearer` without `forwardErrors`
+   * @param options the options of `requireBearer`. The strategy ends with the error that `refuse` passes to `next`. A response that
+   * `refuse` returns has no effect, because Passport responds
    * @param verify changes the user. Default: the user stays as it is.
    * @throws TypeError naming the option that is not valid
    */
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
-    this.#setup = { guard: createGuard('BearerStrategy', readBearerOptions(options)), verify }
+    this.#setup = { guard: createGuard('BearerStrategy', readRequireBearerOptions('BearerStrategy', options)), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -85,9 +87,7 @@ export class BearerStrategy extends Bearer {
     })
 
     function refused(thrown: unknown): void {
-      const { settings, emit } = guard
-      const error = refusalOf(emit, context, thrown)
-      failOrError(outcome, error, settings.onEvent, responseTo(settings, error).headers['WWW-Authenticate'])
+      failOrError(outcome, refusalAt(guard, context, thrown), guard.settings.refuse, req)
     }
 
     function admitted(done: Done): void {

@@ -1,9 +1,9 @@
 import { Strategy } from 'passport-local'
 import { throwLater } from '../concurrency/throw-later.js'
 import { isAuthError } from '../errors/auth-error.js'
-import { asCallRefusal } from '../errors/refusal.js'
-import { hostErrorOf, isSignInRefusal } from '../errors/sign-in-refusal.js'
+import { refusalOf } from '../errors/refusal.js'
 import type { EventSubject } from '../events/emitter.js'
+import { reportRefusal } from '../events/report-refusal.js'
 import type { BodyRequest } from '../http/body.js'
 import { originOfRequest } from '../http/origin.js'
 import type { Credentials, SentCredentials } from '../login/body/credentials.js'
@@ -31,7 +31,7 @@ interface LoginView {
   logIn(verified: Done): void
 }
 
-interface LoginSetup extends Pick<StrategySettings, 'login' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
+interface LoginSetup extends Pick<StrategySettings, 'login' | 'emit' | 'refuse' | 'emailInEvents'> {
   readCredentials: ReturnType<typeof createCredentialsReader>
   verify: LoginVerify | undefined
 }
@@ -73,17 +73,13 @@ export class LoginStrategy extends Local {
 
   /** Called by Passport, which adds its actions to `this`. */
   override authenticate(this: PassportActions, req: BodyRequest & { next?: unknown }): void {
-    const { readCredentials, login, emit, observer, emailInEvents, reportRefusal, verify } = LoginStrategy.#of(this)
+    const { readCredentials, login, emit, refuse, emailInEvents, verify } = LoginStrategy.#of(this)
     const outcome = outcomeOf(this, req)
     const origin = originOfRequest(req)
     const subject: EventSubject = { address: origin.address }
 
     function refused(thrown: unknown): void {
-      const error = asCallRefusal('token', thrown)
-      reportRefusal(subject, error)
-      const hostError = hostErrorOf(error)
-      if (hostError !== undefined) outcome.error(hostError)
-      else failOrError(outcome, error, observer)
+      failOrError(outcome, reportRefusal(emit, subject, 'token', thrown), refuse, req)
     }
 
     function logIn(credentials: SentCredentials, verified: Done): void {
@@ -92,14 +88,13 @@ export class LoginStrategy extends Local {
         .then(
           ({ account, subject: owner }) =>
             callVerify(outcome, verified, account, { subject: owner }, verify && ((done) => verify(account, done))),
-          (thrown: unknown) => verified(asCallRefusal('token', thrown)),
+          (thrown: unknown) => verified(isAuthError(thrown) ? thrown : refusalOf('token', thrown)),
         )
         .catch(throwLater)
     }
 
     const refuseUser = () => outcome.fail(undefined, 401)
-    const error = (thrown: unknown) =>
-      isAuthError(thrown) || isSignInRefusal(thrown) ? refused(thrown) : outcome.error(thrown)
+    const error = (thrown: unknown) => (isAuthError(thrown) ? refused(thrown) : outcome.error(thrown))
     readCredentials(req, origin)
       .then((credentials) => {
         if (emailInEvents) subject.email = credentials.email

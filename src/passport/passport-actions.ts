@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { throwLater } from '../concurrency/throw-later.js'
-import type { CallRefusal } from '../errors/refusal.js'
+import type { AuthError } from '../errors/auth-error.js'
 import { isSignInRefusal } from '../errors/sign-in-refusal.js'
-import type { AuthObserver } from '../events/events.js'
-import { reportedCopy } from '../events/report-refusal.js'
+import { type Refuse, rejectionOf } from '../http/refuse.js'
 import { closeAfterEnd } from '../http/send-response.js'
+import { own } from '../options/values.js'
 
 /** The actions that Passport adds to a strategy for each request. */
 export interface PassportActions {
@@ -30,16 +30,18 @@ interface Outcome extends PassportActions {
 /** The statuses of refused credentials. Passport tries the next strategy after them. */
 const REFUSED_CREDENTIALS = new Set([400, 401, 403])
 
-/** Ends with a refusal that the observer has received: a failure for refused credentials, and an error for everything else. */
+/** Ends with a refusal: a failure for refused credentials, and an error for everything else and for what `refuse` passes on. */
 export function failOrError(
   actions: PassportActions,
-  error: CallRefusal,
-  observer: AuthObserver | undefined,
-  challenge?: string,
+  error: AuthError,
+  refuse: Refuse | undefined,
+  req: IncomingMessage,
 ): void {
+  const rejection = rejectionOf(refuse, error, req)
   // The next strategy must not admit a user after a refusal of the host.
-  if (REFUSED_CREDENTIALS.has(error.status) && !isSignInRefusal(error)) actions.fail(challenge, error.status)
-  else actions.error(reportedCopy(error, observer))
+  const isFailure = rejection === error && REFUSED_CREDENTIALS.has(error.status) && !isSignInRefusal(error)
+  if (isFailure) actions.fail(error.headers['WWW-Authenticate'], error.status)
+  else actions.error(rejection)
 }
 
 /**
@@ -51,12 +53,12 @@ export function failOrError(
  */
 export function outcomeOf(
   strategy: PassportActions,
-  req: IncomingMessage & { next?: unknown },
+  req: IncomingMessage & { next?: unknown; res?: ServerResponse },
   admit: () => void = () => {},
 ): Outcome {
   const { success, fail, pass, error } = strategy
   // Express's own functions, such as `res.render`, use this member too.
-  const { next } = req
+  const [next, res] = [own(req, 'next'), own(req, 'res')]
   let taken = false
 
   function toExpress(thrown: unknown): void {
@@ -77,7 +79,7 @@ export function outcomeOf(
       }
     }
 
-  const close = () => closeAfterEnd(req)
+  const close = () => res && closeAfterEnd(req, res)
   const report = first(error, close)
   return {
     success: first(success, admit),

@@ -1,16 +1,15 @@
 import type { ErrorRequestHandler } from 'express'
 import { isAuthError } from '../errors/auth-error.js'
-import { rowOf } from '../errors/refusal.js'
-import { isSignInRefusal } from '../errors/sign-in-refusal.js'
+import { safeHeaders } from '../errors/headers.js'
+import { partOf } from '../errors/refusal.js'
 import { emitter } from '../events/emitter.js'
 import type { AuthObserver } from '../events/events.js'
-import { refusalReporter } from '../events/report-refusal.js'
-import { inCustomForm } from '../http/custom-response.js'
+import { reportRefusal } from '../events/report-refusal.js'
 import { type HostOptions, hostSchema } from '../http/host-options.js'
 import { addressOf } from '../http/origin.js'
 import { parserRefusal } from '../http/parser-refusal.js'
-import { type HeaderName, headerIn, refusalResponse } from '../http/responses.js'
-import { hasToClose, sendResponse } from '../http/send-response.js'
+import { sendRefusal } from '../http/refuse.js'
+import { hasToClose } from '../http/send-response.js'
 import { text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { optional, readOptions } from '../options/read-options.js'
@@ -34,13 +33,10 @@ const schema = {
   refuse: hostSchema.refuse,
 }
 
-/** The headers that a guard or a router knows better: a guard has its realm. */
-const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
-
 /**
  * Creates an Express error handler that sends an `AuthError` or a `SignInRefusal` as the routers and the guard do: its status, its headers
- * and problem details (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`, and with
- * `forwardErrors`. An error of Express's body parsers, which may hold a password, becomes `invalid_body`, `body_too_large`,
+ * and problem details (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`.
+ * An error of Express's body parsers, which may hold a password, becomes `invalid_body`, `body_too_large`,
  * `unsupported_media_type` or `client_closed_request`. Passes every other error on.
  * @throws TypeError naming the option that is not valid
  */
@@ -50,20 +46,19 @@ export function authErrors(options?: AuthErrorsOptions, req?: unknown, _res?: un
   if (req !== undefined)
     throw misuse('authErrors: expected an options object, got an error of a request. Pass Express authErrors()')
   const { realm, onEvent, refuse } = readOptions<AuthErrorsOptions, typeof schema>('authErrors', options, schema)
-  const report = refusalReporter(emitter(onEvent), onEvent)
+  const emit = emitter(onEvent)
   const sendAuthError: ErrorRequestHandler = (thrown, req, res, next) => {
-    const error = isAuthError(thrown) || isSignInRefusal(thrown) ? thrown : parserRefusal(thrown)
+    const error = isAuthError(thrown) ? thrown : parserRefusal(thrown)
     if (!error || res.headersSent) {
       next(error ?? thrown)
       return
     }
-    const part = rowOf(error).by[0]
-    report({ address: addressOf(req) }, error, part)
-    const { headers, ...response } = refusalResponse(part, error, { realm })
-    const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
-    const ofError = Object.fromEntries(known.filter(([, value]) => value !== undefined))
-    const closes = hasToClose(req) || headerIn(error, 'Connection') === 'close'
-    sendResponse(res, inCustomForm(refuse, error, req, { ...response, headers: { ...headers, ...ofError } }), closes)
+    const part = partOf(error)
+    // A guard knows its realm better.
+    const isOfGuard = safeHeaders(error)['WWW-Authenticate']?.includes('realm=""') === false
+    const facts = isOfGuard ? undefined : { realm }
+    const refusal = reportRefusal(emit, { address: addressOf(req) }, part, error, facts)
+    sendRefusal(refuse, refusal, req, res, next, hasToClose(req))
   }
   return sendAuthError
 }

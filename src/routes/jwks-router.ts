@@ -1,6 +1,7 @@
 import type { Router } from 'express'
+import { methodNotAllowed } from '../http/refuse.js'
 import { ENDPOINTS, keysResponse } from '../http/responses.js'
-import { methodNotAllowed, setHeaders } from '../http/send-response.js'
+import { setHeaders } from '../http/send-response.js'
 import { withMethods } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'

@@ -1,17 +1,18 @@
 import type { Request, RequestHandler, Router } from 'express'
 import { createGate } from '../concurrency/gate.js'
 import { callHost } from '../concurrency/host-call.js'
-import { AuthError, asRefusal } from '../errors/auth-error.js'
+import { AuthError, isAuthError } from '../errors/auth-error.js'
+import { refusalOf } from '../errors/refusal.js'
 import { emitter } from '../events/emitter.js'
 import type { AuthObserver } from '../events/events.js'
 import { refusalEvent } from '../events/report-refusal.js'
 import { authOf } from '../guard/require-bearer.js'
-import { customResponse } from '../http/custom-response.js'
 import { type HostOptions, hostSchema } from '../http/host-options.js'
 import { addressOf, sourceOf } from '../http/origin.js'
+import { methodNotAllowed, sendRefusal } from '../http/refuse.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse } from '../http/responses.js'
-import { hasUnreadBody, methodNotAllowed, sendResponse } from '../http/send-response.js'
+import { hasUnreadBody, sendResponse } from '../http/send-response.js'
 import { brandOf } from '../options/brand.js'
 import { func } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
@@ -90,29 +91,31 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   /** Returns the JSON object of the response, if it has one. */
   type Run = (auth: VerifiedToken, req: Request) => Promise<object | undefined>
 
-  const refusal = (part: Part, error: AuthError, req: Request) => customResponse(refuse, part, error, req)
-
   function endpoint(part: Part, run: Run): RequestHandler {
-    async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse> {
+    async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse | AuthError> {
       try {
         return await limitSessionCalls(sourceOf(req), async () => {
           // Old tokens and API keys must not show where their user is signed in. Another guard may admit a token whose session has ended.
           const hasEnded =
             !mayHaveSession(auth) ||
             (!guardOptions && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS })))
-          if (hasEnded !== false) return refusal(part, new AuthError('invalid_token'), req)
+          if (hasEnded !== false) return new AuthError('invalid_token')
           const result = await run(auth, req)
           return result ? jsonResponse(JSON.stringify(result)) : doneResponse()
         })
       } catch (thrown) {
-        const error = asRefusal(part, thrown)
+        const error = refusalOf(part, thrown)
         if (error.dependency) emit({ address: addressOf(req) }, refusalEvent(part, error))
-        return refusal(part, error, req)
+        return error
       }
     }
     return function sessionEndpoint(req, res, next) {
       responseOf(authOf(req), req)
-        .then((response) => sendResponse(res, response, hasUnreadBody(req, 0)))
+        .then((ended) => {
+          const closes = hasUnreadBody(req, 0)
+          if (isAuthError(ended)) sendRefusal(refuse, ended, req, res, next, closes)
+          else sendResponse(res, ended, closes)
+        })
         .catch(next)
     }
   }

@@ -1,11 +1,9 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type { Account } from '../accounts/account.js'
-import { AuthError } from '../errors/auth-error.js'
-import type { Part } from '../errors/codes.js'
 import type { EventSubject } from '../events/emitter.js'
 import { addressOf, originOfRequest, type RequestOrigin } from '../http/origin.js'
-import { createCallRefuser } from '../http/refuse-call.js'
-import { ENDPOINTS, type HttpResponse } from '../http/responses.js'
+import { createRefuser } from '../http/refuse.js'
+import { ENDPOINTS, type Endpoint, type HttpResponse, wrongMethod } from '../http/responses.js'
 import { hasUnreadBody, sendResponse } from '../http/send-response.js'
 import { createTokenEndpoint } from '../login/token-endpoint.js'
 import {
@@ -35,8 +33,8 @@ export function tokenRouterWith(settings: TokenRouterSettings): Router {
   noteIssuing(tokens, sessions)
   const router = express().Router({ caseSensitive: true, strict: true })
 
-  function mount(at: string, part: Part, respond: Respond): void {
-    const refuse = createCallRefuser(settings, part)
+  function mount(at: string, part: Endpoint, respond: Respond): void {
+    const refuse = createRefuser(settings, part)
     router.post(at, async function tokenEndpoint(req: Request, res: Response, next: NextFunction) {
       try {
         const origin = originOfRequest(req)
@@ -50,7 +48,7 @@ export function tokenRouterWith(settings: TokenRouterSettings): Router {
       }
     })
     router.all(at, function tokenMethodNotAllowed(req, res, next) {
-      refuse(new AuthError('method_not_allowed'), { address: addressOf(req) }, req, res, next)
+      refuse(wrongMethod(part), { address: addressOf(req) }, req, res, next)
     })
   }
 

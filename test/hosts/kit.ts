@@ -48,7 +48,7 @@ export function makeKit() {
     },
     router: tokenRouter({ tokens, accounts, passwords: fastPasswords() }),
     guard,
-    forwarding: requireBearer({ tokens, accounts, scope: SCOPE, forwardErrors: 'all' }),
+    forwarding: requireBearer({ tokens, accounts, scope: SCOPE, refuse: (error, _req, next) => next(error) }),
     /** Tokens that need no login. */
     issued: {
       alice: issueNow(tokens, { accountId: alice.id, scopes: alice.scopes }).token,

@@ -84,7 +84,7 @@ export const ROOMS = {
     tests: ['test/unit/{routes,refresh}/*.test.ts', 'test/unit/login/**/*.test.ts'],
   },
   refusals: {
-    mutate: ['src/errors/*.ts', 'src/events/*.ts', 'src/http/{responses,send-response,custom-response,refuse-call}.ts'],
+    mutate: ['src/errors/*.ts', 'src/events/*.ts', 'src/http/{responses,send-response,refuse}.ts'],
     tests: [
       'test/unit/{errors,events,http}/*.test.ts',
       'test/unit/login/**/{before-sign-in,create-login}.test.ts',

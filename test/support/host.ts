@@ -1,5 +1,6 @@
 import type express from 'express'
 import type { RequestHandler } from 'express'
+import type { Refuse } from 'express-token-endpoint'
 import { expect, vi } from 'vitest'
 import { ACCOUNTS, PASSWORD } from './fixtures.js'
 import { type Answer, FORM_TYPE, JSON_TYPE, type Sent } from './plain-js/http-client.mjs'
@@ -84,3 +85,9 @@ export function expectToken(answer: Answer): { authenticationToken: string; expi
   expect(result).toEqual({ authenticationToken: expect.any(String), expiration: expect.any(String) })
   return result
 }
+
+/** The option `refuse` of a host whose own error handler receives every refusal. */
+export const passOn: Refuse = (error, _req, next) => next(error)
+
+/** The option `refuse` of a host whose own error handler receives the failures of dependencies. */
+export const passFailuresOn: Refuse = (error, _req, next) => (error.status === 503 ? next(error) : undefined)

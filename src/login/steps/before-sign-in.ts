@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FoundAccount } from '../../accounts/account.js'
 import { callHost } from '../../concurrency/host-call.js'
-import { AuthError, isAuthError } from '../../errors/auth-error.js'
-import { copyOfRefusal, isSignInRefusal } from '../../errors/sign-in-refusal.js'
+import { AuthError, copyOf, isAuthError } from '../../errors/auth-error.js'
+import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
 import type { Origin } from '../../http/origin.js'
 import type { ExtraFields } from '../body/credentials.js'
 import { readTerms, type SignInTerms } from './sign-in-terms.js'
@@ -69,7 +69,7 @@ export async function askBeforeSignIn(
     })
   } catch (error) {
     abort()
-    if (isSignInRefusal(error)) throw copyOfRefusal(error, { accountId: account.id })
+    if (isSignInRefusal(error)) throw copyOf(error, { accountId: account.id })
     // Another one, because the error of the host may have headers that a wrong password does not have.
     const isHidden = isAuthError(error) && error.code === 'invalid_credentials'
     throw isHidden ? new AuthError('invalid_credentials', { accountId: account.id, cause: error }) : error

@@ -19,7 +19,7 @@ import {
   makeStore,
   PASSWORD,
 } from '../../support/fixtures.js'
-import { asJson, expectUnavailable, unhandledRejections } from '../../support/host.js'
+import { asJson, expectUnavailable, passFailuresOn, unhandledRejections } from '../../support/host.js'
 import { bearer, client, listen, login } from '../../support/http.js'
 import {
   FAILURES,
@@ -90,9 +90,9 @@ describe('a store that, by e-mail,', () => {
   })
 
   it.each(FAILURES)(
-    '%s, with forwardErrors: the host’s handler is told, and no budget is spent',
+    '%s, with a refuse that calls next: the host’s handler is told, and no budget is spent',
     async (does, fail) => {
-      const options = { forwardErrors: true, limits: createLimits(), ...limitFor(does) }
+      const options = { refuse: passFailuresOn, limits: createLimits(), ...limitFor(does) }
       const { send, parts, store, forwarded } = await start(options)
       parts.findByEmail = fail
       for (let i = 0; i < 3; i++) expect(statuses(await all(10, () => send(wrong)))).toEqual({ 503: 10 })

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest'
 import { type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
 import { all, settled, statuses, tally, until } from '../../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
-import { JSON_TYPE, type Sent } from '../../support/host.js'
+import { JSON_TYPE, passFailuresOn, type Sent } from '../../support/host.js'
 import { client, listen, login, type Send, TOKEN_PATH } from '../../support/http.js'
 import { hang } from '../../support/values/invalid-results.js'
 
@@ -138,7 +138,7 @@ describe('three hundred attempts of all kinds', () => {
   })
 
   it.each([false, true])('hold no password, no hash and no token, e-mails only when asked for: %s', async (email) => {
-    const { answers, events, forwarded } = await attempt({ emailInEvents: email, forwardErrors: true })
+    const { answers, events, forwarded } = await attempt({ emailInEvents: email, refuse: passFailuresOn })
     const issued = answers.flat().filter(({ status }) => status === 200)
     const tokens = issued.map(({ body }) => JSON.parse(body).authenticationToken as string)
     expect(tokens).toHaveLength(share(0) + share(11))

@@ -1,6 +1,7 @@
 import {
   type AccountLookup,
   type AccountStore,
+  AuthError,
   type AuthGuardOptions,
   type AuthOptions,
   argon2id,
@@ -24,6 +25,7 @@ import {
   remoteKeys,
   requireBearer,
   type SecretTokenKey,
+  SignInRefusal,
   type TokenIssuerOptions,
   type TokenRouterOptions,
   tokenRouter,
@@ -112,13 +114,22 @@ claimsOf(verified, (claims) => 'tenant' in claims)
 // @ts-expect-error -- unchecked claims are unknown
 tenant.concat((await tokens.verify('a.b.c')).claims['tenant'])
 
-// The code of an error determines its other members.
+// A refusal of the host is an AuthError with another code.
 const thrown: unknown = tenant
 if (isAuthError(thrown)) {
-  if (thrown.code === 'insufficient_scope') thrown.scope.join(' ')
+  if (thrown.code === 'insufficient_scope') thrown.scope?.join(' ')
   // @ts-expect-error -- other refusals may have none
   thrown.scope.join(' ')
 }
+const closed: AuthError = new SignInRefusal('closed')
+// @ts-expect-error -- the codes of an AuthError are a closed set
+new AuthError('closed')
+tokenRouter({ tokens, accounts: store, refuse: (error, _req, next) => next(Object.assign(closed, { cause: error })) })
+tokenRouter({ tokens, accounts: store, refuse: ({ status }) => (status === 503 ? { status } : undefined) })
+// @ts-expect-error -- a promise decides too late
+tokenRouter({ tokens, accounts: store, refuse: async ({ status }) => ({ status }) })
+// @ts-expect-error -- next() without an error would admit the request
+tokenRouter({ tokens, accounts: store, refuse: (_error, _req, next) => next() })
 
 // A login is a function, which the router takes instead of accounts.
 const logIn = createLogin({ accounts: store })

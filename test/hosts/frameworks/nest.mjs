@@ -84,6 +84,6 @@ function createWithMiddleware(kit, middleware, setUp) {
 
 export const withMiddleware = (kit) => createWithMiddleware(kit, kit.guard)
 
-/** The middleware with `forwardErrors: 'all'`: a filter of the app receives each refusal. */
+/** The middleware whose `refuse` calls `next`: a filter of the app receives each refusal. */
 export const withForwardedErrors = (kit) =>
   createWithMiddleware(kit, kit.forwarding, (app) => app.useGlobalFilters(makeFilter()))

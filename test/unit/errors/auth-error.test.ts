@@ -1,7 +1,9 @@
+// Tests errors/headers.ts
+
 import { STATUS_CODES } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { isAuthError, withHeaders, withoutCause } from '../../../src/errors/auth-error.js'
+import { copyOf, isAuthError } from '../../../src/errors/auth-error.js'
 import { expectMisuse } from '../../support/failures.js'
 import { polluted } from '../../support/pollution.js'
 
@@ -30,6 +32,7 @@ const STATUS: Record<AuthErrorCode, number> = {
 const TITLE: Record<number, string | undefined> = { ...STATUS_CODES, 413: 'Payload Too Large' }
 const codes = Object.entries(STATUS) as [AuthErrorCode, number][]
 
+const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const OWN_CODE = 'To refuse a sign-in with your own code, throw a SignInRefusal. '
 
 describe('AuthError', () => {
@@ -41,7 +44,12 @@ describe('AuthError', () => {
       expect(error).toMatchObject({ name: 'AuthError', code, status, statusCode: status })
       expect(error.message).toMatch(/^[A-Z].+\.$/)
       const seconds = code === 'overloaded' ? '1' : '5'
-      expect(error.headers).toEqual(status === 503 ? { 'Retry-After': seconds } : {})
+      const challenge = status === 401 || code.startsWith('invalid_request') || code.startsWith('insufficient')
+      expect(error.headers).toEqual({
+        ...NO_STORE,
+        ...(status === 503 && { 'Retry-After': seconds }),
+        ...(challenge && { 'WWW-Authenticate': expect.stringMatching(/^Bearer realm=""/) }),
+      })
       const problem = { type: 'about:blank', title: TITLE[status], status, code, detail: error.message }
       expect(error.toProblem()).toEqual(problem)
     },
@@ -96,11 +104,12 @@ describe('AuthError', () => {
     const members = { cause: 'other', reason: 'expired', retryAfter: 9, scope: ['other'] }
     const copies = await polluted(members, () => {
       const error = new AuthError('invalid_token')
-      return [error, withHeaders(error, {})]
+      return [error, copyOf(error, {})]
     })
     for (const one of copies) {
       for (const name of Object.keys(members)) expect(Object.hasOwn(one, name), name).toBe(false)
-      expect([one.message, one.headers]).toEqual(['The access token is not valid.', {}])
+      expect(one.message).toBe('The access token is not valid.')
+      expect(one.headers).toEqual({ ...NO_STORE, 'WWW-Authenticate': expect.not.stringContaining('scope') })
     }
   })
 })
@@ -114,7 +123,7 @@ it('is the problem document in JSON, without what the client must not know', () 
 
 it('takes no other member from its details', () => {
   const error = new AuthError('invalid_token', { status: 200, headers: { a: 'b' }, toJSON: () => ({}) } as never)
-  expect([error.status, error.headers]).toEqual([401, {}])
+  expect([error.status, error.headers]).toEqual([401, new AuthError('invalid_token').headers])
   expect(Object.hasOwn(error, 'toJSON')).toBe(false)
 })
 
@@ -125,20 +134,20 @@ describe('a copy of an AuthError', () => {
 
   it('with other headers has the facts, the cause and the stack of the first, which stays as it is', () => {
     const error = new AuthError('unavailable', details)
-    const copy = withHeaders(error, { Allow: 'GET' })
+    const copy = copyOf(error, { headers: { Allow: 'GET' } })
     expect(copy).not.toBe(error)
     expect(isAuthError(copy)).toBe(true)
     expect(Object.keys(copy)).toEqual(Object.keys(error))
     expect(copy).toMatchObject({ ...facts, code: 'unavailable' })
     expect(copy.headers).toEqual({ Allow: 'GET' })
     expect([copy.cause, copy.stack]).toEqual([cause, error.stack])
-    expect(error.headers).toEqual({ 'Retry-After': '9' })
+    expect(error.headers).toEqual({ ...NO_STORE, 'Retry-After': '9' })
   })
 
   it('without the cause has all the rest', () => {
     const error = new AuthError('unavailable', details)
-    const copy = withoutCause(error)
-    expect(copy).toMatchObject({ ...facts, code: 'unavailable', headers: { 'Retry-After': '9' } })
+    const copy = copyOf(error, { cause: undefined })
+    expect(copy).toMatchObject({ ...facts, code: 'unavailable', headers: { ...NO_STORE, 'Retry-After': '9' } })
     expect(['cause' in copy, copy.stack]).toEqual([false, error.stack])
     expect(error.cause).toBe(cause)
   })

@@ -3,21 +3,16 @@
 import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { type RequireBearerOptions, readRequireBearerOptions } from '../../../src/guard/require-bearer-options.js'
-import {
-  assertNoBearerOption,
-  type BearerStrategyOptions,
-  readBearerOptions,
-} from '../../../src/passport/bearer-strategy-options.js'
+import { assertNoBearerOption } from '../../../src/passport/bearer-strategy-options.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 
 const tokens = makeIssuer()
 const read = (options: object) =>
-  readRequireBearerOptions('requireBearer', { tokens, ...options } as RequireBearerOptions).settings
-const readForPassport = (options: object) => readBearerOptions({ tokens, ...options } as BearerStrategyOptions)
+  readRequireBearerOptions('requireBearer', { tokens, ...options } as RequireBearerOptions)
 
 it('has defaults: any scope, any age, no look-up, the issuer as the realm', () => {
-  const defaults = {
+  expect(read({})).toEqual({
     tokens: expect.objectContaining({ issuers: [ISSUER] }),
     scope: [],
     anyScope: undefined,
@@ -32,13 +27,8 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     realm: ISSUER,
     timeout: 5000,
     onEvent: undefined,
-  }
-  expect(readRequireBearerOptions('requireBearer', { tokens })).toEqual({
-    settings: defaults,
-    forwardErrors: false,
-    customForm: undefined,
+    refuse: undefined,
   })
-  expect(readForPassport({})).toEqual(defaults)
   expect(read({ realm: 'reports' }).realm).toBe('reports')
 })
 
@@ -64,7 +54,6 @@ it('refuses its own options in passport.authenticate(), and leaves those of Pass
 it.each(['scope', 'anyScope'])('refuses %s with the value undefined, which a misspelt name has', (option) => {
   const message = `option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`
   expectMisuse(() => read({ [option]: undefined }), `requireBearer: ${message}`)
-  expectMisuse(() => readForPassport({ [option]: undefined }), `BearerStrategy: ${message}`)
   expect(read(Object.create({ [option]: undefined }))).toMatchObject({ scope: [], anyScope: undefined })
 })
 
@@ -80,13 +69,17 @@ it.each([
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own = '') => {
   const message = `unknown option "${theirs}". Did you mean "${own}"?`
   expectMisuse(() => read({ [theirs]: 1 }), `requireBearer: ${message}`)
-  expectMisuse(() => readForPassport({ [theirs]: 1 }), `BearerStrategy: ${message}`)
+})
+
+it('says what has replaced forwardErrors', () => {
+  const message =
+    'unknown option "forwardErrors". Pass refuse(error, req, next), which returns { status, body } or calls next() with'
+  expectMisuse(() => read({ forwardErrors: 'all' }), `requireBearer: ${message}`)
 })
 
 it.each(['role', 'roles', 'permissions'])('says how to require what others call %s', (theirs) => {
   const message = `unknown option "${theirs}". Pass its name as "scope", and return it in the "scopes" of the account`
   expectMisuse(() => read({ [theirs]: 'admin' }), `requireBearer: ${message}`)
-  expectMisuse(() => readForPassport({ [theirs]: 'admin' }), `BearerStrategy: ${message}`)
 })
 
 it('says what replaces resourceMetadata', () => {
@@ -158,7 +151,6 @@ describe('an invalid option is refused with a message that says what it must be'
     const custom = { ...tokens, issuer: 'a\nb' }
     const message = '"tokens.issuer", the default of "realm", must be printable ASCII text, but is a string of'
     expectMisuse(() => read({ tokens: custom }), `requireBearer: ${message}`)
-    expectMisuse(() => readForPassport({ tokens: custom }), `BearerStrategy: ${message}`)
     expect(read({ tokens: custom, realm: 'reports' }).realm).toBe('reports')
   })
 })

@@ -27,7 +27,7 @@ import {
   makeStore,
   SECRET,
 } from '../../support/fixtures.js'
-import { expectProblem, expectUnavailable, send } from '../../support/host.js'
+import { expectProblem, expectUnavailable, passFailuresOn, passOn, send } from '../../support/host.js'
 import { listen } from '../../support/http.js'
 import { hang } from '../../support/values/invalid-results.js'
 
@@ -99,7 +99,7 @@ describe('req.auth', () => {
     const { seen, handler } = collector((_error, req) => req.auth)
     const read: RequestHandler = (req, res) => res.json(req.auth ?? null)
     expect((await (await start(setAuth, requireBearer({ tokens, optional: true }), read))()).body).toBe('null')
-    const failing = { isRevoked: () => Promise.reject(), forwardErrors: true }
+    const failing = { isRevoked: () => Promise.reject(), refuse: passOn }
     await (await start(setAuth, requireBearer({ tokens, ...failing }), handler))(`Bearer ${tokenOf()}`)
     expect(seen).toEqual([undefined])
   })
@@ -131,7 +131,7 @@ describe('a verifier of the host’s own', () => {
     const { seen, handler } = collector((error) => error)
     const error = new AuthError('unavailable', { dependency: 'keys', retryAfter: 9 })
     const failing = verifier(() => Promise.reject(error))
-    await (await start(requireBearer({ tokens: failing, forwardErrors: true }), handler))('Bearer x.y.z')
+    await (await start(requireBearer({ tokens: failing, refuse: passOn }), handler))('Bearer x.y.z')
     expect(seen).toMatchObject([{ code: 'unavailable', dependency: 'keys', headers: { 'Retry-After': '9' } }])
   })
 })
@@ -302,11 +302,11 @@ describe('onEvent', () => {
   })
 })
 
-describe('forwardErrors', () => {
-  it('hands a failure to the host’s error handler with its cause, and no other refusal', async () => {
+describe('refuse', () => {
+  it('may pass a failure on to the host’s error handler with its cause, and no other refusal', async () => {
     const { seen, handler } = collector((error) => error)
     const cause = new Error('down')
-    const options = { tokens, forwardErrors: true, scope: 'a', isRevoked: () => Promise.reject(cause) }
+    const options = { tokens, refuse: passFailuresOn, scope: 'a', isRevoked: () => Promise.reject(cause) }
     const ask = await start(requireBearer(options), handler)
     const headers = [undefined, 'Bearer a b', 'Bearer x', `Bearer ${tokenOf('a', [])}`]
     const codes = ['missing_token', 'invalid_request', 'invalid_token', 'insufficient_scope']

@@ -7,20 +7,14 @@ const read = (options: object) => readOptions<HostOptions, typeof hostSchema>('t
 
 describe('the options of the router and the guard', () => {
   it('have defaults: 5 s for each dependency, and own responses', () => {
-    expect(read({})).toEqual({ timeout: 5000, onEvent: undefined, forwardErrors: false })
-  })
-
-  it.each([true, false, 'all'])('take %j for forwardErrors', (forwardErrors) => {
-    expect(read({ forwardErrors })).toMatchObject({ forwardErrors })
+    expect(read({})).toEqual({ timeout: 5000, onEvent: undefined })
   })
 
   it.each([
     [
-      { forwardErrors: 'some' },
-      'option "forwardErrors" must be true, false or \'all\', but is a string of 4 characters',
+      { refuse: 'x' },
+      'option "refuse" must be a function (error, req, next) => ({ status, body }), but is a string of 1',
     ],
-    [{ forwardErrors: null }, 'option "forwardErrors" must be true, false or \'all\', but is null'],
-    [{ refuse: 'x' }, 'option "refuse" must be a function (error, req) => ({ status, body }), but is a string of 1'],
     [{ onEvent: 'log' }, 'option "onEvent" must be a function, but is a string of 3 characters'],
   ])('refuse %j', (options, message) => {
     expectMisuse(() => read(options), message)

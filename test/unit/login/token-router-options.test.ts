@@ -17,7 +17,6 @@ it('has defaults: the specified path, 10 kB, 5 s, no other origins', () => {
     timeout: 5000,
     allowedOrigins: new Set(),
     emailInEvents: false,
-    forwardErrors: false,
   })
 })
 

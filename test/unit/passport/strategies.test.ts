@@ -29,7 +29,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { until } from '../../support/concurrency.js'
 import { expectMisuse, fatalErrors } from '../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
-import { sendEndlessly } from '../../support/host.js'
+import { passFailuresOn, sendEndlessly } from '../../support/host.js'
 import { EXPRESS, listen } from '../../support/http.js'
 import { polluted } from '../../support/pollution.js'
 
@@ -264,6 +264,7 @@ describe('BearerStrategy', () => {
       realm: [undefined, { realm: 'reports' }],
       timeout: [lately, { isRevoked: hangs, timeout: '1ms' }],
       onEvent: [undefined, { onEvent: ({ type }) => events.push(type) }],
+      refuse: [undefined, { refuse: (_error, _req, next) => next(Object.assign(new Error(), { status: 418 })) }],
     }
 
     it.each(Object.entries(ROWS))('%s', async (_, [authorization, options]) => {
@@ -273,7 +274,9 @@ describe('BearerStrategy', () => {
       }
       const quiet = { tokens, onEvent() {} }
       const guarded = (given: object) => {
-        const app = express().use(requireBearer({ ...quiet, ...given, forwardErrors: true }), (_req, res) => res.json())
+        const app = express().use(requireBearer({ refuse: passFailuresOn, ...quiet, ...given }), (_req, res) =>
+          res.json(),
+        )
         return app.use(onError)
       }
       const expected = await resultOf(guarded(options))
@@ -288,7 +291,7 @@ describe('BearerStrategy', () => {
     expectMisuse(authenticate, 'BearerStrategy: the request must be Node')
     expectMisuse(
       () => new BearerStrategy({ tokens, forwardErrors: true } as never),
-      'BearerStrategy: unknown option "forwardErrors"',
+      'BearerStrategy: unknown option "forwardErrors". Pass refuse(error, req, next), which returns',
     )
     const sessions = createSessions(memorySessions(), { issuers: ['https://other.example.com'] })
     expectMisuse(() => new BearerStrategy({ tokens, sessions }), 'BearerStrategy: "sessions" are not for the tokens of')

@@ -19,6 +19,7 @@ import {
   expectUncached,
   GOOD,
   packageOn,
+  passFailuresOn,
   type Sent,
   send,
   sendEndlessly,
@@ -361,7 +362,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
         remove: async (id, accountId) => waitFor('remove').then(() => memory.remove(id, accountId)),
       },
       options: { timeout: '1m', maxPerAccount: 1 },
-      router: { forwardErrors: true },
+      router: { refuse: passFailuresOn },
       // A handler of the host may respond later.
       onError: (_error, _req, res, _next) => {
         forwarded.resolve()

@@ -1,4 +1,4 @@
-// Tests login/token-endpoint.ts login/sign-in/issuing.ts http/refuse-call.ts
+// Tests login/token-endpoint.ts login/sign-in/issuing.ts
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
@@ -21,6 +21,8 @@ import {
   GOOD_JSON,
   JSON_TYPE,
   packageOn,
+  passFailuresOn,
+  passOn,
   type Sent,
   send,
   unhandledRejections,
@@ -325,27 +327,27 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     })
   })
 
-  describe('forwardErrors', () => {
+  describe('refuse', () => {
     async function forwarding(options: Partial<Options>) {
       const errors: unknown[] = []
       const handler: ErrorRequestHandler = (error, _req, res, _next) => {
         errors.push(error)
         res.status(599).end()
       }
-      const port = await start(router({ forwardErrors: true, ...options }), handler as unknown as RequestHandler)
+      const port = await start(router(options), handler as unknown as RequestHandler)
       return { port, errors }
     }
 
-    it('hands a failure to the host’s error handler, with its cause', async () => {
+    it('may pass a failure on to the host’s error handler, with its cause', async () => {
       const cause = new Error('down')
-      const { port, errors } = await forwarding({ accounts: () => Promise.reject(cause) })
+      const { port, errors } = await forwarding({ refuse: passFailuresOn, accounts: () => Promise.reject(cause) })
       expect((await send(port, asJson(GOOD))).status).toBe(599)
       expect(errors).toMatchObject([{ code: 'unavailable', status: 503, dependency: 'accounts', cause }])
       expect(errors[0]).toBeInstanceOf(AuthError)
     })
 
-    it('answers every other refusal itself', async () => {
-      const { port, errors } = await forwarding({})
+    it('leaves every other refusal as it is', async () => {
+      const { port, errors } = await forwarding({ refuse: passFailuresOn })
       expectToken(await send(port, asJson(GOOD)))
       expectForbidden(await send(port, WRONG))
       expectBadRequest(await send(port, asJson({})))
@@ -355,21 +357,22 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expect(errors).toEqual([])
     })
 
-    it('set to all, hands every refusal to the host’s error handler, with the headers of its response', async () => {
-      const { port, errors } = await forwarding({ forwardErrors: 'all' })
-      const long = { headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(10_241) }
-      for (const sent of [WRONG, { method: 'PUT' }, long]) expect((await send(port, sent)).status).toBe(599)
+    it('may pass every refusal on to the host’s error handler, with the headers of its response', async () => {
+      const { port, errors } = await forwarding({ refuse: passOn })
+      const long = { headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(100_000) }
+      const sent = [await send(port, WRONG), await send(port, { method: 'PUT' }), await send(port, long)]
       expectToken(await send(port, asJson(GOOD)))
       const headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
       expect(errors).toMatchObject([
-        { code: 'invalid_credentials', status: 403 },
-        { code: 'method_not_allowed', status: 405 },
-        { code: 'unsupported_media_type', status: 415 },
+        { code: 'invalid_credentials', status: 403, headers },
+        { code: 'method_not_allowed', status: 405, headers: { ...headers, Allow: 'POST' } },
+        { code: 'unsupported_media_type', status: 415, headers },
       ])
-      expect((errors as { headers: object }[]).map((error) => error.headers)).toEqual([
-        headers,
-        { ...headers, Allow: 'POST' },
-        { ...headers, Connection: 'close' },
+      const kept = { 'cache-control': 'no-store', pragma: 'no-cache' }
+      expect(sent).toMatchObject([
+        { status: 599, headers: kept },
+        { status: 599, headers: { ...kept, allow: 'POST' } },
+        { status: 599, headers: { ...kept, connection: 'close' } },
       ])
     })
   })

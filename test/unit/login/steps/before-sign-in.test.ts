@@ -30,6 +30,7 @@ import {
   expectUnavailable,
   GOOD,
   GOOD_FORM,
+  passOn,
 } from '../../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../../support/http.js'
 import { hang } from '../../../support/values/invalid-results.js'
@@ -121,7 +122,12 @@ describe('a sign-in with a step after the password', () => {
   it('counts a wrong code also when its refusal was changed to one that cannot be sent', async () => {
     const limits = createLimits({ limits: { account: { points: 2, duration: '1h' } } })
     const beforeSignIn = () =>
-      Promise.reject(Object.assign(new SignInRefusal('wrong_code', { countAsFailure: true }), { message: '' }))
+      Promise.reject(
+        Object.defineProperty(new SignInRefusal('wrong_code', { countAsFailure: true }), 'extra', {
+          enumerable: true,
+          get: () => expect.fail('a getter'),
+        }),
+      )
     const { post } = await start({ limits, beforeSignIn })
     for (let times = 0; times < 2; times++) expectUnavailable(await post(GOOD))
     expect(await post(GOOD)).toMatchObject({ status: 429 })
@@ -314,10 +320,10 @@ describe('a sign-in with a step after the password', () => {
     expect(events).toMatchObject([{ type: 'token.refused', code: 'sign_in_refused', accountId: alice.id }])
   })
 
-  it("passes a refusal to the host's error handler with forwardErrors: 'all'", async () => {
+  it("passes a refusal to the host's error handler when refuse calls next", async () => {
     const onError: ErrorRequestHandler = (error, _req, res, _next) =>
       void res.status(418).set(error.headers).json(error)
-    const { post, events } = await start({ beforeSignIn: asCode, forwardErrors: 'all' }, onError)
+    const { post, events } = await start({ beforeSignIn: asCode, refuse: passOn }, onError)
     const answer = await post(GOOD)
     expect(answer).toMatchObject({ status: 418, headers: { 'cache-control': 'no-store' } })
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'code_required' })
@@ -584,13 +590,13 @@ describe('the option credentials', () => {
     expectBadRequest(await post([]))
   })
 
-  it("passes its error to the host's error handler with forwardErrors: 'all', as the cause of the refusal", async () => {
+  it("passes its error to the host's error handler when refuse calls next, as the cause of the refusal", async () => {
     const cause = new Error('another shape')
     const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(418).json(error.cause === cause)
     const credentials = () => {
       throw cause
     }
-    const { post } = await start({ credentials, forwardErrors: 'all' }, onError)
+    const { post } = await start({ credentials, refuse: passOn }, onError)
     expect(await post({})).toMatchObject({ status: 418, body: 'true' })
   })
 })
@@ -706,7 +712,7 @@ describe('SignInRefusal', () => {
   ])('throws a TypeError for the header %s, which belongs to the response', (name) => {
     expectMisuse(() => new SignInRefusal('x', { headers: { [name]: 'a' } }), HEADERS)
     const headers = { [`X-${name}`]: 'a', [`${name.replace('ontent-', 'ontents-')}-X`]: 'a' }
-    expect(new SignInRefusal('x', { headers }).headers).toEqual(headers)
+    expect(new SignInRefusal('x', { headers }).headers).toMatchObject(headers)
   })
 
   it('holds what it was given, and a cause only where there is one', () => {

@@ -1,5 +1,6 @@
-import express from 'express'
+import express, { type ErrorRequestHandler } from 'express'
 import {
+  type AuthEvent,
   authErrors,
   createAuth,
   createSessions,
@@ -9,15 +10,15 @@ import {
   SignInRefusal,
   tokenRouter,
 } from 'express-token-endpoint'
-import { describe, expect, it, vi } from 'vitest'
-import { expectMisuse } from '../../support/failures.js'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { fastPasswords, ISSUER, makeIssuer, makeStore, SECRET } from '../../support/fixtures.js'
 import { asJson, GOOD } from '../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../support/http.js'
 
 type Refuse = NonNullable<HostOptions['refuse']>
 
-async function start(refuse: Refuse) {
+async function start(refuse: Refuse, onError?: ErrorRequestHandler) {
   const tokens = makeIssuer()
   const accounts = makeStore()
   const quiet = { onEvent() {}, refuse }
@@ -32,10 +33,11 @@ async function start(refuse: Refuse) {
     throw new SignInRefusal('custom')
   })
   app.use(authErrors(quiet))
+  if (onError) app.use(onError)
   const send = client((await listen(app)).port)
   const signIn = (body: object) => send({ ...asJson(body), method: 'POST', path: TOKEN_PATH })
   const get = (path: string) => send({ method: 'GET', path, headers: {} })
-  return { signIn, get }
+  return { signIn, get, send }
 }
 
 const asOwn: Refuse = (error, req) => ({ status: 422, body: { errors: { [error.code]: [req.method] } } })
@@ -81,20 +83,132 @@ describe('the option refuse', () => {
     expect(await get('/guarded')).toMatchObject({ status })
   })
 
-  it.each<[string, () => unknown]>([
+  it.each<[string, (...args: Parameters<Refuse>) => unknown]>([
     ['throws', () => expect.fail('bug')],
-    ['returns nothing', () => undefined],
+    ['returns null', () => null],
     ['returns a status of a success', () => ({ status: 200, body: {} })],
     ['returns a status that HTTP does not have', () => ({ status: 600, body: {} })],
     ['returns a body that JSON cannot hold', () => ({ status: 400, body: 1n })],
     ['returns a function as body', () => ({ status: 400, body: () => 1 })],
     ['returns a promise', async () => ({ status: 400 })],
     ['rejects', async () => expect.fail('down')],
-  ])('leaves a refusal as it is when the function %s, and warns once', async (_, broken) => {
-    vi.resetModules()
-    const { get } = await start(broken as Refuse)
+    ['calls next with nothing', (_error, _req, next) => next(undefined as never)],
+    ['calls next with null', (_error, _req, next) => next(null as never)],
+    ['calls next with the word for the next route', (_error, _req, next) => next('route' as never)],
+    [
+      'calls next twice',
+      (error, _req, next) => {
+        next(error)
+        next(error)
+      },
+    ],
+    [
+      'calls next and returns a response',
+      (error, _req, next) => {
+        next(error)
+        return { status: 400 }
+      },
+    ],
+    [
+      'calls next and throws',
+      (error, _req, next) => {
+        next(error)
+        throw error
+      },
+    ],
+    ['calls next and returns a promise', async (error, _req, next) => next(error)],
+  ])('leaves a refusal as it is when the function %s', async (_, broken) => {
+    const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.status(418).end())
+    const { get } = await start(broken as Refuse, onError)
     const { status, headers } = await get('/guarded')
     expect({ status, type: headers['content-type'] }).toEqual({ status: 401, type: 'application/problem+json' })
+    expect(onError).not.toHaveBeenCalled()
+  })
+
+  it('warns once of a function that fails, and never of one that leaves a refusal as it is', async () => {
+    vi.resetModules()
+    const { requireBearer } = await import('express-token-endpoint')
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
+    for (const refuse of [() => undefined, () => ({ status: 200 }), () => ({ status: 200 })]) {
+      const app = express().use(requireBearer({ tokens: makeIssuer(), onEvent() {}, refuse }))
+      const send = client((await listen(app)).port)
+      expect(await send({ method: 'GET', path: '/' })).toMatchObject({
+        status: 401,
+        body: expect.stringContaining('"missing_token"'),
+      })
+    }
+    expect(warned.mock.calls).toEqual([[expect.stringContaining('"refuse"'), 'ExpressTokenEndpointWarning']])
+  })
+
+  it('does not wait for next', async () => {
+    const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.status(418).end())
+    const late: Refuse = (error, _req, next) => void setImmediate(next, error)
+    const { get } = await start(late, onError)
+    expect(await get('/guarded')).toMatchObject({ status: 401 })
+    await new Promise(setImmediate)
+    expect(onError).not.toHaveBeenCalled()
+  })
+
+  describe('that calls next', () => {
+    class OwnError extends Error {}
+    const asOwnError: Refuse = (error, _req, next) => next(new OwnError(error.code))
+    const onError: ErrorRequestHandler = (error, _req, res, next) =>
+      error instanceof OwnError ? void res.status(418).send(error.message) : next(error)
+
+    it("sends no response, and the host's error handler has the error, with the headers of the refusal", async () => {
+      const { signIn, get, send } = await start(asOwnError, onError)
+      const wrong = await signIn({ ...GOOD, password: 'x' })
+      expect(wrong).toMatchObject({
+        status: 418,
+        body: 'invalid_credentials',
+        headers: { 'cache-control': 'no-store' },
+      })
+      expect(await signIn({ ...GOOD, code: 'x' })).toMatchObject({ body: 'wrong_code', headers: { 'x-left': '3' } })
+      const guarded = await get('/guarded')
+      expect(guarded).toMatchObject({ status: 418, body: 'missing_token' })
+      expect(guarded.headers['www-authenticate']).toMatch(/^Bearer realm="https:/)
+      expect(await get('/custom')).toMatchObject({ status: 418, body: 'custom' })
+      expect(await send({ method: 'PUT', path: TOKEN_PATH })).toMatchObject({ status: 418, headers: { allow: 'POST' } })
+    })
+
+    it('may pass on the refusal itself, which is reported once', async () => {
+      const events: AuthEvent[] = []
+      const onEvent = (event: AuthEvent) => events.push(event)
+      const refuse: Refuse = (error, _req, next) => next(error)
+      const app = express().get('/', requireBearer({ tokens: makeIssuer(), refuse, onEvent }))
+      app.use(authErrors({ onEvent }))
+      const send = client((await listen(app)).port)
+      expect(await send({ method: 'GET', path: '/' })).toMatchObject({ status: 401 })
+      expect(events).toMatchObject([{ type: 'bearer.refused', code: 'missing_token' }])
+    })
+
+    it('decides about the rejections of guard.authenticate and of auth.logIn, each reported once', async () => {
+      const events: AuthEvent[] = []
+      const auth = createAuth({
+        issuer: ISSUER,
+        keys: { alg: 'HS256', secret: SECRET },
+        accounts: makeStore(),
+        passwords: fastPasswords(),
+        refuse: (error, req, next) => {
+          if (req.url !== '/plain') next(new OwnError(error.code))
+        },
+        onEvent: (event) => events.push(event),
+      })
+      const app = express().use((req, _res, next) => {
+        const call =
+          req.query['call'] === 'logIn' ? auth.logIn({ ...GOOD, password: 'x' }, req) : auth.guard().authenticate(req)
+        call.then(() => next(), next)
+      })
+      app.use(auth.errors, onError)
+      const send = client((await listen(app)).port)
+      const get = (path: string) => send({ method: 'GET', path })
+      expect(await get('/?call=logIn')).toMatchObject({ status: 418, body: 'invalid_credentials' })
+      expect(await get('/?call=authenticate')).toMatchObject({ status: 418, body: 'missing_token' })
+      expect(await get('/plain')).toMatchObject({ status: 401, body: expect.stringContaining('"missing_token"') })
+      expect(events.map(({ type }) => type)).toEqual(['token.refused', 'bearer.refused', 'bearer.refused'])
+      expect(await rejectionOf(auth.logIn({ ...GOOD, password: 'x' }))).toMatchObject({ code: 'invalid_credentials' })
+    })
   })
 
   it('is an option of createAuth, for all its parts', async () => {
