@@ -66,17 +66,15 @@ export type { LoginLimit } from './limits/limit.js'
 export { createLimits, type Limits, type LimitsOptions } from './limits/limits.js'
 export type { Limiter, LimiterOptions } from './limits/shared-limit.js'
 export type { Credentials, ExtraFields } from './login/body/credentials.js'
-export { createLogin, type Login, type LoginResult } from './login/create-login.js'
+export type { Login, LoginResult } from './login/create-login.js'
 export type { CredentialsOptions } from './login/credentials-options.js'
-export type { LoginChoice } from './login/login-choice.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
 export type { RefreshChoice } from './login/refresh-mode.js'
-export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './login/sign-in/create-sign-in.js'
 export type { BeforeSignIn, CheckedPassword } from './login/steps/before-sign-in.js'
 export type { SignInTerms } from './login/steps/sign-in-terms.js'
 export type { TenantOf } from './login/steps/tenant.js'
-export type { IssuedResponse, TokenRouterOptions } from './login/token-router-options.js'
+export type { IssuedResponse } from './login/token-settings.js'
 export type { Clock, Duration } from './options/checks.js'
 export type { HashQueueLoad } from './passwords/hash-queue.js'
 export { type Argon2idOptions, argon2id } from './passwords/hashers/argon2id.js'
@@ -85,14 +83,19 @@ export { type FirebaseScryptOptions, firebaseScrypt } from './passwords/hashers/
 export type { Hasher } from './passwords/hashers/hasher.js'
 export { pbkdf2 } from './passwords/hashers/pbkdf2.js'
 export { scrypt } from './passwords/hashers/scrypt.js'
-export type { CustomPasswords } from './passwords/host-passwords.js'
-export { createPasswords, type Passwords, type PasswordsSlot } from './passwords/passwords.js'
+export { createPasswords, type Passwords } from './passwords/passwords.js'
 export type { ForbiddenCheck, PasswordsOptions } from './passwords/passwords-options.js'
-export { authInfoOf, createThrottle, protectedResourceRouter } from './renamed.js'
-export { type AuthErrorsOptions, authErrors } from './routes/auth-errors.js'
+export {
+  authErrors,
+  authInfoOf,
+  createLogin,
+  createSignIn,
+  createThrottle,
+  protectedResourceRouter,
+  sessionRouter,
+} from './renamed.js'
 export { type JwksRouterOptions, jwksRouter } from './routes/jwks-router.js'
-export { type SessionRouterOptions, sessionRouter } from './routes/session-router.js'
-export { tokenRouter } from './routes/token-router.js'
+export { type TokenRouterOptions, tokenRouter } from './routes/token-router.js'
 export { memorySessions } from './sessions/memory-sessions.js'
 export type { RefreshOptions, RefreshSecret } from './sessions/refresh/refresh-options.js'
 export type { FoundSession, NewSession, Session, SessionChange, SessionStore } from './sessions/session.js'

@@ -11,6 +11,14 @@ function gone(message: string, page: Page): (...args: unknown[]) => never {
   }
 }
 
+/** @deprecated Use `auth.logIn` of `createAuth`. */
+export const createLogin = gone('createLogin is now auth.logIn of createAuth()', PAGE.login)
+/** @deprecated Use `auth.signIn` of `createAuth`. */
+export const createSignIn = gone('createSignIn is now auth.signIn of createAuth()', PAGE.login)
+/** @deprecated Use `auth.router` of `createAuth`. */
+export const sessionRouter = gone('sessionRouter is now a part of auth.router of createAuth()', PAGE.login)
+/** @deprecated Use `auth.errors` of `createAuth`. */
+export const authErrors = gone('authErrors is now auth.errors of createAuth()', PAGE.login)
 /** @deprecated Return what the MCP SDK needs from `authOf(req)`. */
 export const authInfoOf = gone('authInfoOf is gone. Return what the MCP SDK needs from authOf(req)', PAGE.guard)
 /** @deprecated Serve the metadata in a custom route. */

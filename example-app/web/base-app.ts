@@ -1,7 +1,8 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import { isAuthError } from 'express-token-endpoint'
 import { explain, Outage } from '../errors.js'
 import { type Checks, healthRouter } from './health-router.js'
-import { sendProblem } from './problem.js'
+import { sendProblem, sendRefusal } from './problem.js'
 import { securityHeaders } from './security-headers.js'
 
 export interface BaseDependencies {
@@ -37,6 +38,7 @@ function errorHandler(log: (line: string) => void): ErrorRequestHandler {
     if (res.headersSent) return next(error)
     const status = Number((error as { status?: unknown } | null)?.status)
     if (status >= 400 && status < 500) return sendProblem(res, status, 'bad_request')
+    if (isAuthError(error)) return sendRefusal(res, error)
     log(explain(error))
     if (error instanceof Outage) return sendProblem(res.set('Retry-After', '1'), 503, 'unavailable')
     sendProblem(res, 500, 'internal_error')

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Response } from 'express'
+import type { AuthError } from 'express-token-endpoint'
 
 /** Sends problem details (RFC 9457) with a code, as the package does. */
 export function sendProblem(res: Response, status: number, code: string): void {
@@ -7,4 +8,13 @@ export function sendProblem(res: Response, status: number, code: string): void {
     .status(status)
     .type('application/problem+json')
     .send(JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, code }))
+}
+
+/** Sends a refusal of the package, for an API that has no `auth.errors` because it only verifies tokens. */
+export function sendRefusal(res: Response, error: AuthError): void {
+  res
+    .status(error.status)
+    .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...error.headers })
+    .type('application/problem+json')
+    .send(JSON.stringify(error.toProblem()))
 }

@@ -1,5 +1,5 @@
 import { type Express, Router } from 'express'
-import { authErrors, authOf, type TokenVerifier } from 'express-token-endpoint'
+import { authOf, type TokenVerifier } from 'express-token-endpoint'
 import type { Reports } from '../data/reports.js'
 import { type BaseDependencies, createBaseApp } from './base-app.js'
 import { allowPage } from './cross-origin.js'
@@ -33,7 +33,6 @@ export function createReportingApp(dependencies: ReportingDependencies): Express
     if (!houses) return sendProblem(res, 404, 'unknown_house')
     res.set('Cache-Control', 'no-store').json({ houses })
   })
-  router.use(authErrors({ realm: issuer }))
 
   return createBaseApp(dependencies, issuer, allowPage(issuer), docsRouter(reportingDocument(url)), router)
 }

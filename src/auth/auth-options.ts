@@ -1,15 +1,27 @@
+import type { Request } from 'express'
 import type { Account, AccountLookup, AccountStoreOption } from '../accounts/account.js'
+import { findByIdOption } from '../accounts/find-account.js'
+import type { Codes } from '../codes/codes.js'
+import { warnOnce } from '../events/warnings.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
 import { ENDPOINTS } from '../http/responses.js'
-import { choiceAliases } from '../login/login-choice.js'
-import type { TokenRouterOptions } from '../login/token-router-options.js'
-import { text } from '../options/checks.js'
+import { type LoginOptions, loginAliases, loginSchema } from '../login/login-options.js'
+import { type RefreshChoice, type RefreshRoutes, refreshChoice } from '../login/refresh-mode.js'
+import { type RespondOptions, respondOption } from '../login/token-settings.js'
+import { func, text, withMethods } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
-import { bare, isPlainObject } from '../options/values.js'
+import { bare, isPlainObject, memberOf } from '../options/values.js'
+import { refreshingOf } from '../sessions/refresh/refreshing.js'
+import type { NewSession } from '../sessions/session.js'
+import type { Sessions } from '../sessions/sessions.js'
+import { sessionsOption } from '../sessions/sessions-option.js'
 import type { TokenIssuerOptions } from '../tokens/token-options.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
+
+const CALLER = 'createAuth'
 
 /** The paths of `auth.router`, below its mount point and without patterns. */
 export interface AuthPaths {
@@ -21,35 +33,39 @@ export interface AuthPaths {
   keys?: string | undefined
 }
 
-type FromRouter =
-  | 'respond'
-  | 'sessions'
-  | 'sessionLabel'
-  | 'refresh'
-  | 'bodyLimit'
-  | 'allowedOrigins'
-  | 'extraFields'
-  | 'credentials'
-  | 'beforeSignIn'
-  | 'tenant'
-  | 'passwords'
-  | 'limits'
-  | 'emailInEvents'
-
-/** The options of `createAuth`: those of the parts that it makes. */
+/** The options of `createAuth`: those of its login, its issuer and its guards, and its own. */
 export interface AuthOptions<A extends Account = Account>
   extends TokenIssuerOptions,
-    Pick<TokenRouterOptions<A>, FromRouter>,
-    Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom' | 'onEvent' | 'refuse'> {
+    Omit<LoginOptions<A>, 'accounts' | 'timeout'>,
+    RespondOptions<A>,
+    Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
+  /**
+   * The sessions of the app, as `createSessions` returns them. The session of each token is stored after `respond`, and a token whose
+   * session could not be stored is not sent (`503`). Default: no sessions.
+   */
+  sessions?: Sessions | undefined
+  /**
+   * Returns the name of the device for the list of sessions, for example from a header of the request. It is cut to 64 characters, and
+   * loses control characters. Needs `sessions`. Default: no name.
+   */
+  sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
+  /**
+   * Keeps users signed in: the router then has `POST` `/refresh` and `/sign-out` below the path of the token endpoint. `'cookie'` for pages,
+   * `'body'` for mobile apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Needs `sessions`
+   * with their option `refresh`, and `accounts` with `findById`. Default: no refresh tokens.
+   */
+  refresh?: RefreshChoice | undefined
+  /** Codes that work once, as `createCodes` returns them: `auth.codes`. Default: no codes. */
+  codes?: Codes | undefined
   /**
    * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At
    * most
    * 31. Default: none.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
-  /** The paths of the router. Default: those of the parts. */
+  /** The paths of the router. Default: `/api/v2013/authentication/token`, `/sessions` and `/.well-known/jwks.json`. */
   paths?: AuthPaths | undefined
   /**
    * The path at which you mount `auth.router`, as browsers see it, for example `/api`. `auth.signIn` needs it for the cookie with the refresh
@@ -57,6 +73,9 @@ export interface AuthOptions<A extends Account = Account>
    */
   mountPath?: string | undefined
 }
+
+/** @inline */
+type Label = NewSession['label']
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
 export interface AuthGuardOptions<A extends Account = Account> extends RouteOptions<A> {
@@ -90,66 +109,78 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 /** The part that reads the option checks its value. */
 const asGiven: Check<unknown> = (value) => value
 
-/** The options of each part. */
-const LOGIN = [
-  'accounts',
-  'passwords',
-  'limits',
-  'extraFields',
-  'tenant',
-  'beforeSignIn',
-  'emailInEvents',
-  'refuse',
-] as const
-const ROUTER = [
-  'respond',
-  'sessions',
-  'sessionLabel',
-  'refresh',
-  'bodyLimit',
-  'allowedOrigins',
-  'credentials',
-  'refuse',
-] as const
-const ISSUER = ['issuer', 'audience', 'keys', 'clockTolerance', 'cache', 'clientId', 'lifetime'] as const
-const GUARD = ['sessions', 'isRevoked', 'realm', 'scheme', 'tokenFrom', 'refuse'] as const
-const ALL = ['clock', 'timeout', 'onEvent'] as const
+/** The options of the issuer and of the guards, which read them. */
+const ISSUER = ['issuer', 'audience', 'keys', 'clockTolerance', 'cache', 'clientId', 'lifetime', 'clock'] as const
+const GUARD = ['isRevoked', 'realm', 'scheme', 'tokenFrom'] as const
 
-type Name = (typeof LOGIN | typeof ROUTER | typeof ISSUER | typeof GUARD | typeof ALL)[number]
-const names: readonly Name[] = [...LOGIN, ...ROUTER, ...ISSUER, ...GUARD, ...ALL]
+type Given = (typeof ISSUER | typeof GUARD)[number]
+const given = Object.fromEntries([...ISSUER, ...GUARD].map((name) => [name, asGiven])) as Record<Given, Check<unknown>>
 
 const schema = {
-  ...(Object.fromEntries(names.map((name) => [name, asGiven])) as Record<Name, Check<unknown>>),
+  ...given,
+  ...loginSchema,
+  respond: respondOption,
+  sessions: optional(sessionsOption),
+  sessionLabel: optional(func<NonNullable<AuthOptions['sessionLabel']>>('a function')),
+  refresh: refreshChoice,
+  codes: optional(
+    withMethods<Codes>('what createCodes() returned', ['create', 'take', 'removeAll'], (value) =>
+      isPlainObject(value) && 'add' in value ? 'Pass the store to createCodes() first' : '',
+    ),
+  ),
   paths: optional(pathsOption, pathsOption({})),
   alsoAccept: optional(
     checkThat<readonly CustomTokenVerifier[]>('a list of verifiers, like [oldTokens(…)]', Array.isArray),
     [],
   ),
-  mountPath: optional(text('a path like "/api", without a slash at its end', /^(\/[^/?#\s]+)*$/)),
+  mountPath: optional(text('a path like "/api", without a slash at its end', /^(\/[^/?#\s]+)*$/), ''),
 }
 
 const aliases = aliasesOf({
   ...hostAliases,
-  ...choiceAliases,
+  ...loginAliases,
   keys: 'secret privateKey publicKey',
   lifetime: 'expiresIn ttl',
   alsoAccept: 'oldTokens',
 })
 
-/** Reads the options, and returns those of each part. */
+export type AuthSettings = ReturnType<typeof readAuthOptions>
+
+/** Reads the options, and returns those of the issuer and of the guards as they were given. */
 export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
-  const read = readOptions<AuthOptions<A>, typeof schema>('createAuth', options, schema, aliases)
-  function pick<N extends Name>(...lists: (readonly N[])[]) {
-    return bare(Object.fromEntries(lists.flat().map((name) => [name, read[name]]))) as Pick<AuthOptions<A>, N>
-  }
+  const read = readOptions<AuthOptions<A>, typeof schema>(CALLER, options, schema, aliases)
+  const pick = (...names: string[]): object =>
+    bare(Object.fromEntries(names.map((name) => [name, memberOf(Object(options), name)])))
   return {
-    issuer: pick(ISSUER, ['clock', 'timeout']),
-    login: pick(LOGIN, ALL),
-    // The router has the observer of the login.
-    router: pick(ROUTER, ['timeout']),
-    guard: pick(GUARD, ['timeout', 'onEvent']),
-    paths: read.paths,
-    mountPath: read.mountPath,
-    alsoAccept: read.alsoAccept,
+    read,
+    ofIssuer: pick(...ISSUER, 'timeout') as TokenIssuerOptions,
+    ofGuards: pick(...GUARD, 'sessions', 'onEvent', 'refuse', 'timeout') as GuardOptions,
+    store: storeIn(options.accounts),
   }
+}
+
+type GuardOptions = Omit<RequireBearerOptions, 'tokens'>
+
+/** Returns the accounts where guards and refreshes can look them up by their id. */
+function storeIn(accounts: unknown): NonNullable<RequireBearerOptions['accounts']> | undefined {
+  return typeof memberOf(Object(accounts), 'findById') === 'function' ? (accounts as never) : undefined
+}
+
+/** Returns what the routes of refresh tokens need, where the app has them. */
+export function refreshRoutesIn({ read, store }: AuthSettings, issuer: string): RefreshRoutes | undefined {
+  const { refresh: modeOf, sessions } = read
+  const refreshing = sessions && refreshingOf(sessions)
+  if (!modeOf) {
+    if (refreshing) warnOnce('unusedRefresh')
+    return undefined
+  }
+  if (!refreshing)
+    throw misuse(
+      `${CALLER}: option "refresh" needs "sessions" that can be refreshed. Pass createSessions(store, { refresh: { secret } })`,
+    )
+  if (!store)
+    throw misuse(
+      `${CALLER}: option "refresh" needs "accounts" with "findById", because each refresh looks the account up by its id`,
+    )
+  return { refreshing, issuers: sessions.issuers ?? [issuer], modeOf, findById: findByIdOption(store) }
 }

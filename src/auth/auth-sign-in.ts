@@ -4,9 +4,10 @@ import { accountIdOf } from '../accounts/request-user.js'
 import { AuthError } from '../errors/auth-error.js'
 import { NO_STORE } from '../errors/headers.js'
 import { originOfRequest } from '../http/origin.js'
-import { loginById } from '../login/sign-in/account-by-id.js'
-import { createFinish } from '../login/sign-in/finish-sign-in.js'
-import type { TokenRouterSettings } from '../login/token-router-options.js'
+import { signInById } from '../login/sign-in/account-by-id.js'
+import type { FinishSignIn } from '../login/sign-in/finish-sign-in.js'
+import { knownSignInOf } from '../login/sign-in/known-sign-in.js'
+import type { TokenSettings } from '../login/token-settings.js'
 import { bool } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { checkThat, optional, readOptions } from '../options/read-options.js'
@@ -44,15 +45,16 @@ export interface SignedIn {
 }
 
 /**
- * Signs in an account that you have authenticated without its password: by a passkey, a mailed link or another provider. Issues a token,
- * starts the session, sets the cookie with the refresh token, and keeps the response out of caches. A disabled account is refused.
- * @param whom the account, the object that stood for it in `req.user` or `logIn`, or its id. The account is looked up again by its id
+ * Signs in an account that you have authenticated: by `auth.logIn`, a passkey, a mailed link or another provider. Issues a token, starts
+ * the session, sets the cookie with the refresh token, and keeps the response out of caches. A disabled account is refused.
+ * @param whom the account, the object that stood for it in `req.user`, or its id. The account is looked up again by its id. Or the `subject`
+ * that `auth.logIn` or `LoginStrategy` returned, whose terms then hold, and whose password must not have changed meanwhile
  * @param res the response. Required where the refresh token is in a cookie
  * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors;
  * `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. TypeError for an invalid argument
  */
 export type AuthSignIn<U = never> = (
-  whom: { readonly id: string } | U | string,
+  whom: { readonly id: string } | TokenSubject | U | string,
   req: Request,
   res?: Response,
   details?: AuthSignInDetails,
@@ -65,46 +67,51 @@ const schema = {
   remember: optional(bool, true),
 }
 
-interface AuthSignInSettings extends TokenRouterSettings {
+interface AuthSignInSettings extends TokenSettings {
   findById: FindById | undefined
   mountPath: string
 }
 
 /** Creates `auth.signIn`. */
-export function createAuthSignIn(settings: AuthSignInSettings): AuthSignIn {
-  const { tokens, timeout, refresh, findById, mountPath, emit } = settings
-  const finishSignIn = createFinish(settings)
+export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: FinishSignIn): AuthSignIn {
+  const { tokens, timeout, refresh, findById, mountPath } = settings
+
+  function idOf(whom: unknown): string {
+    const id = typeof whom === 'string' ? whom : accountIdOf(Object(whom))
+    if (typeof id === 'string' && id !== '') return id
+    throw misuse('signIn: pass the account, its id as a non-empty string, or the subject that auth.logIn() returned')
+  }
 
   return async function signIn(whom, req, res, details) {
     const read = readOptions<AuthSignInDetails, typeof schema>('signIn', details, schema)
     const { actor, label, issuedAt, remember } = read
-    const id = typeof whom === 'string' ? whom : accountIdOf(Object(whom))
-    if (typeof id !== 'string' || id === '') throw misuse('signIn: pass the account, or its id as a non-empty string')
+    const ofLogin = knownSignInOf(whom)
+    const id = ofLogin?.subject.accountId ?? idOf(whom)
     if (!isPlainObject(memberOf(Object(req), 'headers')))
       throw misuse('signIn: pass the request as the second argument')
     if (details && Object.hasOwn(details, 'actor') && !actor)
       throw misuse('signIn: "actor" is undefined. Pass authOf(req), or omit it to sign the account in itself')
-    if (!findById) throw misuse('signIn: the accounts need "findById". Pass createAuth() a store that has it')
+    if (!ofLogin && !findById)
+      throw misuse('signIn: the accounts need "findById". Pass createAuth() a store that has it')
     const mode = actor ? undefined : refresh?.modeOf(req)
     if (mode === 'cookie' && !res)
       throw misuse('signIn: pass the response too, which gets the cookie. Use signIn(account, req, res)')
     const origin = originOfRequest(req)
-    const { account, subject } = await loginById({ tokens, findById, timeout }, id, issuedAt)
-    const task = {
-      account,
-      subject: withActor(subject, actor, tokens.issuer),
+    const known = ofLogin ?? (await signInById({ tokens, findById: findById as FindById, timeout }, id, issuedAt))
+    const { body } = await finishSignIn({
+      ...known,
+      subject: withActor(known.subject, actor, tokens.issuer),
       req,
       res,
       origin,
+      about: { address: origin.address },
       mode,
       remember,
       label,
       mountPath,
-    }
-    const [{ id: tokenId, expiresAt }, { body }] = await finishSignIn(task)
+      actorId: actor?.accountId,
+    })
     if (res && !res.headersSent) res.set(NO_STORE)
-    const actorId = actor && { actorId: actor.accountId }
-    emit({ address: origin.address }, { type: 'token.issued', accountId: id, tokenId, expiresAt, ...actorId })
     return JSON.parse(body)
   }
 }

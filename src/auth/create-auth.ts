@@ -3,6 +3,7 @@ import type { ErrorRequestHandler, Router } from 'express'
 import type { Account } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import type { UserOf } from '../accounts/request-user.js'
+import type { Codes } from '../codes/codes.js'
 import {
   type AuthenticatedRequest,
   authOf,
@@ -12,27 +13,24 @@ import {
 } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import type { Limits } from '../limits/limits.js'
-import { createLogin, type Login } from '../login/create-login.js'
-import { defaultLimits } from '../login/default-limits.js'
-import type { LoginOptions } from '../login/login-options.js'
-import { readTokenRouterOptions } from '../login/token-router-options.js'
+import { createLogin, type Login, loginForHost } from '../login/create-login.js'
+import { loginSettings } from '../login/login-options.js'
+import { createFinish } from '../login/sign-in/finish-sign-in.js'
 import type { OpenApiOptions } from '../openapi/document-options.js'
 import { bool } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
-import { memberOf } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
-import type { CustomPasswords } from '../passwords/host-passwords.js'
-import { createPasswords, type Passwords } from '../passwords/passwords.js'
-import { authErrors } from '../routes/auth-errors.js'
+import type { Passwords } from '../passwords/passwords.js'
 import { jwksRouter } from '../routes/jwks-router.js'
-import { sessionRouter } from '../routes/session-router.js'
 import { tokenRouterWith } from '../routes/token-router.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
-import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
+import { authErrors } from './auth-errors.js'
+import { type AuthGuardOptions, type AuthOptions, readAuthOptions, refreshRoutesIn } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
+import { sessionRouter } from './session-router.js'
 import { createTickets, hasTicket, type TicketOptions, ticketFrom } from './tickets.js'
 
 /** The options of `openApiDocument` that `createAuth` knows. */
@@ -58,7 +56,7 @@ export interface Auth<A extends Account = Account> {
    * @throws TypeError when no guard has admitted the request, and when the accounts have no `findById`
    */
   userOf(req: AuthenticatedRequest & { user?: unknown }): UserOf<A>
-  /** Signs an account in that you have authenticated yourself. */
+  /** Signs an account in that you have authenticated. */
   readonly signIn: AuthSignIn<UserOf<A>>
   /**
    * Creates a ticket for one path and one method, for links that send no header: `<img>`, a download, `EventSource`, a browser's WebSocket.
@@ -67,7 +65,9 @@ export interface Auth<A extends Account = Account> {
    * `alsoAccept` or one that has expired, `unavailable`
    */
   ticket(req: AuthenticatedRequest & IncomingMessage, options: TicketOptions): Promise<string>
-  /** Sends the refusals of custom routes: `app.use(auth.errors)` after them. The result of `authErrors`. */
+  /**
+   * Sends the refusals of custom routes, and errors of Express's body parsers, which may hold a password: `app.use(auth.errors)` after them.
+   */
   readonly errors: ErrorRequestHandler
   /**
    * Describes the router to `openApiDocument` of `express-token-endpoint/openapi`: `openApiDocument({ ...auth.openApi, servers, paths })`.
@@ -76,14 +76,16 @@ export interface Auth<A extends Account = Account> {
   readonly openApi: AuthDescription
   /** Issues and verifies the tokens. */
   readonly tokens: TokenIssuer
-  /** Authenticates credentials in custom routes. */
+  /** Authenticates credentials in custom routes, with the limits and the queue of the router. */
   readonly logIn: Login<UserOf<A>>
   /** Hashes and checks passwords: the option, or the result of `createPasswords`. */
-  readonly passwords: Passwords | CustomPasswords
+  readonly passwords: Passwords
   /** The failed-login limits: the option, or the result of `createLimits`. */
   readonly limits: Limits | false
   /** The option `sessions`. */
   readonly sessions: Sessions | undefined
+  /** The option `codes`. */
+  readonly codes: Codes | undefined
 }
 
 /**
@@ -93,29 +95,26 @@ export interface Auth<A extends Account = Account> {
  */
 export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> {
   const given = readAuthOptions(options)
-  const { paths, mountPath = '' } = given
-  const { sessions, onEvent, refuse } = given.guard
-  const { tokens, tickets: ticketTokens } = createIssuers(given.issuer)
-  const passwords = given.login.passwords ?? createPasswords()
-  const limits = given.login.limits ?? defaultLimits([given.login.accounts])
-  // A custom route that calls `auth.logIn` passes the request.
-  const logIn = createLogin<A>({ ...given.login, passwords, limits } as LoginOptions<A>)
-  const { accounts } = given.login
-  const hasIds = typeof memberOf(Object(accounts), 'findById') === 'function'
-  const store = hasIds ? (accounts as RequireBearerOptions['accounts']) : undefined
-  const settings = readTokenRouterOptions({
-    ...given.router,
+  const { read, ofGuards, store } = given
+  const { paths, mountPath, sessions, codes, refuse } = read
+  if (read.sessionLabel && !sessions) throw misuse('createAuth: option "sessionLabel" needs "sessions"')
+  const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer)
+  const settings = {
+    ...read,
+    ...loginSettings(read, () => Number(tokens.now()), tokens),
     tokens,
-    logIn,
     path: paths.token,
-    ...(given.router.refresh !== undefined && { accounts }),
-  })
+    refresh: refreshRoutesIn(given, tokens.issuer),
+  }
+  const { emit, passwords, limits } = settings
+  const logIn = createLogin(settings)
+  const finishSignIn = createFinish(settings)
 
   const router = express().Router({ caseSensitive: true })
-  router.use(tokenRouterWith(settings))
+  router.use(tokenRouterWith(settings, logIn, finishSignIn))
 
-  const accepted = given.alsoAccept.length > 0 ? [tokens, ...given.alsoAccept] : tokens
-  const ownGuard = { ...given.guard, tokens: accepted, ...(store && { accounts: store }) }
+  const accepted = read.alsoAccept.length > 0 ? [tokens, ...read.alsoAccept] : tokens
+  const ownGuard = { ...ofGuards, tokens: accepted, ...(store && { accounts: store }) }
   function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
     const { ticket, ...chosen } = options
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
@@ -142,14 +141,13 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
   }
   // Also checks the options of all guards.
   const plainGuard = guard()
-  if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, onEvent, refuse }))
+  if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, emit, refuse }))
   const hasKeys = tokens.jwks().keys.length > 0
   if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
-  const { refresh } = given.router
   const openApi = {
     path: mountPath + paths.token,
-    extraFields: given.login.extraFields,
-    refresh: typeof refresh === 'function' || refresh,
+    extraFields: options.extraFields,
+    refresh: typeof options.refresh === 'function' || options.refresh,
     sessions: sessions !== undefined && mountPath + paths.sessions,
     jwks: hasKeys && mountPath + paths.keys,
   }
@@ -162,15 +160,19 @@ export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> 
       if (store) return req.user as UserOf<A>
       throw misuse('createAuth: userOf() needs "accounts" with "findById"')
     },
-    signIn: createAuthSignIn({ ...settings, findById: store && findByIdOption(store), mountPath }) as Auth<A>['signIn'],
+    signIn: createAuthSignIn(
+      { ...settings, findById: store && findByIdOption(store), mountPath },
+      finishSignIn,
+    ) as Auth<A>['signIn'],
     ticket: createTickets(ticketTokens),
-    errors: authErrors({ onEvent, refuse }),
+    errors: authErrors({ emit, refuse }),
     openApi: Object.freeze(openApi),
     tokens,
-    logIn,
+    logIn: loginForHost(settings, logIn) as Login<UserOf<A>>,
     passwords,
-    limits,
+    limits: (options.limits ?? limits) as Auth<A>['limits'],
     sessions,
+    codes,
   })
 }
 

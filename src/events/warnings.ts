@@ -37,23 +37,23 @@ const WARNINGS = {
   ],
   guardWithoutSessions: [
     PAGE.signOut,
-    'A guard has no "sessions", but tokenRouter or createSignIn has them. So the guard accepts the token of a session that has ended. Pass "sessions" to each guard of these tokens. If the guard must not look sessions up, nothing is wrong',
+    'A guard has no "sessions", but createAuth has them for the same tokens. So the guard accepts the token of a session that has ended. Use auth.guard(), or pass "sessions" to requireBearer. If the guard must not look sessions up, nothing is wrong',
   ],
   routerWithoutSessions: [
     PAGE.signOut,
-    'A guard has "sessions", but tokenRouter has no "sessions" for the same tokens. So the guard refuses each token of this router. Pass "sessions" to tokenRouter too',
+    'A guard has "sessions", but the router issues the same tokens without sessions. So the guard refuses each token of this router. Use createAuth, and pass "sessions" to it',
   ],
   noSessionStarted: [
     PAGE.signOut,
-    'A guard refused a token because it has no session, and no session was ever started in this process. Pass "sessions" to tokenRouter, and use createSignIn instead of tokens.issue() in your own routes. If another process starts the sessions, nothing is wrong',
+    'A guard refused a token because it has no session, and no session was ever started in this process. Pass "sessions" to createAuth, and use auth.signIn() instead of tokens.issue() in your own routes. If another process starts the sessions, nothing is wrong',
   ],
   unusedRefresh: [
     PAGE.signOut,
-    'createSessions has the option "refresh", but tokenRouter has no "refresh". So this router gives no refresh tokens. Pass refresh: \'cookie\' or \'body\' to tokenRouter. If its clients need no refresh tokens, nothing is wrong',
+    'createSessions has the option "refresh", but createAuth has no "refresh". So the app gives no refresh tokens. Pass refresh: \'cookie\' or \'body\' to createAuth. If its clients need no refresh tokens, nothing is wrong',
   ],
   secondLimits: [
     PAGE.options,
-    'Two logins of this process each have their own default failed-login limits, so an attacker has twice the guesses. Pass one createLimits() to both as "limits", or one createLogin() as "logIn". If these are apps of a test, nothing is wrong',
+    'Two logins of this process each have their own default failed-login limits, so an attacker has twice the guesses. Pass one createLimits() to both as "limits", or auth.logIn to LoginStrategy. If these are apps of a test, nothing is wrong',
   ],
   unreadMember: [
     PAGE.accounts,

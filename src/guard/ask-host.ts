@@ -15,7 +15,7 @@ export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean
 /** The options that these steps read. */
 export interface HostSettings {
   readonly isRevoked: RevocationCheck | undefined
-  readonly sessions: Pick<Sessions, 'isEnded' | 'useFor'> | undefined
+  readonly sessions: Pick<Sessions, 'isEnded'> | undefined
   readonly accounts: FindById | undefined
   readonly allow: Allow | undefined
   readonly timeout: number
@@ -71,12 +71,7 @@ async function requireSession(
   auth: VerifiedToken,
   timeout: number,
 ): Promise<void> {
-  const hasEnded = await callHost(
-    'sessions',
-    async () => readBoolean('sessions.isEnded', await sessions.isEnded(auth)),
-    { timeout },
-  )
-  if (!hasEnded) return
+  if (!(await callHost('sessions', () => sessions.isEnded(auth), { timeout }))) return
   noteMissing(sessions, auth.issuedAt)
   throw invalidToken('revoked', auth)
 }

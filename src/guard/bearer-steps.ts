@@ -10,6 +10,7 @@ import { type Emit, emitter } from '../events/emitter.js'
 import { addressOf, sourceOf } from '../http/origin.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { hasBrand } from '../options/brand.js'
+import { useSessionsFor } from '../sessions/app-issuers.js'
 import { factsOf, invalidToken, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { askHost, type HostSettings } from './ask-host.js'
@@ -56,8 +57,8 @@ export interface Admission {
 
 /** @throws TypeError when the sessions are not for the tokens of an issuer that the guard accepts */
 export function createGuard(caller: string, settings: GuardSettings): Guard {
-  settings.sessions?.useFor(settings.tokens.issuers, caller)
   const { isRevoked, sessions, accounts, onEvent } = settings
+  if (sessions) useSessionsFor(sessions, settings.tokens.issuers, caller)
   return { settings, emit: emitter(onEvent), asksHost: [isRevoked, sessions, accounts].some(Boolean) }
 }
 

@@ -5,7 +5,6 @@ import { throwLater } from '../concurrency/throw-later.js'
 import { assertHeaderLines } from '../http/header-lines.js'
 import { sendRefusal } from '../http/refuse.js'
 import { hasToClose } from '../http/send-response.js'
-import { brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
 import { type Admission, checkBearer, contextOf, createGuard, type GuardContext } from './bearer-steps.js'
@@ -106,8 +105,7 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
     return admit(req, admission)
   }
 
-  const { sessions, optional } = settings
-  return brandWith('Guard', Object.assign(requireBearerMiddleware, { authenticate }), { sessions, optional })
+  return Object.assign(requireBearerMiddleware, { authenticate })
 }
 
 /** Sets `req.auth` and `req.user`. */

@@ -1,22 +1,24 @@
-import type { IncomingMessage } from 'node:http'
+import type { Request } from 'express'
 import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '../accounts/account.js'
 import type { OwnUser } from '../accounts/request-user.js'
-import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
+import { emitter } from '../events/emitter.js'
+import { type HostOptions, hostSchema } from '../http/host-options.js'
 import { type LimitsPort, NO_LIMITS } from '../limits/attempt.js'
 import type { Limits } from '../limits/limits.js'
-import { bool, type Clock, clockOption, func, withMethods } from '../options/checks.js'
-import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import { bool, func, withMethods } from '../options/checks.js'
+import { type Check, type Checked, InvalidOption, optional } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
 import { memberOf, own } from '../options/values.js'
-import { type CustomPasswords, type PasswordsPort, passwordsOf } from '../passwords/host-passwords.js'
-import { createPasswords } from '../passwords/passwords.js'
+import { createPasswords, type Passwords, type QueuedPasswords } from '../passwords/passwords.js'
+import { type CredentialsOptions, credentialsSchema } from './credentials-options.js'
 import { defaultLimits } from './default-limits.js'
 import type { BeforeSignIn, BeforeSignInTask } from './steps/before-sign-in.js'
 import type { TenantOf } from './steps/tenant.js'
 
-/** The options of `createLogin`. */
-export interface LoginOptions<A extends Account = Account, R = IncomingMessage | undefined>
-  extends Pick<HostOptions, 'timeout' | 'onEvent' | 'refuse'> {
+/** The options of a login: those that `tokenRouter`, `createAuth` and `LoginStrategy` have in common. */
+export interface LoginOptions<A extends Account = Account>
+  extends Pick<HostOptions, 'timeout' | 'onEvent' | 'refuse'>,
+    CredentialsOptions {
   /** Finds an account by its e-mail address: a function, or a store. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
@@ -31,15 +33,13 @@ export interface LoginOptions<A extends Account = Account, R = IncomingMessage |
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
   /** Decides about a sign-in after its password was right: a second factor, an address that must be verified. Default: none. */
-  beforeSignIn?: BeforeSignIn<OwnUser<A>, R> | undefined
+  beforeSignIn?: BeforeSignIn<OwnUser<A>, Request> | undefined
   /** Checks passwords. Default: `createPasswords()`. */
-  passwords?: CustomPasswords | undefined
+  passwords?: Passwords | undefined
   /** The failed-login limits. Default: `createLimits()`, in this process's memory. `false` turns them off. */
   limits?: Limits | false | undefined
   /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
   emailInEvents?: boolean | undefined
-  /** The current time, for tests. Default: `Date.now`. */
-  clock?: Clock | undefined
 }
 
 const STORE = 'a function (email) => account, or a store with "findByEmail"'
@@ -49,13 +49,12 @@ const storeObject = withMethods<AccountStore>(STORE, ['findByEmail'], (value) =>
 const accountsOption: Check<AccountStore> = (value) =>
   typeof value === 'function' ? { findByEmail: value as AccountLookup } : storeObject(value)
 
-const PASSWORDS = ['what createPasswords() returned', 'Pass hashers to createPasswords({ hashers: [...] })'] as const
-const passwordsObject = withMethods<CustomPasswords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
-const passwordsOption: Check<PasswordsPort> = (value) => {
-  const passwords = passwordsObject(value)
-  if ('accepts' in passwords) throw new InvalidOption(...PASSWORDS)
-  return passwordsOf(passwords)
-}
+const PASSWORDS = 'what createPasswords() returned'
+const passwordsOption = withMethods<QueuedPasswords>(
+  PASSWORDS,
+  ['verify', 'hash', 'needsRehash', 'reserve'],
+  () => 'Pass hashers to createPasswords({ hashers: [...] })',
+)
 
 const limitsObject = withMethods<LimitsPort>(
   'what createLimits() returned, or false',
@@ -93,7 +92,7 @@ export const loginSchema = {
   onEvent: hostSchema.onEvent,
   refuse: hostSchema.refuse,
   emailInEvents: optional(bool, false),
-  clock: clockOption,
+  ...credentialsSchema,
 }
 
 export const loginAliases = {
@@ -101,24 +100,22 @@ export const loginAliases = {
   limits: 'throttle',
   tenant: 'limitKey',
   beforeSignIn: 'afterPassword',
+  bodyLimit: 'limit',
+  'Pass "credentials": ({ username, password }) => ({ email: username, password })':
+    'fields usernameField passwordField',
 }
 
-export function readLoginOptions<A extends Account>(options: LoginOptions<A>): LoginSettings {
-  const aliases = aliasesOf({ ...hostAliases, ...loginAliases })
-  return settingsOf(readOptions<LoginOptions<A>, typeof loginSchema>('createLogin', options, loginSchema, aliases))
+type ReadOptions = Checked<typeof loginSchema>
+
+/**
+ * Returns the settings of a login, with its observer. Creates the defaults, which cost memory.
+ * @param owner the issuer of the tokens. It recognises two logins for the same accounts, as the accounts do
+ */
+export function loginSettings(read: ReadOptions, clock: () => number, owner?: object) {
+  const { accounts, onEvent } = read
+  const owners = [accounts, own(accounts, 'findByEmail'), owner]
+  const { passwords = createPasswords() as QueuedPasswords, limits = limitsObject(defaultLimits(owners)) } = read
+  return { ...read, passwords, limits, clock, emit: emitter(onEvent) }
 }
 
-interface ReadOptions extends Omit<Checked<typeof loginSchema>, 'clock'> {
-  clock: Clock
-  tokens?: object
-}
-
-const ownersOf = ({ accounts, tokens }: ReadOptions) => [accounts, own(accounts, 'findByEmail'), tokens]
-
-/** Creates the defaults, which cost memory. */
-export function settingsOf(read: ReadOptions) {
-  const { passwords = createPasswords(), limits = limitsObject(defaultLimits(ownersOf(read))) } = read
-  return { ...read, passwords, limits }
-}
-
-export type LoginSettings = ReturnType<typeof settingsOf>
+export type LoginSettings = ReturnType<typeof loginSettings>

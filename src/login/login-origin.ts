@@ -19,8 +19,7 @@ const isSignal = (value: unknown) =>
   typeof memberOf(value, 'addEventListener') === 'function'
 const signalOption = checkThat<AbortSignal>('an AbortSignal', isSignal)
 
-const originOption = checkThat<LoginOrigin>('the request or { address }', isPlainObject)
-const loginOriginOption = checkThat<LoginOrigin>('the request or { address }', isPlainObject, (value) =>
+const originOption = checkThat<LoginOrigin>('the request or { address }', isPlainObject, (value) =>
   typeof value === 'string' ? 'Pass the credentials as one object: logIn({ email, password }, req)' : '',
 )
 
@@ -30,12 +29,12 @@ const originSchema = {
 }
 
 /** An object with `headers` and an `address` is neither a request nor an origin, so that its address is not lost. */
-export const isRequest = (origin: object): origin is IncomingMessage =>
+const isRequest = (origin: object): origin is IncomingMessage =>
   isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
 
-export function originOf(caller: 'logIn' | 'signIn', origin: IncomingMessage | LoginOrigin = {}): Origin {
+export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
-  const given = named(`${caller}: the origin`, caller === 'logIn' ? loginOriginOption : originOption, origin)
-  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(caller, given, originSchema)
+  const given = named('logIn: the origin', originOption, origin)
+  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>('logIn', given, originSchema)
   return { req: undefined, address, signal, source: { network: clientNetwork(address), connection: undefined } }
 }

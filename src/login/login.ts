@@ -1,22 +1,14 @@
-import type { FoundAccount } from '../accounts/account.js'
 import { AuthError } from '../errors/auth-error.js'
 import type { Origin } from '../http/origin.js'
 import type { Admission } from '../limits/attempt.js'
 import type { PasswordsSlot } from '../passwords/passwords.js'
+import { type KnownSignIn, knownSignIn } from './sign-in/known-sign-in.js'
 import { askBeforeSignIn } from './steps/before-sign-in.js'
 import { leaveSlot, replaceOutdatedHash, verifyPassword, waitForSlot } from './steps/check-password.js'
-import { type Confirm, confirmationOf } from './steps/confirmation.js'
 import { admitAttempt, assertBegun, createAttempt, endAttempt, endRefusedAttempt } from './steps/login-attempt.js'
 import type { CheckedTask, LoginTask } from './steps/login-task.js'
 import { lookUpAccount } from './steps/look-up-account.js'
-import type { SignInTerms } from './steps/sign-in-terms.js'
-
-/** An account that signs in, and the time just before the account was looked up. */
-export interface LoggedIn extends FoundAccount {
-  asOf: Date
-  confirm: Confirm
-  terms: SignInTerms | undefined
-}
+import { recheckOf } from './steps/recheck-account.js'
 
 /**
  * Logs in: credentials → account, with one password check for every login. Where failures in other processes leave no room in the limits, the
@@ -24,20 +16,20 @@ export interface LoggedIn extends FoundAccount {
  * @throws SignInRefusal of the host; AuthError `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or
  * `unavailable` when the store, the password check or the limits fail
  */
-export async function logIn(task: LoginTask): Promise<LoggedIn> {
+export async function logIn(task: LoginTask): Promise<KnownSignIn> {
   assertConnected(task)
   const attempt = await createAttempt(task)
   let slot: PasswordsSlot | undefined
   let step: Promise<unknown> | undefined
   try {
     let checked: CheckedTask
-    let asOf: Date
+    let lookedUpAt: Date
     let admission: Admission
     do {
       if (slot) leaveSlot(slot)
       slot = await waitForSlot(task, attempt)
       assertBegun(attempt)
-      asOf = new Date(task.clock())
+      lookedUpAt = new Date(task.clock())
       const found = await lookUpAccount(task)
       assertConnected(task)
       checked = { ...task, attempt, slot, found, about: found && { accountId: found.account.id } }
@@ -49,7 +41,7 @@ export async function logIn(task: LoginTask): Promise<LoggedIn> {
     })
     endAttempt(attempt, 'succeeded')
     const replacement = await replaceOutdatedHash(checked, verified.account)
-    return { ...verified, asOf, terms, confirm: confirmationOf(task, verified.account, asOf, replacement) }
+    return knownSignIn(verified, lookedUpAt, recheckOf(task, verified.account, lookedUpAt, replacement), terms)
   } catch (error) {
     await endRefusedAttempt(task, attempt, error, step)
     throw error

@@ -8,43 +8,41 @@ import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { isPlainObject, isThenable, settled } from '../options/values.js'
 import { credentialsIn, fieldsIn, rememberIn, type SentCredentials } from './body/credentials.js'
+import type { LoginDependencies } from './steps/login-task.js'
 
 /** A login waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
 interface CredentialsSettings extends BodyLimits {
-  extraFields: readonly string[]
+  /** Undefined: the login itself takes the members that it needs. */
+  extraFields: readonly string[] | undefined
   credentials: MapBody | undefined
-  login: {
-    extraFields: readonly string[]
-    refuseAddress(address: string | undefined): void
-  }
+  limits: LoginDependencies['limits']
 }
 
 /** The option `credentials`: returns the credentials of a body that has another shape. */
 export type MapBody<R = IncomingMessage> = (body: Readonly<Record<string, unknown>>, req: R) => unknown
 
 /** Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body. */
-export function createCredentialsReader({ login, extraFields, credentials, ...limits }: CredentialsSettings) {
-  const names = [...login.extraFields, ...extraFields]
+export function createCredentialsReader(settings: CredentialsSettings) {
+  const { limits, extraFields, credentials, bodyLimit } = settings
   /** All that `credentials` returns is for the host, unless `extraFields` names a part of it. */
+  const names = credentials && extraFields?.length === 0 ? undefined : extraFields
   const namesIn = (body: unknown) =>
-    credentials && names.length === 0
-      ? Object.keys(Object(body)).filter((name) => name !== 'email' && name !== 'password')
-      : names
-  const readBody = createBodyReader(limits)
+    names ?? Object.keys(Object(body)).filter((name) => name !== 'email' && name !== 'password')
+  const readBody = createBodyReader(settings)
   return async function readCredentials(
     req: BodyRequest,
     { address, source }: RequestOrigin,
   ): Promise<RequestCredentials> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
-    login.refuseAddress(address)
+    limits.checkAddress(address)
     const parseBody = await readBody(req)
     await waitForTurn(() => source)
     const sent = parseBody()
     const body = credentials ? mapped(credentials, sent, req) : sent
     return {
-      ...credentialsIn(body, limits.bodyLimit),
+      ...credentialsIn(body, bodyLimit),
       fields: fieldsIn(body, namesIn(body)),
       remember: rememberIn(body),
     }
@@ -65,6 +63,6 @@ function mapped(map: MapBody, sent: unknown, req: IncomingMessage): unknown {
 }
 
 /** The credentials of a request, and whether the client wants to stay signed in when the browser ends. */
-interface RequestCredentials extends SentCredentials {
+export interface RequestCredentials extends SentCredentials {
   remember: boolean
 }

@@ -4,12 +4,12 @@ import { AuthError } from '../errors/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../http/responses.js'
 import { LONGEST_AGE, tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
-import { attempt, memberOf, settled } from '../options/values.js'
+import { attempt, own, settled } from '../options/values.js'
 import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { addCookie } from './refresh-cookie.js'
 
-/** The option `refresh` of `tokenRouter`. */
+/** The option `refresh` of `createAuth`. */
 export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode | undefined)
 
 /** The steps and functions that the routes of a router need for refresh tokens. */
@@ -35,7 +35,7 @@ export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>
     try {
       const mode: unknown = settled(value(req))
       if (MODES.includes(mode)) return mode as RefreshMode | undefined
-      throw new TypeError("tokenRouter: the function \"refresh\" must return 'cookie', 'body' or undefined")
+      throw new TypeError("createAuth: the function \"refresh\" must return 'cookie', 'body' or undefined")
     } catch (cause) {
       throw new AuthError('unavailable', { dependency: 'hook', option: 'refresh', cause })
     }
@@ -48,12 +48,12 @@ export function withinSession(
   { id, createdAt, expiresAt }: Pick<RefreshableSession, 'id' | 'createdAt' | 'expiresAt'>,
   now: number,
 ): TokenSubject {
-  const lifetime = memberOf(subject, 'lifetime') as TokenSubject['lifetime']
+  const { lifetime } = subject
   // The clock of the process that set the end may be ahead.
   const longest = Math.min(Math.max(expiresAt.getTime() - now, 1000), LONGEST_AGE)
   // An invalid lifetime gets its error from `issue`.
   const isLonger = lifetime == null || (attempt(() => tokenAge(lifetime)) ?? 0) > longest
-  const signedInAt = (memberOf(subject, 'signedInAt') as TokenSubject['signedInAt']) ?? createdAt
+  const signedInAt = own(subject, 'signedInAt') ?? createdAt
   return { ...subject, lifetime: isLonger ? `${longest}ms` : lifetime, sessionId: id, signedInAt }
 }
 

@@ -37,13 +37,13 @@ export interface OpenApiOptions {
    */
   tokenResponse?: Schema | undefined
   /**
-   * The option `refresh` of `tokenRouter`: `'cookie'`, `'body'`, or `true` for a function, whose clients may use both. Default false: the
+   * The option `refresh` of `createAuth`: `'cookie'`, `'body'`, or `true` for a function, whose clients may use both. Default false: the
    * router has no `refresh`.
    */
   refresh?: RefreshMode | boolean | undefined
   /** The whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default false: the app has no `jwksRouter`. */
   jwks?: string | boolean | undefined
-  /** The whole path of `sessionRouter`, or `true` for `/sessions`. Default false: the app has no `sessionRouter`. */
+  /** The whole path of the sessions of `createAuth`, or `true` for `/sessions`. Default false: the app has no sessions. */
   sessions?: string | boolean | undefined
   /** The name of the bearer scheme in the document. Default `bearer`. */
   schemeName?: string | undefined

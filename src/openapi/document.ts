@@ -10,7 +10,7 @@ import type { OpenApiDocument, Operation, PathItem, Response } from './types.js'
 const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify them, and sessions.' }
 
 /**
- * Creates the OpenAPI 3.1 document of the token endpoint with its refresh, of `jwksRouter` and of `sessionRouter`. Its components have the
+ * Creates the OpenAPI 3.1 document of the token endpoint with its refresh, the public keys and the sessions. Its components have the
  * bearer scheme and the guard's responses. Each call returns a new document, so the host can add operations to it.
  * @throws TypeError that names the invalid option
  */
@@ -118,7 +118,7 @@ function listKeys(): Operation {
   }
 }
 
-/** Returns the paths of `sessionRouter` below its mount path. The guard describes the `503`, which is the same. */
+/** Returns the paths of the sessions below its mount path. The guard describes the `503`, which is the same. */
 function sessionPaths(mount: string, schemeName: string): Record<string, PathItem> {
   const below = (path: string) => (mount === '/' ? path : `${mount}${path === '/' ? '' : path}`)
 

@@ -12,14 +12,11 @@ const MARKS = {
   SignInRefusal: Symbol.for('express-token-endpoint.SignInRefusal.1'),
   RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys.1'),
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
-  Guard: Symbol.for('express-token-endpoint.Guard.1'),
-  Login: Symbol.for('express-token-endpoint.Login.2'),
   IdTokenVerifier: Symbol.for('express-token-endpoint.IdTokenVerifier.1'),
   TokenVerifier: Symbol.for('express-token-endpoint.TokenVerifier.1'),
   TokenIssuer: Symbol.for('express-token-endpoint.TokenIssuer.1'),
-  Sessions: Symbol.for('express-token-endpoint.Sessions.2'),
+  Sessions: Symbol.for('express-token-endpoint.Sessions.3'),
   OtherDevices: Symbol.for('express-token-endpoint.OtherDevices.1'),
-  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.5'),
 } as const
 
 type Brand = keyof typeof MARKS

@@ -28,9 +28,7 @@ export type Page = (typeof PAGE)[keyof typeof PAGE]
 /** The page of each function or object whose messages begin with its name. */
 const PAGES = {
   tokenRouter: PAGE.login,
-  createLogin: PAGE.login,
   logIn: PAGE.login,
-  createSignIn: PAGE.login,
   signIn: PAGE.login,
   createAuth: PAGE.login,
   'auth.ticket': PAGE.login,
@@ -41,10 +39,8 @@ const PAGES = {
   SignInRefusal: PAGE.beforeSignIn,
   beforeSignIn: PAGE.beforeSignIn,
   LoginStrategy: PAGE.login,
-  authErrors: PAGE.login,
   AuthError: PAGE.errors,
   createSessions: PAGE.sessionOptions,
-  sessionRouter: PAGE.sessionOptions,
   sessionStoreContract: PAGE.sessionOptions,
   codeStoreContract: PAGE.sessionOptions,
   redisSessions: PAGE.stores,

@@ -1,14 +1,83 @@
-import { hostAliases } from '../http/host-options.js'
-import type { CredentialsOptions } from '../login/credentials-options.js'
-import { choiceAliases, choiceSchema, type LoginChoice, loginIn } from '../login/login-choice.js'
-import { aliasesOf, readOptions } from '../options/read-options.js'
+import type { IncomingMessage } from 'node:http'
+import { callHost } from '../concurrency/host-call.js'
+import { type AuthErrorCode, REFUSALS } from '../errors/codes.js'
+import { type EventSubject, emitter } from '../events/emitter.js'
+import { hostAliases, hostSchema } from '../http/host-options.js'
+import type { RequestOrigin } from '../http/origin.js'
+import { NO_LIMITS } from '../limits/attempt.js'
+import type { SentCredentials } from '../login/body/credentials.js'
+import { createLogin, type Login, type LoginResult } from '../login/create-login.js'
+import { credentialsSchema } from '../login/credentials-options.js'
+import { type LoginOptions, loginAliases, loginSchema, loginSettings } from '../login/login-options.js'
+import { createCredentialsReader } from '../login/read-credentials.js'
+import { func } from '../options/checks.js'
+import { aliasesOf, optional, readOptions } from '../options/read-options.js'
+import { memberOf } from '../options/values.js'
 
-/** The options of `LoginStrategy`. Exactly one of `accounts` and `logIn` is required. */
-export interface LoginStrategyOptions extends CredentialsOptions, LoginChoice {}
+/** The options of `LoginStrategy`: those of a login, or `logIn` with those of a request's body. */
+export interface LoginStrategyOptions extends Omit<LoginOptions, 'accounts'> {
+  /** Finds an account by its e-mail address: a function, or a store. Default: the accounts of `logIn`. */
+  accounts?: LoginOptions['accounts'] | undefined
+  /**
+   * Authenticates the credentials: `auth.logIn` of `createAuth`, with its accounts, its limits and its other options. Default: a login with
+   * these options.
+   */
+  logIn?: Login | undefined
+}
 
+const CALLER = 'LoginStrategy'
+
+type LogIn = (credentials: SentCredentials, origin: RequestOrigin, about: EventSubject) => Promise<LoginResult>
+
+/** Returns the login of the options, the reader of its credentials, and the reporter of its refusals. */
 export function readLoginStrategyOptions(options: LoginStrategyOptions) {
-  const caller = 'LoginStrategy'
-  const aliases = aliasesOf({ ...hostAliases, ...choiceAliases })
-  const read = readOptions<LoginStrategyOptions, typeof choiceSchema>(caller, options, choiceSchema, aliases)
-  return { ...read, ...loginIn(caller, read, Date.now, false) }
+  return memberOf(Object(options), 'logIn') === undefined ? ownLogin(options) : givenLogin(options)
+}
+
+const logInOption = func<Login>('auth.logIn of createAuth()')
+
+const ownSchema = { ...loginSchema, logIn: optional(logInOption) }
+const ownAliases = aliasesOf({ ...hostAliases, ...loginAliases })
+
+function ownLogin(options: LoginStrategyOptions) {
+  const read = readOptions<LoginStrategyOptions, typeof ownSchema>(CALLER, options, ownSchema, ownAliases)
+  const settings = loginSettings(read, Date.now)
+  const logInWith = createLogin(settings)
+  const logIn: LogIn = async (...call) => {
+    const { user, subject } = await logInWith(...call)
+    return { account: user, subject }
+  }
+  const { emit, refuse } = settings
+  return { logIn, emit, refuse, readCredentials: createCredentialsReader(settings) }
+}
+
+const givenSchema = {
+  ...credentialsSchema,
+  timeout: hostSchema.timeout,
+  onEvent: hostSchema.onEvent,
+  refuse: hostSchema.refuse,
+  logIn: logInOption,
+}
+
+type GivenOptions = Pick<LoginStrategyOptions, keyof typeof givenSchema>
+
+const OF_LOGIN = 'It has no effect next to "logIn". Pass it to createAuth()'
+const givenAliases = aliasesOf({
+  ...hostAliases,
+  [OF_LOGIN]: Object.keys(loginSchema).join(' '),
+  allowedOrigins: 'origins origin cors',
+})
+
+/** The refusals that a login may end with. */
+const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
+
+function givenLogin(options: LoginStrategyOptions) {
+  const given = options as GivenOptions
+  const read = readOptions<GivenOptions, typeof givenSchema>(CALLER, given, givenSchema, givenAliases)
+  const { logIn: logInOfApp, onEvent, refuse } = read
+  const calls = { passThrough: LOGIN_CODES, mayRefuse: true, about: { option: 'logIn' } } as const
+  const logIn: LogIn = ({ email, password, fields }, { req }) =>
+    callHost('hook', () => logInOfApp({ ...fields, email, password }, req as IncomingMessage), calls)
+  const body = { ...read, extraFields: undefined, limits: NO_LIMITS }
+  return { logIn, emit: emitter(onEvent), refuse, readCredentials: createCredentialsReader(body) }
 }

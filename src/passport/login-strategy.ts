@@ -7,7 +7,6 @@ import { reportRefusal } from '../events/report-refusal.js'
 import type { BodyRequest } from '../http/body.js'
 import { originOfRequest } from '../http/origin.js'
 import type { Credentials, SentCredentials } from '../login/body/credentials.js'
-import { createCredentialsReader } from '../login/read-credentials.js'
 import { bare } from '../options/values.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from './login-strategy-options.js'
 import {
@@ -31,8 +30,7 @@ interface LoginView {
   logIn(verified: Done): void
 }
 
-interface LoginSetup extends Pick<StrategySettings, 'login' | 'emit' | 'refuse' | 'emailInEvents'> {
-  readCredentials: ReturnType<typeof createCredentialsReader>
+interface LoginSetup extends StrategySettings {
   verify: LoginVerify | undefined
 }
 
@@ -42,11 +40,10 @@ const Local = Strategy as unknown as ParentOf<
 >
 
 /**
- * Authenticates a request by the e-mail address and the password in its body, for `passport.use()` and for Nest's
- * `PassportStrategy()`: the strategy of passport-local, whose callback is a login. `tokenRouter` calls the same login, with the same
- * failed-login limits and the same queue.
+ * Authenticates a request by the e-mail address and the password in its body, for `passport.use()` and for Nest's `PassportStrategy()`. It
+ * is the strategy of passport-local, whose callback is the login of `tokenRouter`, or `auth.logIn`.
  *
- * On success `req.user` is the account without its password hash, and `req.authInfo.subject` is what `issue` needs. Invalid credentials
+ * On success `req.user` is the account without its password hash, and `req.authInfo.subject` is what `issue` and `auth.signIn` need. Invalid credentials
  * (403) and a malformed body (400) fail. Every other refusal (413, 415, 429, 503) is an error, an `AuthError` with `status` and `headers`.
  */
 export class LoginStrategy extends Local {
@@ -56,14 +53,13 @@ export class LoginStrategy extends Local {
 
   /**
    * Reads the options once.
-   * @param options the options of the body, and either `accounts` with the options of `createLogin`, or `logIn`
+   * @param options the login options of `tokenRouter`, or `logIn`
    * @param verify changes the user. Default: the user stays as it is.
    * @throws TypeError naming the option that is not valid
    */
   constructor(options: LoginStrategyOptions, verify?: LoginVerify) {
     super(FIELDS, ({ logIn }, _email, _password, verified) => logIn(verified))
-    const settings = readLoginStrategyOptions(options)
-    this.#setup = { ...settings, readCredentials: createCredentialsReader(settings), verify }
+    this.#setup = { ...readLoginStrategyOptions(options), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -73,21 +69,20 @@ export class LoginStrategy extends Local {
 
   /** Called by Passport, which adds its actions to `this`. */
   override authenticate(this: PassportActions, req: BodyRequest & { next?: unknown }): void {
-    const { readCredentials, login, emit, refuse, emailInEvents, verify } = LoginStrategy.#of(this)
+    const { readCredentials, logIn, emit, refuse, verify } = LoginStrategy.#of(this)
     const outcome = outcomeOf(this, req)
     const origin = originOfRequest(req)
-    const subject: EventSubject = { address: origin.address }
+    const about: EventSubject = { address: origin.address }
 
     function refused(thrown: unknown): void {
-      failOrError(outcome, reportRefusal(emit, subject, 'token', thrown), refuse, req)
+      failOrError(outcome, reportRefusal(emit, about, 'token', thrown), refuse, req)
     }
 
-    function logIn(credentials: SentCredentials, verified: Done): void {
-      login
-        .logIn(credentials, origin, emit, subject)
+    function authenticateWith(credentials: SentCredentials, verified: Done): void {
+      logIn(credentials, origin, about)
         .then(
-          ({ account, subject: owner }) =>
-            callVerify(outcome, verified, account, { subject: owner }, verify && ((done) => verify(account, done))),
+          ({ account, subject }) =>
+            callVerify(outcome, verified, account, { subject }, verify && ((done) => verify(account, done))),
           (thrown: unknown) => verified(isAuthError(thrown) ? thrown : refusalOf('token', thrown)),
         )
         .catch(throwLater)
@@ -97,15 +92,14 @@ export class LoginStrategy extends Local {
     const error = (thrown: unknown) => (isAuthError(thrown) ? refused(thrown) : outcome.error(thrown))
     readCredentials(req, origin)
       .then((credentials) => {
-        if (emailInEvents) subject.email = credentials.email
         const verified: Done = (thrown, user, info) =>
           thrown ? error(thrown) : user ? outcome.success(user, info) : refuseUser()
         // With a status, the parent refuses an empty text, which takes the same steps here as any other text.
         const fail = (_: unknown, status: unknown) =>
-          status === undefined ? refuseUser() : logIn(credentials, verified)
+          status === undefined ? refuseUser() : authenticateWith(credentials, verified)
         super.authenticate.call(
           withActions(this, { ...outcome, error, fail }),
-          bare({ body: bare(credentials), logIn: (done: Done) => logIn(credentials, done) }),
+          bare({ body: bare(credentials), logIn: (done: Done) => authenticateWith(credentials, done) }),
         )
       }, refused)
       .catch(throwLater)

@@ -28,13 +28,17 @@ export interface Passwords {
   readonly verify: (password: string, hash: string | null | undefined) => Promise<boolean>
   /** Returns whether a hash should be replaced: another hasher made it, or its cost is outdated. */
   needsRehash(hash: string): boolean
+  /** Returns the number of passwords that are being hashed and of logins that wait, for metrics. */
+  load(): HashQueueLoad
+}
+
+/** Passwords as a login calls them. Returned by `createPasswords`, and hidden from the host. */
+export interface QueuedPasswords extends Passwords {
   /**
    * Waits in the queue for a slot, before the account is looked up. Rejects with an `AuthError`: `overloaded` when the queue is full
    * or the wait is longer than `timeout`, `client_closed_request` when `signal` is aborted. Rejects with what `admit` throws.
    */
   reserve(request?: SlotRequest): Promise<PasswordsSlot>
-  /** Returns the number of passwords that are being hashed and of logins that wait, for metrics. */
-  load(): HashQueueLoad
 }
 
 /** A login's slot: `hash` and `verify` run within the limits of its request. */
@@ -151,7 +155,7 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
     }
   }
 
-  return {
+  const queued: QueuedPasswords = {
     async hash(password) {
       assertPassword(password)
       // Before a slot, because the function may ask another service.
@@ -167,4 +171,5 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
     reserve,
     load,
   }
+  return queued
 }

@@ -13,7 +13,7 @@ import { cookieValues, deleteCookie } from '../login/refresh-cookie.js'
 import { type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
 import { createIssuing, limitCalls } from '../login/sign-in/issuing.js'
 import { subjectOf, withKeptTerms } from '../login/steps/sign-in-terms.js'
-import type { TokenRouterSettings } from '../login/token-router-options.js'
+import type { TokenSettings } from '../login/token-settings.js'
 import { isPlainObject, own } from '../options/values.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
 import { refresh, refused, signOut } from './refresh.js'
@@ -21,7 +21,7 @@ import { refresh, refused, signOut } from './refresh.js'
 /** A refresh waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
-type RefreshEndpointSettings = TokenRouterSettings & { refresh: RefreshRoutes }
+type RefreshEndpointSettings = TokenSettings & { refresh: RefreshRoutes }
 
 /** The refusals after which the session of the refresh token is over for ever, so that its cookie is of no use. */
 const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
@@ -50,7 +50,7 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
     // Another host of the domain may have set one. The user must not get the session of another account by it.
     if (other) throw refused('several_cookies')
     const { address, signal, source } = origin
-    const asOf = new Date(Number(tokens.now()))
+    const lookedUpAt = new Date(Number(tokens.now()))
     return limitCalls(source, async (isWaiting) => {
       const { session, issued } = await refresh({
         refreshing,
@@ -61,8 +61,8 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
         isWanted: () => isWaiting() && !res.headersSent && !signal.aborted,
         issue(found, { account, user }) {
           const expiresAt = refreshing.endOf(found)
-          const narrowed = withKeptTerms(subjectOf(account, asOf), presented.terms)
-          const subject = withinSession(narrowed, { ...found, expiresAt }, asOf.getTime())
+          const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), presented.terms)
+          const subject = withinSession(narrowed, { ...found, expiresAt }, lookedUpAt.getTime())
           return issue(req, subject, user)
         },
       })
@@ -71,7 +71,7 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
       const refreshToken = refreshing.write({ sessionId, generation, terms: presented.terms }, tokens.issuer)
       const { id: tokenId, expiresAt: end, text } = issued
       emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
-      const now = asOf.getTime()
+      const now = lookedUpAt.getTime()
       const where = { path: req.baseUrl + path, expiresAt, now }
       return refreshResponse(res, text, { ...where, mode, refreshToken, remember })
     })

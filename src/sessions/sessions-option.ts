@@ -1,10 +1,11 @@
-import { withMethods } from '../options/checks.js'
+import { brandOf } from '../options/brand.js'
+import { checkThat } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import type { Sessions } from './sessions.js'
 
-/** The option `sessions`: what `createSessions` returned. */
-export const sessionsOption = withMethods<Sessions>(
+/** The option `sessions`. A copy has no marks, so it could not tell which issuers its tokens may have. */
+export const sessionsOption = checkThat<Sessions>(
   'what createSessions() returned',
-  ['start', 'isEnded', 'list', 'end', 'endOthers', 'useFor'],
+  (value) => brandOf('Sessions', value as object) !== undefined,
   (value) => (isPlainObject(value) && 'touch' in value ? 'Pass the store to createSessions() first' : ''),
 )

@@ -28,11 +28,10 @@ export interface SessionsOptions {
   onEvent?: AuthObserver | undefined
   /**
    * The issuers of the app, exactly as in its tokens. Needed where a guard accepts several issuers, for example while the app changes its
-   * issuer, and for `sessionRouter` with another middleware. A token of another issuer never has a session. Default: the issuer of the
-   * first guard or router.
+   * issuer. A token of another issuer never has a session. Default: the issuer of the first guard.
    */
   issuers?: readonly string[] | undefined
-  /** Lets `tokenRouter` keep users signed in with refresh tokens. Default: a session ends with its token. */
+  /** Lets `createAuth` keep users signed in with refresh tokens. Default: a session ends with its token. */
   refresh?: RefreshOptions | undefined
   /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
@@ -55,15 +54,7 @@ export interface Sessions {
   /** The option `issuers`. */
   readonly issuers: readonly string[] | undefined
   /**
-   * Requires that tokens of these issuers may have sessions. Each guard, `tokenRouter` and `createSignIn` call it once, when you create them.
-   * Without the option `issuers`, the first call names the issuer of the app.
-   * @param issuers the issuers whose tokens the caller accepts or issues
-   * @param caller the name for the error, for example `requireBearer`
-   * @throws TypeError naming the first issuer that is not one of the app, because its tokens could name a session of yours
-   */
-  useFor(issuers: readonly string[], caller: string): void
-  /**
-   * Starts the session of a new token. `tokenRouter` calls it, and `createSignIn` for custom routes, which also notices a password change.
+   * Starts the session of a new token. `createAuth` calls it for each sign-in, and notices a password change.
    * @param isWanted returns whether the token will be sent, just before the oldest session ends and at the end. Default: true
    * @throws AuthError `unavailable` when the store fails, or `client_closed_request` when `isWanted` returned false: then do not send the
    * token. TypeError that names an invalid member
@@ -122,7 +113,7 @@ const refreshOptions: Check<RefreshSettings> = (value) => {
   if (isPlainObject(value)) return readRefreshOptions(value as unknown as RefreshOptions)
   throw new InvalidOption(
     'an object like { secret: process.env.REFRESH_SECRET }',
-    "'cookie' and 'body' belong to tokenRouter",
+    "'cookie' and 'body' belong to createAuth",
   )
 }
 
@@ -139,7 +130,7 @@ const aliases = { tokens: 'issuers' }
 
 /**
  * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session. Pass the
- * result to `tokenRouter`, `requireBearer` and `sessionRouter`.
+ * result to `createAuth` or `requireBearer`.
  * @param store the host's store, or `memorySessions()`
  * @throws TypeError naming the option that is not valid
  */
@@ -178,7 +169,6 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
 
   const sessions: Sessions = {
     issuers,
-    useFor,
     async isEnded(auth) {
       const { accountId } = auth
       const id = sessionIdOf(auth)
@@ -224,5 +214,5 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       await endSeveral('all', address, accountId)
     },
   }
-  return Object.freeze(brandWith('Sessions', sessions, { refreshing }))
+  return Object.freeze(brandWith('Sessions', sessions, { refreshing, useFor }))
 }

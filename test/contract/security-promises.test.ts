@@ -4,7 +4,6 @@ import {
   AuthError,
   type AuthEvent,
   argon2id,
-  authErrors,
   createLimits,
   createPasswords,
   memoryAccounts,
@@ -19,6 +18,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTurnQueue } from '../../src/concurrency/turn-queue.js'
 import { MOST_FIELDS, MOST_SIGNS } from '../../src/http/body.js'
 import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/request-limits.js'
+import type { QueuedPasswords } from '../../src/passwords/passwords.js'
+import { authWith } from '../support/auth.js'
 import { settled, statuses } from '../support/concurrency.js'
 import { PROMISED } from '../support/documents/promised.js'
 import { countingHasher, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
@@ -84,7 +85,7 @@ describe('the page on security promises', () => {
   it('logins that wait', async () => {
     const [total] = numbers(/At most ([\d,]+) logins wait\. 32 for each hashing thread already look up/) as [number]
     const hasher = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
-    const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
+    const passwords = createPasswords({ hashers: [hasher], concurrency: 1 }) as QueuedPasswords
     let refused = 0
     // One login runs, the others wait.
     for (let i = 0; i < 1 + total + 5; i++) {
@@ -123,7 +124,7 @@ describe('the page on security promises', () => {
     const app = express().post('/guard', requireBearer({ tokens }))
     app.post('/own', (_req, _res, next) => next(new AuthError('missing_token')))
     app.post('/passport', new Passport().use(new BearerStrategy({ tokens })).authenticate('bearer', { session: false }))
-    const { port } = await listen(app.use(authErrors()))
+    const { port } = await listen(app.use(authWith({ accounts: () => null }).errors))
     for (const path of ['/guard', '/own', '/passport']) {
       const sized = { method: 'POST', path, body: 'x'.repeat(short) }
       expect((await client(port)(sized)).headers['connection']).toBe('keep-alive')

@@ -186,12 +186,12 @@ describe.each(EXPRESS)('the token endpoint and the guard, on %s', async (_, expr
       },
     )
 
-    const noPasswords = { hash: fail, verify: fail }
+    const checking = (verify: () => Promise<never>) => fastPasswords({ ...countingHasher(), verify })
     it.each<[string, Options]>([
       ['the account store fails', { accounts: fail }],
       ['the account store hangs', { accounts: hang, timeout: '20ms' }],
-      ['the password check fails', { passwords: noPasswords }],
-      ['the password check hangs', { passwords: { ...noPasswords, verify: hang }, timeout: '20ms' }],
+      ['the password check fails', { passwords: checking(fail) }],
+      ['the password check hangs', { passwords: checking(hang), timeout: '20ms' }],
     ])('a dependency that fails or hangs, 503: %s', async (_what, options) => {
       const answer = await send(await start(options), asJson(GOOD))
       expectUnavailable(answer)

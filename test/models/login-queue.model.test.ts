@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { LimitsPort } from '../../src/limits/attempt.js'
 import { logIn } from '../../src/login/login.js'
+import type { QueuedPasswords } from '../../src/passwords/passwords.js'
 import { createRounds } from './rounds.js'
 import { commandsOf, itHolds, often, settle, type World } from './world.js'
 
@@ -80,7 +81,7 @@ function create(world: World, concurrency: number, queue: number) {
       return hash === `hash of ${password}`
     },
   }
-  const passwords = createPasswords({ hashers: [hasher], concurrency, queue })
+  const passwords = createPasswords({ hashers: [hasher], concurrency, queue }) as QueuedPasswords
 
   async function findByEmail(email: string) {
     const one = loginOf(email)

@@ -68,17 +68,13 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'A refreshed token does not count as a recent sign-in':
       'issues tokens with sid and auth_time, which all guards know',
   },
-  'test/unit/routes/session-router.test.ts': {
+  'test/unit/auth/session-router.test.ts': {
     'a token is accepted only while its session is in the store': [
       'ends one session, all others, and its own: their tokens are refused at once',
       'refuses a token without a session',
     ],
-    'and the sign-ins that wait for `sign`, `respond` or your session store':
+    'The same numbers limit the sign-ins that wait for `sign`, `respond` or your session store':
       'lets at most 16 sign-ins of one connection wait for %s',
-  },
-  'test/unit/login/create-login.test.ts': {
-    'The same numbers limit the calls of a custom `logIn`':
-      'lets at most 16 calls of a function of the host wait for one connection, and 1,024 for one network',
   },
   'test/attacks/hosts/prototype-pollution.test.ts': {
     'A polluted `Object.prototype` or a replaced `globalThis.Promise` does not open a route':

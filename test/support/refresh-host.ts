@@ -2,25 +2,23 @@ import { createServer } from 'node:http'
 import express from 'express'
 import {
   type AuthEvent,
+  type AuthOptions,
   createSessions,
-  createTokenIssuer,
   type MemoryAccount,
   memorySessions,
   type RefreshOptions,
   requireBearer,
   type SessionStore,
   type SessionsOptions,
-  sessionRouter,
-  type TokenRouterOptions,
-  tokenRouter,
 } from 'express-token-endpoint'
-import { ACCOUNTS, fastPasswords, ISSUER, PASSWORD, SECRET } from './fixtures.js'
+import { authWith } from './auth.js'
+import { ACCOUNTS, ISSUER, PASSWORD, SECRET } from './fixtures.js'
 import { type Answer, asJson } from './host.js'
 import { bearer, client, listen, TOKEN_PATH } from './http.js'
 
 export const COOKIE = '__Secure-refresh'
 
-interface RefreshHost extends Partial<TokenRouterOptions> {
+interface RefreshHost extends Partial<AuthOptions> {
   store?: SessionStore
   issuer?: string
   options?: Partial<RefreshOptions>
@@ -50,13 +48,9 @@ export async function startRefreshHost({
   }
   const refreshOptions = { secret: SECRET, ...options }
   const sessions = createSessions(store, { clock, onEvent, refresh: refreshOptions, ...sessionsOptions })
-  const tokens = createTokenIssuer({ issuer, keys: { alg: 'HS256', secret: SECRET }, lifetime: '10m', clock })
-  const ownLogin = more.logIn ? {} : { passwords: fastPasswords(), limits: false as const }
-  const parts = { tokens, accounts, sessions, onEvent, ...ownLogin }
-  const guard = requireBearer({ tokens, sessions })
-  const app = express().use(before)
-  app.use(tokenRouter({ ...parts, refresh: 'body', ...more }))
-  app.use('/sessions', sessionRouter({ guard, sessions }))
+  const auth = authWith({ issuer, lifetime: '10m', clock, accounts, sessions, refresh: 'body', onEvent, ...more })
+  const guard = requireBearer({ tokens: auth.tokens, sessions })
+  const app = express().use(before, auth.router)
   app.get('/me', guard, (req, res) => void res.json(req.auth))
   const { port } = await listen(createServer(app))
   const send = client(port)
@@ -78,7 +72,7 @@ export async function startRefreshHost({
   }
   const ended = () => events.filter(({ type }) => type === 'session.ended')
   const host = { send, port, post, signIn, refresh, signOut, withCookie, get }
-  return { ...host, wait, time, events, ended, sessions, store, alice, change, parts }
+  return { ...host, wait, time, events, ended, sessions, store, alice, change, accounts, auth }
 }
 
 /** Returns the members of a response to a sign-in or a refresh. */

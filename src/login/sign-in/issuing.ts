@@ -9,7 +9,7 @@ import { describe } from '../../options/read-options.js'
 import { isPlainObject, isValidDate } from '../../options/values.js'
 import type { IssuedToken, TokenSubject } from '../../tokens/jwt/issue-token.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
-import type { TokenRouterOptions } from '../token-router-options.js'
+import type { RespondOptions } from '../token-settings.js'
 import { CALL_CODES } from './start-session.js'
 
 /** Limits the token calls that wait for functions of the host. The queue of the login does not limit them, because the login has ended. */
@@ -22,7 +22,7 @@ export interface Issued extends IssuedToken {
 
 interface IssuingSettings {
   tokens: TokenIssuer
-  respond: TokenRouterOptions['respond']
+  respond: RespondOptions['respond']
   /** The time limit for each function of the host, in milliseconds. */
   timeout: number
 }

@@ -1,15 +1,14 @@
 import type { AccountStore, FoundAccount } from '../../accounts/account.js'
 import type { Dependency } from '../../errors/codes.js'
 import type { Attempt, LimitsPort } from '../../limits/attempt.js'
-import type { PasswordsPort } from '../../passwords/host-passwords.js'
-import type { PasswordsSlot } from '../../passwords/passwords.js'
+import type { PasswordsSlot, QueuedPasswords } from '../../passwords/passwords.js'
 import type { Credentials } from '../body/credentials.js'
 import type { BeforeSignInTask } from './before-sign-in.js'
 
 /** The dependencies of all logins. */
 export interface LoginDependencies {
   accounts: AccountStore
-  passwords: PasswordsPort
+  passwords: QueuedPasswords
   limits: LimitsPort
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number

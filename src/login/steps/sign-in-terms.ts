@@ -67,6 +67,7 @@ function shorter(one: Duration | null | undefined, other: Duration | null | unde
 export interface AccountSubject extends TokenSubject {
   scopes: readonly string[]
   claims: Readonly<Record<string, unknown>>
+  issuedAt: Date
 }
 
 /** Returns the whole subject of an account: a token without a part of it would last longer, or outlive a password change. */
@@ -104,11 +105,10 @@ export function keptTerms(
   base: AccountSubject,
   terms: SignInTerms | undefined,
 ): string | undefined {
-  // The subject may be from a login of the host, without a member.
-  const [given, lifetime] = [memberOf(subject, 'scopes'), memberOf(subject, 'lifetime')] as [string[], Duration]
-  const signedInAt = memberOf(subject, 'signedInAt') as TokenSubject['signedInAt']
-  const [scopes, all] = [given ?? [], base.scopes]
-  const [claims, ofAccount] = [Object(memberOf(subject, 'claims')), base.claims]
+  const { lifetime } = subject
+  const signedInAt = own(subject, 'signedInAt')
+  const [scopes, all] = [subject.scopes ?? [], base.scopes]
+  const [claims, ofAccount] = [subject.claims ?? {}, base.claims]
   const isDecided = (name: string) => Object.hasOwn(Object(terms?.claims), name)
   const kept = Object.keys({ ...ofAccount, ...claims }).filter(
     (name) => isDecided(name) || written(claims, name) !== written(ofAccount, name),

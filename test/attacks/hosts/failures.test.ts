@@ -23,7 +23,6 @@ import { asJson, expectUnavailable, passFailuresOn, unhandledRejections } from '
 import { bearer, client, listen, login } from '../../support/http.js'
 import {
   FAILURES,
-  hang,
   INVALID_BY_EMAIL,
   INVALID_BY_ID,
   INVALID_REVOKED,
@@ -117,11 +116,8 @@ describe('a hasher that', () => {
   })
 
   it.each(NOT_TRUE)('answers %j has not said true: 403', async (lie) => {
-    const whole = { hash: async () => 'x', verify: async () => lie as boolean }
-    for (const passwords of [withHasher(() => lie), whole]) {
-      const { send } = await start({ passwords })
-      expect(await send(good)).toMatchObject({ status: 403, body: '' })
-    }
+    const { send } = await start({ passwords: withHasher(() => lie) })
+    expect(await send(good)).toMatchObject({ status: 403, body: '' })
   })
 })
 
@@ -160,29 +156,6 @@ describe('after its time, nothing comes of', () => {
     answer.resolve(late())
     await settled()
     expect([types(), hasher.asked, handled(), unhandled]).toEqual([['dependency.failed'], [], 0, []])
-  })
-})
-
-describe('passwords of the host', () => {
-  const passwords = fastPasswords()
-  const leave = async (request: Parameters<typeof passwords.reserve>[0]) => ({
-    ...(await passwords.reserve(request)),
-    leave: rejects,
-  })
-
-  // Methods that return nothing may be asynchronous: TypeScript accepts a promise where nothing is expected.
-  it.each<[string, object, number, number]>([
-    ['a reserve that hangs', { passwords: { ...passwords, reserve: hang } }, 503, 503],
-    ['a reserve that rejects', { passwords: { ...passwords, reserve: rejects } }, 503, 503],
-    ['a leave that rejects', { passwords: { ...passwords, reserve: leave } }, 200, 403],
-  ])('with %s: %i for the right password, %i for a wrong one', async (does, options, right, other) => {
-    const { send, events, unhandled } = await start({ ...options, ...limitFor(does) })
-    expect([(await send(good)).status, (await send(wrong)).status]).toEqual([right, other])
-    const failed = [right, other].filter((status) => status === 503)
-    const told = events.filter(({ type }) => type === 'dependency.failed')
-    expect(told).toEqual(failed.map(() => expect.objectContaining({ dependency: 'passwords', refused: true })))
-    await settled()
-    expect(unhandled).toEqual([])
   })
 })
 

@@ -9,6 +9,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { authWith } from '../../support/auth.js'
 import {
   ACCOUNTS,
   decodePayload,
@@ -77,8 +78,8 @@ describe('what every object inherits grants nothing', () => {
   it('terms that a step after the password did not return change no token, at the sign-in and at its refresh', async () => {
     const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
     const accounts = memoryAccounts([{ ...ACCOUNTS.bob, claims: { team: 'north' } }])
-    const parts = { tokens, accounts, sessions, passwords: fastPasswords(), limits: false, refresh: 'body' } as const
-    const app = express().use(tokenRouter({ ...parts, beforeSignIn: () => ({}) }))
+    const { router } = authWith({ accounts, sessions, refresh: 'body', beforeSignIn: () => ({}) })
+    const app = express().use(router)
     const send = client((await listen(app)).port)
     const inherited = { claims: { role: 'admin' }, lifetime: '1s', without: ['team'], terms: { scopes: ['x'] } }
     const signedIn = JSON.parse((await polluted(inherited, () => send(login(email, PASSWORD)))).body)
@@ -93,19 +94,6 @@ describe('what every object inherits grants nothing', () => {
         lifetime: 3600,
       })
     }
-  })
-
-  it('scopes that a login of the host did not return come with no refresh', async () => {
-    const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
-    const accounts = memoryAccounts([{ ...ACCOUNTS.bob, scopes: ['admin', 'reports:read'] }])
-    const logIn = async () => ({ account: { id }, subject: { accountId: id } })
-    const app = express().use(tokenRouter({ tokens, accounts, sessions, logIn, refresh: 'body' }))
-    const send = client((await listen(app)).port)
-    const signedIn = await polluted({ scopes: ['admin'] }, () => send(login(email, PASSWORD)))
-    const { headers } = login(email, PASSWORD)
-    const body = JSON.stringify({ refreshToken: JSON.parse(signedIn.body).refreshToken })
-    const refreshed = await send({ method: 'POST', path: `${TOKEN_PATH}/refresh`, headers, body })
-    expect(decodePayload(JSON.parse(refreshed.body).authenticationToken)).not.toHaveProperty('scope')
   })
 
   it('an actor, options and scopes that the app did not pass to createAuth change no sign-in', async () => {

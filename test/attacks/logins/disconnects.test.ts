@@ -4,7 +4,6 @@ import express from 'express'
 import {
   type AuthEvent,
   createLimits,
-  createLogin,
   createPasswords,
   type LoginOrigin,
   type TokenRouterOptions,
@@ -12,6 +11,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { LimitsPort } from '../../../src/limits/attempt.js'
+import { logInWith } from '../../support/auth.js'
 import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
@@ -159,7 +159,7 @@ describe('a client network that disconnects during every look-up', () => {
       return alice
     })
     const limits = createLimits()
-    const logIn = createLogin({ accounts: findByEmail, passwords: fastPasswords(), limits, onEvent() {} })
+    const logIn = logInWith({ accounts: findByEmail, limits, onEvent() {} })
     async function disconnect(address: string) {
       const gone = new AbortController()
       leave = () => gone.abort()

@@ -1,6 +1,7 @@
 import express from 'express'
-import { memorySessions, type SessionStore, tokenRouter } from 'express-token-endpoint'
+import { memorySessions, type SessionStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { authWith } from '../../support/auth.js'
 import { deferred, statuses } from '../../support/concurrency.js'
 import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
 import { expectForbidden, expectUnavailable } from '../../support/host.js'
@@ -164,18 +165,6 @@ describe('a thief who has copied a refresh token', () => {
   })
 })
 
-it.each<[string, (member: { accountId: string }) => object]>([
-  ['its own subject', ({ accountId }) => ({ accountId })],
-  ['its own subject with a time', ({ accountId }) => ({ accountId, issuedAt: new Date(Date.parse('2026-01-01')) })],
-])('a session of a login of the host, which returns %s, ends with a change of the password', async (_, subjectOf) => {
-  const { signIn, refresh, change } = await startRefreshHost({
-    logIn: async () => ({ account: {}, subject: subjectOf({ accountId: ACCOUNTS.alice.id }) as never }),
-  })
-  const { refreshToken } = membersOf(await signIn())
-  change({ passwordHash: 'plain:changed' })
-  expectForbidden(await refresh(refreshToken))
-})
-
 describe('a session and its tokens', () => {
   it('a refreshed access token is refused by guards with sessions after a sign-out', async () => {
     const { signIn, refresh, signOut, get } = await startRefreshHost()
@@ -299,11 +288,11 @@ describe('a store that lies', () => {
 })
 
 it('the account that a look-up returns for another id is not signed in', async () => {
-  const { parts, signIn } = await startRefreshHost()
+  const { accounts, sessions, signIn } = await startRefreshHost()
   const { refreshToken } = membersOf(await signIn())
-  const accounts = { ...parts.accounts, findById: () => ACCOUNTS.bob }
-  const app = express().use(tokenRouter({ ...parts, accounts, refresh: 'body', path: '/token' }))
-  const { port } = await listen(app)
+  const wrong = { ...accounts, findById: () => ACCOUNTS.bob }
+  const { router } = authWith({ accounts: wrong, sessions, refresh: 'body', paths: { token: '/token' } })
+  const { port } = await listen(express().use(router))
   const body = JSON.stringify({ refreshToken })
   expectUnavailable(
     await client(port)({ path: '/token/refresh', headers: { 'Content-Type': 'application/json' }, body }),

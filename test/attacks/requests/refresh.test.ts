@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect as connectHttp2, createServer, type OutgoingHttpHeaders } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import express from 'express'
-import { createSessions, memorySessions, type SessionStore, tokenRouter } from 'express-token-endpoint'
+import { createSessions, memorySessions, type SessionStore } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { statuses, until } from '../../support/concurrency.js'
 import { ACCOUNTS, ISSUER, PASSWORD, SECRET } from '../../support/fixtures.js'
@@ -328,9 +328,8 @@ it('neither events, errors nor the objects of the host show a secret', async () 
 })
 
 it('a mount path with text of the client cannot add an attribute or a header, and cannot fail after the sign-in', async () => {
-  const { parts, alice } = await startRefreshHost()
-  const app = express().use('/:tenant', tokenRouter({ ...parts, refresh: 'cookie', path: '/token' }))
-  const { port } = await listen(app)
+  const { auth, alice } = await startRefreshHost({ refresh: 'cookie', paths: { token: '/token' } })
+  const { port } = await listen(express().use('/:tenant', auth.router))
   const body = JSON.stringify({ email: alice.email, password: PASSWORD })
   const headers = { 'Content-Type': 'application/json' }
   for (const tenant of ['a;Domain=evil.example', 'a%0d%0aSet-Cookie:x=y', 'a,b', '%ff', '"']) {
@@ -357,8 +356,8 @@ it.each([
 })
 
 it('over HTTP/2, cookies may be in several fields, the authority is the host, and an unfinished request does no harm', async () => {
-  const { parts } = await startRefreshHost()
-  const router = tokenRouter({ ...parts, refresh: 'cookie' })
+  const { auth } = await startRefreshHost({ refresh: 'cookie' })
+  const { router } = auth
   const server = createServer((req, res) => router(req as never, res as never, () => void res.end()))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

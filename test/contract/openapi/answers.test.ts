@@ -30,8 +30,9 @@ function document() {
 describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, express) => {
   const { authOf, createPasswords, createLimits, jwksRouter, requireBearer, tokenRouter, ...others } =
     await packageOn(express)
-  const { createSessions, memorySessions, sessionRouter, SignInRefusal, ...fixtures } = others
-  const { countingHasher, fastPasswords, forge, goodParts, makeIssuer, makeStore, signingKey } = fixtures
+  const { createAuth, createSessions, memorySessions, SignInRefusal, ...fixtures } = others
+  const { countingHasher, fastPasswords, forge, goodParts, ISSUER, makeIssuer, makeStore, SECRET, signingKey } =
+    fixtures
   const { check, expectAllSeen } = documented(document())
 
   type Router = Partial<Parameters<typeof tokenRouter>[0]>
@@ -212,12 +213,11 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     // The other refusals of the guard are the same components, and are checked above.
     const { check } = documented(openApiDocument({ sessions: true, path: false }))
     it('200 and 204, and their refusals', async () => {
-      const tokens = makeIssuer()
       const store = memorySessions()
       const sessions = createSessions(store)
-      const guard = requireBearer({ tokens, sessions, onEvent() {} })
-      const router = sessionRouter({ guard, sessions, onEvent() {} })
-      const { port } = await listen(express().disable('x-powered-by').use('/sessions', router))
+      const keys = { alg: 'HS256', secret: SECRET } as const
+      const { router, tokens } = createAuth({ issuer: ISSUER, keys, accounts: () => null, sessions, onEvent() {} })
+      const { port } = await listen(express().disable('x-powered-by').use(router))
       const bearer = async () => {
         const issued = issueNow(tokens, { accountId: 'acc-1' })
         await sessions.start({ ...issued, accountId: 'acc-1' })

@@ -8,14 +8,12 @@ import {
   type BearerGuard,
   claimsOf,
   createLimits,
-  createLogin,
   createTokenIssuer,
   createTokenVerifier,
   discoverKeys,
   type GuardedRequest,
   isAuthError,
   jwksRouter,
-  type LoginOptions,
   oldTokens,
   type PrivateClaims,
   type PrivateTokenKey,
@@ -131,10 +129,11 @@ tokenRouter({ tokens, accounts: store, refuse: async ({ status }) => ({ status }
 // @ts-expect-error -- next() without an error would admit the request
 tokenRouter({ tokens, accounts: store, refuse: (_error, _req, next) => next() })
 
-// A login is a function, which the router takes instead of accounts.
-const logIn = createLogin({ accounts: store })
-tokenRouter({ tokens, logIn })
-tokenRouter({ tokens, logIn: async (credentials, req) => logIn(credentials, req) })
+// The card is stateless: sessions, refresh tokens and the login of an app belong to createAuth.
+// @ts-expect-error -- a router without accounts
+tokenRouter({ tokens })
+// @ts-expect-error -- sessions belong to createAuth
+tokenRouter({ tokens, accounts: store, refresh: 'cookie' })
 tokenRouter({
   tokens,
   accounts: store,
@@ -200,7 +199,7 @@ oldTokens({ secret: material, accountId: () => 'x' })
 tokens.issueSync({ accountId: 'acc-1' }).token.length
 
 // createAuth or auth.guard has each option of its parts, apart from those that createAuth makes.
-type OfParts = keyof TokenIssuerOptions | keyof LoginOptions | keyof TokenRouterOptions | keyof RequireBearerOptions
+type OfParts = keyof TokenIssuerOptions | keyof TokenRouterOptions | keyof RequireBearerOptions
 type NotOfAuth = Exclude<OfParts, keyof AuthOptions | keyof AuthGuardOptions>
-const made: Record<NotOfAuth, true> = { tokens: true, logIn: true, path: true }
+const made: Record<NotOfAuth, true> = { tokens: true, path: true }
 Object.keys(made)

@@ -1,11 +1,4 @@
-import {
-  type AccountStore,
-  createAuth,
-  createLogin,
-  requireBearer,
-  type TokenIssuer,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { type AccountStore, createAuth, requireBearer, type TokenIssuer, tokenRouter } from 'express-token-endpoint'
 
 // Only the compiler reads this file. The host's own object keeps its type, without a cast.
 
@@ -44,10 +37,8 @@ declare const req: Parameters<typeof auth.userOf>[0]
 auth.userOf(req).greet()
 export const greeting: Promise<string> = auth.logIn({ email: '', password: '' }).then(({ account }) => account.greet())
 
-createLogin({ accounts: (email) => ({ id: email, passwordHash: null, user: { name: 1 } }) })({
-  email: '',
-  password: '',
-}).then(({ account }) => account.name.toFixed())
+const inline = createAuth({ issuer, keys, accounts: (email) => ({ id: email, passwordHash: null, user: { name: 1 } }) })
+inline.logIn({ email: '', password: '' }).then(({ account }) => account.name.toFixed())
 tokenRouter({ tokens, accounts: mapped, respond: ({ account }) => ({ name: account.name }) })
 requireBearer({ tokens, accounts: mapped, allow: (_req, account) => account.name === 'x', optional: true })
 

@@ -3,6 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import express from 'express'
 import {
+  createAuth,
   createPasswords,
   createSessions,
   createTokenIssuer,
@@ -10,7 +11,6 @@ import {
   memoryAccounts,
   memorySessions,
   requireBearer,
-  tokenRouter,
 } from 'express-token-endpoint'
 import jwt from 'jsonwebtoken'
 
@@ -32,9 +32,12 @@ const sessionStore = memorySessions()
 
 /** Creates an issuer. Each environment has its own key. */
 export function issuerOf(options) {
-  const { privateKey } = pairs[options?.issuer] ?? pair
-  const keys = { alg: 'ES256', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) }
-  return createTokenIssuer({ issuer: HERE, keys, ...options })
+  return createTokenIssuer({ issuer: HERE, keys: keysOf(options?.issuer), ...options })
+}
+
+const keysOf = (issuer) => {
+  const { privateKey } = pairs[issuer] ?? pair
+  return { alg: 'ES256', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) }
 }
 
 const membersOf = (text) => {
@@ -145,7 +148,9 @@ export function appOf({ tokens, accounts, passwords, before: first, guards }) {
   }
   app.use(altering(respond), alteringResult(result), ...first, before, readFirst)
   app.use(jwksRouter({ tokens }))
-  app.use(tokenRouter({ tokens, accounts: withIds(accounts), passwords, sessions: sessions(), refresh: 'cookie' }))
+  const { issuer } = tokens
+  const login = { accounts: withIds(accounts), passwords, sessions: sessions(), refresh: 'cookie' }
+  app.use(createAuth({ issuer, keys: keysOf(issuer), ...login, paths: { keys: '/unused' } }).router)
   app.get(STATEMENTS, guarded(guards[0]), answer)
   app.get(REPORTS, guarded(guards[1]), answer)
   app.get(PASSWORD_CHANGE, recent, answer)

@@ -2,13 +2,12 @@
 import { generateKeyPairSync } from 'node:crypto'
 import express from 'express'
 import {
+  createAuth,
   createPasswords,
   createSessions,
-  createTokenIssuer,
   memoryAccounts,
   memorySessions,
   requireBearer,
-  tokenRouter,
 } from 'express-token-endpoint'
 import { createClient, login } from '../../support/plain-js/http-client.mjs'
 import { respond, serve } from './serve.mjs'
@@ -17,13 +16,22 @@ const count = Number(process.argv[2])
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const emails = Array.from({ length: count }, (_, i) => `person${i}@example.com`)
 const accounts = memoryAccounts(emails.map((email, i) => ({ id: `acc-${i}`, email, passwordHash: 'any' })))
-const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys: { alg: 'ES256', privateKey } })
 const sessions = createSessions(memorySessions(), { refresh: { secret: 'a secret of the refresh tokens of a bench' } })
 const free = { accepts: () => true, verify: () => true, hash: () => '', external: true }
 const passwords = createPasswords({ hashers: [free] })
 
 const app = express().set('trust proxy', 1)
-app.use(tokenRouter({ tokens, accounts, passwords, sessions, refresh: 'body', limits: false, path: '/token' }))
+const { router, tokens } = createAuth({
+  issuer: 'https://api.example.com',
+  keys: { alg: 'ES256', privateKey },
+  accounts,
+  passwords,
+  sessions,
+  refresh: 'body',
+  limits: false,
+  paths: { token: '/token' },
+})
+app.use(router)
 app.get('/guarded', requireBearer({ tokens, sessions }), respond)
 
 /** Signs every account in. Each refresh token is used once, because a replaced one costs less. */

@@ -16,7 +16,12 @@ const HOST = `import * as library from 'express-token-endpoint'
     }
     const accounts = library.memoryAccounts([account])`
 
-/** The same, with the authentication of an app, which has the same keys. */
+/** The options of an app's \`createAuth\`, and a store with an account. */
+const KEYS = `${HOST.replace(/export const tokens[^\n]*/, '')}
+    const issuer = '${ISSUER}'
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }`
+
+/** The same as \`HOST\`, with the authentication of an app, which has the same keys. */
 const AUTH = `${HOST}
     const auth = library.createAuth({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts })`
 
@@ -78,11 +83,11 @@ const SERVER = `${HOST}
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [HOST, 'refuse token-source allow tickets'],
-  [HOST, 'own-response own-route own-route-express-4 limits-reset sessions own-errors step-up cors mount-parts'],
-  [HOST, 'passport refresh'],
-  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token'],
+  [HOST, 'own-response own-errors step-up cors mount-parts'],
+  [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
+  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
-  [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
+  [ISSUER_ONLY, 'remote-guard verify-text'],
   [README, 'readme-steps'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
@@ -94,8 +99,6 @@ const SHARED: [context: string, blocks: string][] = [
 export const CONTEXTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SHARED.flatMap(([context, blocks]) => blocks.split(' ').map((block) => [block, context]))),
   // The login.
-  'own-scopes': `${HOST}
-    const permissionsOf = async (id: string) => ['orders:' + id]`,
   kms: `import { publicKey, sign } from './kms-aws.js'`,
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
@@ -111,12 +114,12 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret'),
     }
     export const lookUp = { before: async () => {} }
-    const store = library.memoryAccounts([account])
+    const found = library.memoryAccounts([account])
     const accounts = {
-      ...store,
+      ...found,
       async findByEmail(email: string) {
         await lookUp.before()
-        return store.findByEmail(email)
+        return found.findByEmail(email)
       },
       verify: async (id: string) => void verified.push(id),
       async changePassword(_id: string, passwordHash: string) {
@@ -125,14 +128,15 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       },
     }
     export const limits = library.createLimits()
-    const own = library.createSessions(library.memorySessions())
-    export const sessions: library.Sessions = {
-      ...own,
-      async endAll(...args) {
+    const memory = library.memorySessions()
+    export const store: library.SessionStore = {
+      ...memory,
+      async removeAll(...args) {
         fail('endAll')
-        await own.endAll(...args)
+        return memory.removeAll(...args)
       },
     }
+    export const sessions = library.createSessions(store)
     export const auth = library.createAuth({
       issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts, sessions, limits,
     })
@@ -242,16 +246,16 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     }`,
   'passkeys-page': `/// <reference lib="dom" />
     ${API}`,
-  graphql: HOST.replace(
+  graphql: KEYS.replace(
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
   ),
-  'two-names': `${HOST_WITH_LOOK_UPS.replace("'acc-1'", "'17'")}
+  'two-names': `${KEYS}
     const users = {
       findByEmail: async (email: string) => accounts.findByEmail(email),
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'common-passwords': `${HOST}
+  'common-passwords': `${KEYS}
     export const changed: string[] = []
     const leaked = new Set(['secret', 'mynameissecret1'])
     const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })
@@ -313,21 +317,23 @@ const db = { users: { findOne: find } }`,
   'redis-revocation': `${ISSUER_ONLY}
     const log = { error: (_: unknown) => {} }`,
   // Sessions.
-  'session-password': `${HOST.replace('[account]', "[account, { ...account, id: 'acc-2', email: 'bob@example.com' }]")}
+  'session-password': `${KEYS.replace('[account]', "[account, { ...account, id: 'acc-2', email: 'bob@example.com' }]")}
     import * as framework from 'express'
     export const app = framework.default()
-    export const sessions = library.createSessions(library.memorySessions())
-    const guard = library.requireBearer({ tokens, accounts, sessions })
+    export const store = library.memorySessions()
+    export const sessions = library.createSessions(store)
+    export const auth = library.createAuth({ issuer, keys, accounts, sessions })
     export const changed: string[] = []
     const setPassword = async (id: string, password: string) => {
       changed.push(id, password)
       account.passwordHash = await library.createPasswords().hash(password)
     }`,
-  'session-start': `${HOST}
+  'session-start': `${KEYS}
     import * as framework from 'express'
     export const app = framework.default()
     export const disable = () => Object.assign(account, { disabled: true })
     export const sessions = library.createSessions(library.memorySessions())
+    export const auth = library.createAuth({ issuer, keys, accounts, sessions })
     const checkCode = async (_id: string, code: unknown) => {
       if (code !== '123456') throw new library.AuthError('invalid_credentials')
     }
@@ -455,12 +461,9 @@ app.get('/me', (_req, res) => {
         res.json({ reportsOf: authOf(req).accountId })
       })`,
   'testing-sessions': `import express from 'express'
-    import { requireBearer, type Sessions, sessionRouter, type TokenVerifier } from 'express-token-endpoint'
-    function createApp(options: { tokens: TokenVerifier; sessions: Sessions }) {
-      const guard = requireBearer(options)
-      const app = express().use('/sessions', sessionRouter({ guard, sessions: options.sessions }))
-      return app.get('/statements', guard, (_req, res) => void res.json([]))
-    }`,
+    import { requireBearer, type Sessions, type TokenVerifier } from 'express-token-endpoint'
+    const createApp = (options: { tokens: TokenVerifier; sessions: Sessions }) =>
+      express().get('/statements', requireBearer(options), (_req, res) => void res.json([]))`,
   'testing-node': `import express from 'express'
     import { authOf, requireBearer, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
     function createApp({ revoked, ...login }: TokenRouterOptions & { revoked: Set<string> }) {

@@ -8,8 +8,8 @@ import { promisify } from 'node:util'
 import express from 'express'
 import {
   type AccountStore,
+  type Auth,
   type BearerGuard,
-  type Login,
   type Passwords,
   requireBearer,
   type SessionStore,
@@ -69,6 +69,7 @@ export interface Names {
   accounts: Required<AccountStore>
   api: TokenClient
   app: express.Express
+  auth: Auth
   changed: string[]
   changePassword(id: string, password: string): Promise<void>
   // biome-ignore lint/suspicious/noExplicitAny: the tables of a block are the host's own
@@ -136,20 +137,24 @@ export async function tokenFrom(app: express.Express, path?: string): Promise<st
 
 /**
  * Signs in with the account of the contexts, and calls a function before the session starts, or after the response.
+ * @param store the store of the app's sessions
  * @returns the response to the sign-in, and the live sessions of the account at the end
  */
 export async function overtake(
-  { tokens, logIn, sessions }: Pick<Names, 'tokens' | 'sessions'> & { logIn: Login },
+  { auth, store }: Pick<Names, 'auth' | 'store'>,
   when: 'before the session' | 'after the response',
   change: () => PromiseLike<unknown>,
 ) {
-  const start: Sessions['start'] = async (...call) => {
+  const { add } = store
+  store.add = async (session) => {
     if (when === 'before the session') await change()
-    return sessions.start(...call)
+    return add(session)
   }
-  const response = await signIn(express().use(tokenRouter({ tokens, logIn, sessions: { ...sessions, start } })))
+  const response = await signIn(express().use(auth.router))
+  store.add = add
   if (when === 'after the response') await change()
-  return { status: response.status, live: (await sessions.list('acc-1')).map(({ id }) => id) }
+  const sessions = (await auth.sessions?.list('acc-1')) ?? []
+  return { status: response.status, live: sessions.map(({ id }) => id) }
 }
 
 /** Sends a request with a token. */

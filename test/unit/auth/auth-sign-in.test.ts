@@ -1,12 +1,15 @@
-// Tests login/sign-in/{account-by-id,finish-sign-in}.ts
+// Tests login/sign-in/{account-by-id,finish-sign-in,known-sign-in}.ts
 
-import type { Request, Response } from 'express'
-import { createTokenIssuer } from 'express-token-endpoint'
+import express, { type Request, type RequestHandler, type Response } from 'express'
+import { type Auth, createTokenIssuer, type TokenSubject } from 'express-token-endpoint'
+import { LoginStrategy } from 'express-token-endpoint/passport'
+import { Passport } from 'passport'
 import { describe, expect, it } from 'vitest'
 import { carol, parse, startAuth } from '../../support/auth-app.js'
-import { refusalOf, rejectionOf } from '../../support/failures.js'
+import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, decodePayload, SECRET } from '../../support/fixtures.js'
-import { TOKEN_PATH } from '../../support/http.js'
+import { asJson, expectForbidden, GOOD } from '../../support/host.js'
+import { client, listen, TOKEN_PATH } from '../../support/http.js'
 
 const { alice, bob } = ACCOUNTS
 const HS256 = { alg: 'HS256', secret: SECRET } as const
@@ -139,8 +142,8 @@ describe('auth.signIn', () => {
 
   const req = { headers: {} } as Request
   it.each<[string, unknown[], string]>([
-    ['no account', [undefined, req], 'pass the account, or its id'],
-    ['an empty id', ['', req], 'pass the account, or its id'],
+    ['no account', [undefined, req], 'pass the account, its id'],
+    ['an empty id', ['', req], 'pass the account, its id'],
     ['no request', ['acc-1'], 'pass the request'],
     ['no response for the cookie', ['acc-1', req], 'pass the response too'],
     ['an unknown detail', ['acc-1', req, {}, { devise: 'x' }], 'signIn: unknown option "devise"'],
@@ -181,5 +184,94 @@ describe('auth.signIn', () => {
     const { iat, auth_time } = decodePayload(authenticationToken)
     expect(Number(iat)).toBeGreaterThan(issuedAt.getTime() / 1000 + 172_000)
     expect(auth_time).toBe(Math.floor(issuedAt.getTime() / 1000))
+  })
+})
+
+describe('auth.signIn after a login', () => {
+  type Options = Parameters<typeof startAuth>[0]
+
+  /** Starts an app with a route that signs in with the result of a login, after a change of the test. */
+  async function start(options: Options = {}, logIn?: (auth: Auth) => RequestHandler) {
+    const changes: (() => void)[] = []
+    const app = await startAuth(options)
+    const { auth } = app
+    const own: RequestHandler = async (req, res) => {
+      const { subject } = await auth.logIn(req.body, req)
+      for (const change of changes) change()
+      res.json(await auth.signIn(subject, req, res, { label: 'Kiosk' }))
+    }
+    const routes = express()
+      .use(express.json())
+      .post('/kiosk', logIn?.(auth as never) ?? own)
+      .use(auth.errors)
+    const send = client((await listen(routes)).port)
+    const signIn = () => send({ ...asJson(GOOD), method: 'POST', path: '/kiosk' })
+    return { ...app, signIn, changes }
+  }
+
+  const beforeSignIn = () => ({ scopes: [], claims: { kiosk: true } })
+
+  it('issues a token with the terms of the login, and starts its session', async () => {
+    const { signIn, sessions, events } = await start({ beforeSignIn })
+    const { authenticationToken } = parse(await signIn())
+    expect(decodePayload(authenticationToken)).toMatchObject({ sub: alice.id, kiosk: true })
+    expect(decodePayload(authenticationToken)).not.toHaveProperty('scope')
+    expect(await sessions.list(alice.id)).toMatchObject([{ label: 'Kiosk' }])
+    expect(events.map(({ type }) => type)).toEqual(['session.started', 'token.issued'])
+  })
+
+  it('keeps the terms through a refresh', async () => {
+    const { signIn, post } = await start({ beforeSignIn, refresh: 'body' })
+    const { refreshToken } = parse(await signIn())
+    const refreshed = parse(await post(`${TOKEN_PATH}/refresh`, { refreshToken }))
+    expect(decodePayload(refreshed.authenticationToken)).toMatchObject({ kiosk: true })
+    expect(decodePayload(refreshed.authenticationToken)).not.toHaveProperty('scope')
+  })
+
+  it.each<[string, object]>([
+    ['got another password', { passwordHash: 'plain:another' }],
+    ['been disabled', { disabled: true }],
+    ['been deleted', { email: 'gone' }],
+    ['ended its earlier tokens', { tokensValidAfter: new Date(9e12) }],
+  ])('is refused, and leaves no session, when the account has meanwhile %s', async (_what, change) => {
+    const { signIn, sessions, list, changes } = await start()
+    changes.push(() => Object.assign(list[0] as object, change))
+    expectForbidden(await signIn())
+    expect(await sessions.list(alice.id)).toEqual([])
+  })
+
+  it('needs no findById', async () => {
+    const accounts = (email: string) => (email === alice.email ? { ...alice, team: 'north' } : undefined)
+    const { signIn, sessions } = await start({ accounts })
+    expect(await signIn()).toMatchObject({ status: 200 })
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it('takes the subject of LoginStrategy too', async () => {
+    const byPassport = (auth: Auth): RequestHandler => {
+      const passport = new Passport().use(new LoginStrategy({ logIn: auth.logIn }))
+      const authenticate: RequestHandler = passport.authenticate('login', { session: false })
+      const respond: RequestHandler = async (req, res) => {
+        const { subject } = req.authInfo as { subject: TokenSubject }
+        res.json(await auth.signIn(subject, req, res))
+      }
+      return express.Router().use(authenticate, respond)
+    }
+    const { signIn, sessions } = await start({ beforeSignIn }, byPassport)
+    expect(decodePayload(parse(await signIn()).authenticationToken)).toMatchObject({ kiosk: true })
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it('throws a TypeError for a copy of the subject, which has not the facts of the login', async () => {
+    const { auth, sessions } = await startAuth()
+    const { subject } = await auth.logIn(GOOD)
+    const req = { headers: {}, rawHeaders: [] } as unknown as Request
+    const error = await rejectionOf(auth.signIn({ ...subject }, req))
+    const says = 'signIn: pass the account, its id as a non-empty string, or the subject that auth.logIn() returned'
+    const thrown = () => {
+      throw error
+    }
+    expectMisuse(thrown, says, [alice.id])
+    expect(await sessions.list(alice.id)).toEqual([])
   })
 })

@@ -5,13 +5,15 @@ import type { Request } from 'express'
 import {
   type AuthOptions,
   createAuth,
+  createCodes,
   createLimits,
-  createLogin,
   createSessions,
   createTokenIssuer,
   type MemoryAccount,
+  memoryCodes,
   memorySessions,
   oldTokens,
+  tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse, startAuth } from '../../support/auth-app.js'
@@ -109,8 +111,9 @@ describe('createAuth', () => {
   })
 
   it('has the parts that it is made of', async () => {
-    const { auth, sessions } = await startAuth()
-    expect(auth.sessions).toBe(sessions)
+    const codes = createCodes(memoryCodes())
+    const { auth, sessions } = await startAuth({ codes })
+    expect([auth.sessions, auth.codes]).toEqual([sessions, codes])
     const issued = await auth.tokens.issue({ accountId: 'acc-9' })
     expect(decodePayload(issued.token)).toMatchObject({ sub: 'acc-9', iss: ISSUER })
     expect(await auth.logIn(GOOD)).toMatchObject({ subject: { accountId: alice.id } })
@@ -159,7 +162,7 @@ describe('createAuth', () => {
     expect(auth.limits).toHaveProperty('reset')
     expect(auth.passwords).toHaveProperty('load')
     expect(warned).not.toHaveBeenCalled()
-    createLogin({ accounts })
+    tokenRouter({ tokens: auth.tokens, accounts })
     expect(warned.mock.calls[0]?.[0]).toContain('failed-login limits')
   })
 
@@ -224,6 +227,12 @@ describe('createAuth', () => {
     ['a verifier that is not in a list', { alsoAccept: {} }, 'option "alsoAccept" must be a list of verifiers'],
     ['a mount path without a slash at its beginning', { mountPath: 'api' }, MOUNT_PATH],
     ['an option of a part', { lifetime: -1 }, 'option "lifetime"'],
+    [
+      'a store of codes',
+      { codes: memoryCodes() },
+      'option "codes" must be what createCodes() returned, but is an object. Pass the store',
+    ],
+    ['a label without sessions', { sessionLabel: () => 'x' }, 'createAuth: option "sessionLabel" needs "sessions"'],
   ])('throws a TypeError for %s', async (_, options, message) => {
     expectMisuse(() => createAuth({ issuer: ISSUER, keys: HS256, accounts: () => null, ...options }), message)
   })
@@ -247,6 +256,6 @@ describe('createAuth', () => {
     ['login', 'token'],
     ['signIn', 'token'],
   ])('knows what the path "%s" means', (word, path) => {
-    expectMisuse(() => createAuth({ paths: { [word]: '/x' } } as never), `Did you mean "${path}"`)
+    expectMisuse(() => createAuth({ accounts: () => null, paths: { [word]: '/x' } } as never), `Did you mean "${path}"`)
   })
 })

@@ -1,6 +1,7 @@
 // Tests events/warnings.ts accounts/mistakes.ts login/default-limits.ts sessions/mistakes.ts tokens/jwt/issue-token.ts
 
 import express, { type Request } from 'express'
+import type { AuthOptions } from 'express-token-endpoint'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { asJson, GOOD, packageOn, send } from '../../support/host.js'
@@ -16,7 +17,11 @@ afterEach(() => vi.restoreAllMocks())
 /** Loads a new copy of the package, because a process warns once. */
 async function load() {
   const kit = await packageOn(express)
-  return { ...kit, tokens: kit.makeIssuer({ lifetime: '1h' }), passwords: kit.fastPasswords() }
+  const passwords = kit.fastPasswords()
+  const keys = { alg: 'HS256', secret: kit.SECRET } as const
+  const authWith = (options: Pick<AuthOptions, 'accounts'> & Partial<AuthOptions>) =>
+    kit.createAuth({ issuer: kit.ISSUER, keys, passwords, limits: false, ...options })
+  return { ...kit, tokens: kit.makeIssuer({ lifetime: '1h' }), passwords, authWith }
 }
 type Kit = Awaited<ReturnType<typeof load>>
 
@@ -36,8 +41,8 @@ async function expectSilence(use: (kit: Kit) => unknown) {
   expect(warned.mock.calls).toEqual([])
 }
 
-const logInWith = async ({ createLogin, passwords }: Kit, account: object | null, times = 1) => {
-  const logIn = createLogin({ accounts: () => account as never, passwords, limits: false })
+const logInWith = async ({ authWith }: Kit, account: object | null, times = 1) => {
+  const { logIn } = authWith({ accounts: () => account as never })
   let result: { account: object } | undefined
   for (let i = 0; i < times; i++) result = await logIn(GOOD).catch(() => undefined)
   return result?.account
@@ -110,43 +115,36 @@ describe('scopes of a guard with a comma', () => {
 })
 
 describe('sessions in one place only', () => {
-  const parts = ({ createSessions, memorySessions, tokenRouter, requireBearer, tokens }: Kit) => {
-    const sessions = createSessions(memorySessions())
-    const options = { tokens, accounts: () => null, limits: false as const }
-    return {
-      router: () => tokenRouter({ ...options, sessions }),
-      routerWithout: () => tokenRouter(options),
-      guard: () => requireBearer({ tokens, sessions }),
-      guardWithout: () => requireBearer({ tokens }),
-      ownGuard: () => requireBearer({ tokens, isRevoked: (auth) => sessions.isEnded(auth) }),
-    }
+  const sessionsOf = ({ createSessions, memorySessions }: Kit) => createSessions(memorySessions())
+  const appOf = (kit: Kit) => {
+    const sessions = sessionsOf(kit)
+    return { sessions, tokens: kit.authWith({ accounts: () => null, sessions }).tokens }
   }
-  type Part = keyof ReturnType<typeof parts>
-  const make = (names: Part[]) => (kit: Kit) => {
-    const made = parts(kit)
-    for (const name of names) made[name]()
-  }
+  const routerOf = ({ tokenRouter, tokens }: Kit) => tokenRouter({ tokens, accounts: () => null, limits: false })
+  const guardOf = (kit: Kit) => kit.requireBearer({ tokens: kit.tokens, sessions: sessionsOf(kit) })
 
-  it.each<Part[][]>([
-    [['router', 'guardWithout']],
-    [['guardWithout', 'router']],
-    [['router', 'guard', 'guardWithout']],
-  ])('a router with sessions and a guard without: %j', (names) =>
-    expectWarning(make(names), /guard has no "sessions".*accepts.*ended/),
+  it('an app with sessions and a guard without', () =>
+    expectWarning((kit) => kit.requireBearer({ tokens: appOf(kit).tokens }), /guard has no "sessions".*accepts.*ended/))
+
+  it.each<[string, (kit: Kit) => unknown]>([
+    ['a router, then a guard', (kit) => [routerOf(kit), guardOf(kit)]],
+    ['a guard, then a router', (kit) => [guardOf(kit), routerOf(kit)]],
+  ])('a guard with sessions and a router without: %s', (_, mistake) =>
+    expectWarning(mistake, /same tokens without sessions.*refuses/),
   )
-  it.each<Part[][]>([[['routerWithout', 'guard']], [['guard', 'routerWithout']]])(
-    'a guard with sessions and a router without: %j',
-    (names) => expectWarning(make(names), /tokenRouter has no "sessions".*refuses/),
-  )
-  it.each<Part[][]>([[['router', 'guard']], [['routerWithout', 'guardWithout']], [['router', 'ownGuard']]])(
-    '%j is no warning',
-    (names) => expectSilence(make(names)),
-  )
-  it('of other tokens is no warning', () =>
-    expectSilence((kit) => {
-      parts(kit).router()
-      kit.requireBearer({ tokens: kit.makeIssuer() })
-    }))
+
+  it.each<[string, (kit: Kit) => unknown]>([
+    ['a guard with the sessions of the app', (kit) => kit.requireBearer(appOf(kit))],
+    ['a guard of other tokens', (kit) => [appOf(kit), kit.requireBearer({ tokens: kit.makeIssuer() })]],
+    ['no sessions', (kit) => [routerOf(kit), kit.requireBearer({ tokens: kit.tokens })]],
+    [
+      'a guard that looks them up itself',
+      (kit) => {
+        const { tokens, sessions } = appOf(kit)
+        kit.requireBearer({ tokens, isRevoked: (auth) => sessions.isEnded(auth) })
+      },
+    ],
+  ])('%s is no warning', (_, use) => expectSilence(use))
 
   /** Sends a token without a session to a guard. The guard is created `age` milliseconds after the token. */
   async function refuseToken({ createSessions, memorySessions, requireBearer, makeIssuer }: Kit, age = 0) {
@@ -162,7 +160,7 @@ describe('sessions in one place only', () => {
   }
 
   it('a guard that refuses a token while no session was ever started is a warning, once', () =>
-    expectWarning((kit) => refuseToken(kit), /no session was ever started.*tokenRouter.*createSignIn/i))
+    expectWarning((kit) => refuseToken(kit), /no session was ever started.*createAuth.*auth\.signIn/i))
 
   it('a guard that refuses a token of the time before the guard was created is no warning', () =>
     expectSilence((kit) => refuseToken(kit, 1000)))
@@ -179,12 +177,6 @@ describe('sessions in one place only', () => {
     }))
 })
 
-it('sessions with refresh beside a router without it are a warning, once', () =>
-  expectWarning((kit) => {
-    const sessions = kit.createSessions(kit.memorySessions(), { refresh: { secret: kit.SECRET } })
-    kit.tokenRouter({ tokens: kit.tokens, accounts: kit.makeStore(), limits: false, sessions })
-  }, /"refresh".*tokenRouter/))
-
 describe('a second object of default limits', () => {
   it.each<[string, (kit: Kit) => unknown]>([
     [
@@ -198,7 +190,7 @@ describe('a second object of default limits', () => {
       'one function',
       (kit) => {
         const accounts = () => null
-        kit.createLogin({ accounts })
+        kit.authWith({ accounts, limits: undefined })
         kit.tokenRouter({ tokens: kit.tokens, accounts })
       },
     ],
@@ -212,14 +204,7 @@ describe('a second object of default limits', () => {
 
   it.each<[string, (kit: Kit) => unknown]>([
     [
-      'one login',
-      (kit) => {
-        const logIn = kit.createLogin({ accounts: () => null })
-        for (const path of ['/a', '/b']) kit.tokenRouter({ tokens: kit.tokens, logIn, path })
-      },
-    ],
-    [
-      'one limits object',
+      'one limits',
       (kit) => {
         const [limits, accounts] = [kit.createLimits(), () => null]
         for (const path of ['/a', '/b']) kit.tokenRouter({ tokens: kit.tokens, accounts, limits, path })
@@ -228,7 +213,7 @@ describe('a second object of default limits', () => {
     [
       'other accounts',
       (kit) => {
-        for (const _ of 'ab') kit.createLogin({ accounts: () => null })
+        for (const _ of 'ab') kit.authWith({ accounts: () => null, limits: undefined })
       },
     ],
   ])('%s is no warning', (_, use) => expectSilence(use))
@@ -308,7 +293,7 @@ describe('an account', () => {
   it('nine are no warning, and none after a hit', () =>
     expectSilence(async (kit) => {
       await logInWith(kit, null, 9)
-      const logIn = kit.createLogin({ accounts: kit.makeStore(), passwords: kit.passwords, limits: false })
+      const { logIn } = kit.authWith({ accounts: kit.makeStore() })
       await logIn(GOOD)
       for (let i = 0; i < 20; i++) await logIn({ ...GOOD, email: 'nobody@example.com' }).catch(() => {})
     }))
@@ -316,7 +301,7 @@ describe('an account', () => {
   it('in place of disabled a number is an error that says how to convert it', async () => {
     const kit = await load()
     const onEvent = vi.fn()
-    const logIn = kit.createLogin({ accounts: () => ({ ...alice, disabled: 0 }) as never, onEvent })
+    const { logIn } = kit.authWith({ accounts: () => ({ ...alice, disabled: 0 }) as never, onEvent })
     await rejectionOf(logIn(GOOD))
     expect(onEvent.mock.calls[0]?.[0].error.message).toMatch(
       /"disabled" must be a boolean, but is 0\. Return Boolean\(/,
@@ -344,9 +329,9 @@ it('a function "refuse" that fails is a warning, once', () =>
     expect(await send(port, { method: 'GET' })).toMatchObject({ status: 401 })
   }, /^The function "refuse" threw/))
 
-it('an app that calls only createLogin gets the warning about its proxy', () =>
-  expectWarning(async ({ createLogin, makeStore, passwords }) => {
-    const logIn = createLogin({ accounts: makeStore(), passwords })
+it('an app that calls only auth.logIn gets the warning about its proxy', () =>
+  expectWarning(async ({ authWith, makeStore }) => {
+    const { logIn } = authWith({ accounts: makeStore() })
     const app = express().post(
       TOKEN_PATH,
       express.json(),

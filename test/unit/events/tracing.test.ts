@@ -3,7 +3,6 @@ import { inspect } from 'node:util'
 import express from 'express'
 import {
   type AuthEvent,
-  createLogin,
   createTokenVerifier,
   jwksRouter,
   remoteKeys,
@@ -12,6 +11,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { logInWith } from '../../support/auth.js'
 import { rejectionOf } from '../../support/failures.js'
 import {
   ACCOUNTS,
@@ -98,7 +98,7 @@ describe('the channel of logins, for a step after the password', () => {
   ])('publishes %s without the error of the host', async (_, thrown, error) => {
     const messages = messagesOf('login')
     const beforeSignIn = () => Promise.reject(thrown)
-    const logIn = createLogin({ accounts: makeStore(), passwords: fastPasswords(), limits: false, beforeSignIn })
+    const logIn = logInWith({ accounts: makeStore(), beforeSignIn })
     await rejectionOf(logIn(GOOD))
     expect({ ...messages[4]?.context }).toMatchObject({ error })
     expect(inspect(messages, { depth: 9, showHidden: true })).not.toContain(GOOD.email)

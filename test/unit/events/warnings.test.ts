@@ -23,8 +23,8 @@ const messages = () => warned.mock.calls.map(([message, type]) => [type, message
 const LOGINS = {
   tokenRouter: (app, kit) => app.use(kit.tokenRouter(kit.options)),
   'tokenRouter in a sub-app': (app, kit) => app.use(kit.express().use(kit.tokenRouter(kit.options))),
-  createLogin: (app, kit) => {
-    const logIn = kit.createLogin({ accounts: kit.options.accounts, passwords: kit.options.passwords })
+  'auth.logIn': (app, kit) => {
+    const logIn = kit.logInWith()
     app.post(TOKEN_PATH, kit.express.json(), async (req, res) => void res.json(await logIn(req.body, req)))
   },
   LoginStrategy: (app, kit) => {
@@ -38,10 +38,13 @@ type Kit = Awaited<ReturnType<typeof kitOn>>
 
 /** Loads a new copy of the package, because a process warns once. */
 async function kitOn(installed: AnyExpress) {
-  const { makeIssuer, makeStore, fastPasswords, tokenRouter, createLogin } = await packageOn(installed)
+  const { makeIssuer, makeStore, fastPasswords, tokenRouter, createAuth, ISSUER, SECRET } = await packageOn(installed)
   const { LoginStrategy } = await import('express-token-endpoint/passport')
   const options = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
-  return { express: installed, options, tokenRouter, createLogin, LoginStrategy }
+  const { accounts, passwords } = options
+  const logInWith = () =>
+    createAuth({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET }, accounts, passwords }).logIn
+  return { express: installed, options, tokenRouter, logInWith, LoginStrategy }
 }
 
 async function start(installed: AnyExpress, trustProxy?: unknown, login: keyof typeof LOGINS = 'tokenRouter') {
@@ -88,8 +91,7 @@ it.each([1, 'loopback', '203.0.113.1'])('X-Forwarded-For with "trust proxy" %j i
 })
 
 it('a request without an Express app is no warning', async () => {
-  const { createLogin, options } = await kitOn(express)
-  const logIn = createLogin({ accounts: options.accounts, passwords: options.passwords })
+  const logIn = (await kitOn(express)).logInWith()
   const server = createServer((req, res) => void logIn(GOOD, req).then(() => res.end('{}')))
   const { port } = await listen(server)
   expect((await send(port, forwarded)).status).toBe(200)
@@ -111,18 +113,18 @@ it('a long token is a warning, once, without the token', () => {
   expect(String(warned.mock.calls)).not.toContain('xxx')
 })
 
-it('sessions with refresh are a warning at a router that gives no refresh tokens', async () => {
+it('sessions with refresh are a warning at an app that gives no refresh tokens', async () => {
   const kit = await packageOn(express)
   const login = { accounts: kit.makeStore(), passwords: kit.fastPasswords(), limits: false as const }
-  const options = { tokens: kit.makeIssuer(), ...login }
+  const options = { issuer: kit.ISSUER, keys: { alg: 'HS256', secret: kit.SECRET } as const, ...login }
   const sessions = kit.createSessions(kit.memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
-  kit.tokenRouter(options)
-  kit.tokenRouter({ ...options, sessions: kit.createSessions(kit.memorySessions()) })
-  kit.tokenRouter({ ...options, sessions, refresh: 'body' })
+  kit.createAuth(options)
+  kit.createAuth({ ...options, sessions: kit.createSessions(kit.memorySessions()) })
+  kit.createAuth({ ...options, sessions, refresh: 'body' })
   expect(messages()).toEqual([])
-  kit.tokenRouter({ ...options, sessions })
+  kit.createAuth({ ...options, sessions })
   expect(messages()).toEqual([
-    ['ExpressTokenEndpointWarning', expect.stringMatching(/So this router gives no refresh tokens.*See /)],
+    ['ExpressTokenEndpointWarning', expect.stringMatching(/So the app gives no refresh tokens.*See /)],
   ])
 })
 

@@ -1,7 +1,6 @@
 import express, { type ErrorRequestHandler } from 'express'
 import {
   type AuthEvent,
-  authErrors,
   createAuth,
   createSessions,
   type HostOptions,
@@ -11,6 +10,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { authWith } from '../../support/auth.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { fastPasswords, ISSUER, makeIssuer, makeStore, SECRET } from '../../support/fixtures.js'
 import { asJson, GOOD } from '../../support/host.js'
@@ -32,7 +32,7 @@ async function start(refuse: Refuse, onError?: ErrorRequestHandler) {
   app.get('/custom', () => {
     throw new SignInRefusal('custom')
   })
-  app.use(authErrors(quiet))
+  app.use(authWith({ accounts, ...quiet }).errors)
   if (onError) app.use(onError)
   const send = client((await listen(app)).port)
   const signIn = (body: object) => send({ ...asJson(body), method: 'POST', path: TOKEN_PATH })
@@ -56,7 +56,7 @@ describe('the option refuse', () => {
     expect(code).toMatchObject({ body: '{"errors":{"wrong_code":["POST"]}}', headers: { 'x-left': '3' } })
   })
 
-  it('gives it to those of the guard, with the challenge, and of authErrors', async () => {
+  it('gives it to those of the guard, with the challenge, and of auth.errors', async () => {
     const { get } = await start(asOwn)
     const guarded = await get('/guarded')
     expect(guarded).toMatchObject({ status: 422, body: '{"errors":{"missing_token":["GET"]}}' })
@@ -177,7 +177,7 @@ describe('the option refuse', () => {
       const onEvent = (event: AuthEvent) => events.push(event)
       const refuse: Refuse = (error, _req, next) => next(error)
       const app = express().get('/', requireBearer({ tokens: makeIssuer(), refuse, onEvent }))
-      app.use(authErrors({ onEvent }))
+      app.use(authWith({ accounts: makeStore(), onEvent }).errors)
       const send = client((await listen(app)).port)
       expect(await send({ method: 'GET', path: '/' })).toMatchObject({ status: 401 })
       expect(events).toMatchObject([{ type: 'bearer.refused', code: 'missing_token' }])

@@ -14,8 +14,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Admission, type Attempt, type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
 import { logIn } from '../../../src/login/login.js'
 import type { LoginDependencies, LoginTask } from '../../../src/login/steps/login-task.js'
-import { type CustomPasswords, passwordsOf } from '../../../src/passwords/host-passwords.js'
-import type { PasswordsSlot } from '../../../src/passwords/passwords.js'
+import type { PasswordsSlot, QueuedPasswords } from '../../../src/passwords/passwords.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { NOT_TRUE } from '../../support/values/invalid-results.js'
@@ -35,20 +34,20 @@ const context = (dependencyFailed: Failed = () => expect.fail('a failure')) => (
   dependencyFailed,
 })
 
-/** Returns the account that the login returns: a copy of the members of an `Account`. */
-const accountOf = ({ email: _, ...account }: MemoryAccount) => account
+/** Returns the object of an account that the login returns. */
+const accountOf = ({ passwordHash: _, ...user }: MemoryAccount) => user
 
 /** The dependencies as a host passes them. */
 interface Parts {
   store?: AccountStore
-  passwords?: CustomPasswords
+  passwords?: Passwords
   limits?: Limits | LimitsPort | undefined
   timeout?: number
 }
 
 const withDefaults = ({ store, passwords, limits, timeout = 60_000 }: Parts): LoginDependencies => ({
   accounts: store ?? makeStore(),
-  passwords: passwordsOf(passwords ?? fastPasswords()),
+  passwords: (passwords ?? fastPasswords()) as QueuedPasswords,
   limits: (limits as LimitsPort | undefined) ?? NO_LIMITS,
   timeout,
   clock: Date.now,
@@ -58,12 +57,7 @@ const withDefaults = ({ store, passwords, limits, timeout = 60_000 }: Parts): Lo
 const createLogin =
   (parts: Parts) =>
   (credentials = CREDENTIALS, from = context()) =>
-    logIn({ ...withDefaults(parts), ...credentials, ...from }).then(({ account }) => account)
-
-/** Returns passwords without a queue, like an object of a host. */
-function withoutQueue({ hash, verify, needsRehash }: Passwords = fastPasswords()): CustomPasswords {
-  return { hash, verify, needsRehash }
-}
+    logIn({ ...withDefaults(parts), ...credentials, ...from }).then(({ user }) => user)
 
 const SLOT: PasswordsSlot = { async start() {}, hash: fastPasswords().hash, verify: fastPasswords().verify, leave() {} }
 
@@ -95,7 +89,7 @@ interface Changes {
   store?: object
   attempt?: Partial<Attempt>
   slot?: object
-  passwords?: Partial<CustomPasswords>
+  passwords?: Partial<QueuedPasswords>
   /** Aborted when the client disconnects. */
   client?: AbortController
 }
@@ -109,7 +103,7 @@ async function run({ email = alice.email, password = PASSWORD, client = new Abor
   const attempt: Attempt = noting(calls, { ...ready, ...changes.attempt })
   const { hash, verify } = fastPasswords()
   const slot: PasswordsSlot = noting(calls, { async start() {}, hash, verify, leave() {}, ...changes.slot })
-  const passwords = { ...withoutQueue(), reserve: async () => slot, ...changes.passwords }
+  const passwords = { ...fastPasswords(), reserve: async () => slot, ...changes.passwords }
   const limits = { ...NO_LIMITS, attempt: () => attempt }
   const failed = vi.fn()
   const login = createLogin({ store, passwords, limits, timeout: 250 })
@@ -235,7 +229,6 @@ describe('a login', () => {
     ['the hash is of today', {}, [], []],
     ['it is outdated', { passwords: outdated }, REPLACED, []],
     ['the store cannot', { passwords: outdated, store: { replacePasswordHash: undefined } }, [], []],
-    ['the password checks cannot tell', { passwords: { needsRehash: undefined as never } }, [], []],
     ['needsRehash throws', { passwords: { needsRehash: fail } }, [], [['passwords', cause]]],
     ['no thread is free', { passwords: outdated, slot: { hash: throwing(OVERLOADED) } }, ['hash'], []],
     [
@@ -273,34 +266,13 @@ describe('a login', () => {
   })
 })
 
-describe('passwords of a host without a queue', () => {
-  it('refuse an attempt without room for a moment, and nothing is looked up', async () => {
-    const passwords = { reserve: undefined as never }
-    const { outcome, names } = await run({ attempt: { begin: () => false }, passwords })
-    expect(outcome).toMatchObject({ code: 'overloaded', headers: { 'Retry-After': '1' } })
-    expect(names).toEqual(['check', 'begin', 'end not_checked'])
-  })
-
-  it.each<[string, CustomPasswords, object]>([
-    ['a check', { ...withoutQueue(), verify: never }, unavailable('passwords', hung)],
-    ['a new hash', { ...withoutQueue(), needsRehash: () => true, hash: never }, accountOf(alice)],
-  ])('are given up when they do not answer: %s', async (_, passwords, expected) => {
-    vi.useFakeTimers()
-    const failed = vi.fn()
-    const login = createLogin({ passwords, timeout: 250 })
-    const ended = login(CREDENTIALS, context(failed)).catch((error) => error)
-    await vi.advanceTimersByTimeAsync(250)
-    expect(await ended).toEqual(expected)
-    expect(failed.mock.calls).toEqual('id' in expected ? [['passwords', hung]] : [])
-  })
-})
-
 it('a slot that comes after the timeout ends', async () => {
   vi.useFakeTimers()
   const release = vi.fn()
   const later = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 30, value))
   const reserve = () => later({ ...SLOT, leave: () => release() })
-  const login = createLogin({ passwords: { ...withoutQueue(), reserve }, timeout: 10 })
+  const passwords = { ...fastPasswords(), reserve } as QueuedPasswords
+  const login = createLogin({ passwords, timeout: 10 })
   const refused = refusalOf(login())
   await vi.advanceTimersByTimeAsync(10)
   expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'passwords' })

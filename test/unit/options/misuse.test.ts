@@ -11,7 +11,7 @@ it.each([
   expect(error).toBeInstanceOf(TypeError)
   expect(error.message).toBe(`${ended} See express-token-endpoint/docs/reference/options.md`)
   expect(misuse(`jwksRouter: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/options\.md$/)
-  expect(misuse(`authErrors: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/login\.md$/)
+  expect(misuse(`createAuth: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/login\.md$/)
   expect(misuse(message, PAGE.keys).message).toBe(`${ended} See express-token-endpoint/docs/guides/keys.md`)
 })
 

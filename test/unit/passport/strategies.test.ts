@@ -6,13 +6,13 @@ import { createRequire } from 'node:module'
 import { PassportStrategy } from '@nestjs/passport'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import {
-  AuthError,
   authOf,
+  type BeforeSignIn,
   createLimits,
-  createLogin,
   createSessions,
   memorySessions,
   requireBearer,
+  SignInRefusal,
   tokenRouter,
   type VerifiedToken,
 } from 'express-token-endpoint'
@@ -26,8 +26,9 @@ import {
 import passport from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
+import { logInWith } from '../../support/auth.js'
 import { until } from '../../support/concurrency.js'
-import { expectMisuse, fatalErrors } from '../../support/failures.js'
+import { expectMisuse, fatalErrors, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { passFailuresOn, sendEndlessly } from '../../support/host.js'
 import { EXPRESS, listen } from '../../support/http.js'
@@ -304,10 +305,10 @@ describe('LoginStrategy', () => {
     request(app).post('/').send(body)
 
   it('refuses options of a login next to logIn, and names itself', () => {
-    const logIn = createLogin(options)
+    const logIn = logInWith({ accounts })
     expectMisuse(
       () => new LoginStrategy({ logIn, accounts } as never),
-      'LoginStrategy: option "accounts" has no effect next to "logIn"',
+      'LoginStrategy: unknown option "accounts". It has no effect next to "logIn". Pass it to createAuth()',
     )
   })
 
@@ -378,15 +379,46 @@ describe('LoginStrategy', () => {
     expect(verify).toHaveBeenCalledOnce()
   })
 
-  it.each([true, false])(
-    'with emailInEvents: %s, tells the e-mail address of a login of the host',
-    async (emailInEvents) => {
-      const onEvent = vi.fn()
-      const own = { logIn: () => Promise.reject(new AuthError('invalid_credentials')), emailInEvents, onEvent }
-      await logIn(appOf(new LoginStrategy(own)))
-      expect(onEvent.mock.calls[0]?.[0].email).toBe(emailInEvents ? alice.email : undefined)
-    },
-  )
+  it.each([true, false])('with emailInEvents: %s, tells the e-mail address', async (emailInEvents) => {
+    const onEvent = vi.fn()
+    await logIn(appOf(new LoginStrategy({ ...options, emailInEvents, onEvent })), { email: alice.email, password: 'x' })
+    expect(onEvent.mock.calls[0]?.[0].email).toBe(emailInEvents ? alice.email : undefined)
+  })
+
+  describe('with auth.logIn', () => {
+    it('has the limits of the app, and passes it the members of the body that it needs', async () => {
+      const fields: object[] = []
+      const beforeSignIn: BeforeSignIn = (signIn) => void fields.push({ ...signIn.fields })
+      const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
+      const auth = logInWith({ accounts, limits, extraFields: ['code'], beforeSignIn })
+      const app = appOf(new LoginStrategy({ logIn: auth }))
+      const good = { email: alice.email, password: PASSWORD }
+      expect((await logIn(app, { ...good, code: '1', other: '2' })).status).toBe(200)
+      expect(fields).toEqual([{ code: '1' }])
+      expect((await logIn(app, { ...good, password: 'wrong' })).status).toBe(403)
+      expect((await logIn(app, good)).status).toBe(429)
+      expect(await rejectionOf(auth(good))).toMatchObject({ code: 'too_many_attempts' })
+    })
+
+    it('reports a refused login to the app, and a malformed body itself', async () => {
+      const [ofApp, own] = [vi.fn(), vi.fn()]
+      const app = appOf(new LoginStrategy({ logIn: logInWith({ accounts, onEvent: ofApp }), onEvent: own }))
+      expect((await logIn(app, { email: alice.email })).status).toBe(400)
+      expect([ofApp.mock.calls.length, own.mock.calls]).toMatchObject([0, [[{ code: 'invalid_body' }]]])
+      expect((await logIn(app, { email: alice.email, password: 'wrong' })).status).toBe(403)
+      expect(ofApp.mock.calls).toMatchObject([[{ code: 'invalid_credentials' }]])
+    })
+
+    it.each<[string, unknown, number, string]>([
+      ['a SignInRefusal', new SignInRefusal('closed', { status: 451 }), 451, 'closed'],
+      ['an error that a client may see', Object.assign(new Error('Pay'), { status: 402, expose: true }), 402, 'Pay'],
+      ['another error', new Error('bug'), 503, 'unavailable'],
+    ])('passes %s of beforeSignIn on', async (_, thrown, status, says) => {
+      const auth = logInWith({ accounts, onEvent() {}, beforeSignIn: () => Promise.reject(thrown) })
+      const answer = await logIn(appOf(new LoginStrategy({ logIn: auth, onEvent() {} })))
+      expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringContaining(says)])
+    })
+  })
 
   it('takes the options of tokenRouter, and names itself in its errors', () => {
     expectMisuse(() => new LoginStrategy({} as never), 'LoginStrategy: option "accounts" must be')

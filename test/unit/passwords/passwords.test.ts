@@ -1,8 +1,16 @@
 // Tests passwords/passwords-options.ts
 
-import { argon2id, bcrypt, createPasswords, type Hasher, SignInRefusal } from 'express-token-endpoint'
+import {
+  argon2id,
+  bcrypt,
+  createPasswords,
+  type Hasher,
+  type PasswordsOptions,
+  SignInRefusal,
+} from 'express-token-endpoint'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { QueuedPasswords } from '../../../src/passwords/passwords.js'
 import { settled } from '../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { countingHasher, PASSWORD } from '../../support/fixtures.js'
@@ -11,7 +19,8 @@ import { anyText } from '../../support/values/any-text.js'
 import { NOT_TRUE } from '../../support/values/invalid-results.js'
 
 const cheap = argon2id({ memoryCost: 64, timeCost: 1 })
-const passwordsOf = (...hashers: Hasher[]) => createPasswords({ hashers })
+const createQueued = (options: PasswordsOptions) => createPasswords(options) as QueuedPasswords
+const passwordsOf = (...hashers: Hasher[]) => createQueued({ hashers })
 
 describe('equal work', () => {
   it.each([`plain:${PASSWORD}`, 'plain:other', null, undefined])('one verification for the hash %s', async (hash) => {
@@ -146,7 +155,7 @@ describe('a slot', () => {
   afterEach(() => void vi.useRealTimers())
 
   it('waits for a new hash no longer than it was told', async () => {
-    const passwords = createPasswords({ hashers: [{ ...countingHasher(), hash: hung }], concurrency: 1 })
+    const passwords = createQueued({ hashers: [{ ...countingHasher(), hash: hung }], concurrency: 1 })
     const [one, other] = [await passwords.reserve({ timeout: 20 }), await passwords.reserve({ timeout: 20 })]
     const failed = [one, other].map((slot) => rejectionOf(slot.hash(PASSWORD)))
     await vi.advanceTimersByTimeAsync(20)
@@ -157,7 +166,7 @@ describe('a slot', () => {
 
   it.each([true, false])('of an external service frees its thread after the time limit: %s', async (external) => {
     const hasher = { ...countingHasher(), verify: hung, external }
-    const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
+    const passwords = createQueued({ hashers: [hasher], concurrency: 1 })
     const slot = await passwords.reserve({ timeout: 20 })
     const failed = rejectionOf(slot.verify('x', 'plain:x'))
     await vi.advanceTimersByTimeAsync(20)
@@ -175,7 +184,7 @@ describe('a slot', () => {
   })
 
   it('waits for a thread no longer than the look-up has left of its time', async () => {
-    const passwords = createPasswords({ hashers: [{ ...countingHasher(), verify: hung }], concurrency: 1 })
+    const passwords = createQueued({ hashers: [{ ...countingHasher(), verify: hung }], concurrency: 1 })
     const [first, second] = [await passwords.reserve(), await passwords.reserve({ timeout: 1000 })]
     first.verify('x', 'plain:x')
     vi.advanceTimersByTime(400)
@@ -188,7 +197,7 @@ describe('a slot', () => {
   })
 
   it('is left when a hash or a check has ended, also when it failed', async () => {
-    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
+    const passwords = createQueued({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
     expect(await passwords.hash('x')).toBe('plain:x')
     expect(await passwords.verify('x', 'plain:x')).toBe(true)
     expect(await rejectionOf(passwords.verify('x', 'other:x'))).toBeInstanceOf(Error)
@@ -328,7 +337,7 @@ describe('isForbidden', () => {
   const passwordsWith = (isForbidden: unknown) => {
     const hasher = countingHasher()
     const hash = vi.spyOn(hasher, 'hash')
-    const passwords = createPasswords({ hashers: [hasher], isForbidden: isForbidden as never })
+    const passwords = createQueued({ hashers: [hasher], isForbidden: isForbidden as never })
     hash.mockClear() // the decoy
     return { passwords, hash }
   }

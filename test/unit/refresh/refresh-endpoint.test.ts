@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import express, { type Request, type Response } from 'express'
 import {
   type AuthEvent,
+  type AuthOptions,
   createPasswords,
   createSessions,
-  createTokenIssuer,
   type Hasher,
   type MemoryAccount,
   memoryAccounts,
@@ -13,17 +13,15 @@ import {
   type RefreshOptions,
   requireBearer,
   type SessionStore,
-  sessionRouter,
-  type TokenRouterOptions,
-  tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { readTokenRouterOptions } from '../../../src/login/token-router-options.js'
 import { refused } from '../../../src/refresh/refresh.js'
 import { createRefreshEndpoint } from '../../../src/refresh/refresh-endpoint.js'
+import { refreshingOf } from '../../../src/sessions/refresh/refreshing.js'
+import { authWith } from '../../support/auth.js'
 import { all, deferred, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
-import { ACCOUNTS, fastPasswords, PASSWORD } from '../../support/fixtures.js'
+import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
 import {
   type Answer,
   asForm,
@@ -43,7 +41,7 @@ const COOKIE = '__Secure-refresh'
 const [SECOND, MINUTE, DAY] = [1000, 60_000, 86_400_000]
 const OWN = { 'sec-fetch-site': 'same-origin' }
 
-interface Setup extends Partial<TokenRouterOptions> {
+interface Setup extends Partial<AuthOptions> {
   store?: SessionStore
   options?: Partial<RefreshOptions>
   issuer?: string
@@ -74,11 +72,12 @@ async function start({
     findById: (id: string) => list.find((one) => one.id === id),
   }
   const sessions = createSessions(store, { clock, onEvent, issuers, refresh: { secret: SECRET, ...options } })
-  const tokens = createTokenIssuer({ issuer, keys: { alg: 'HS256', secret: 's'.repeat(32) }, lifetime: '10m', clock })
   const app = express()
-  app.use(tokenRouter({ tokens, accounts, passwords: fastPasswords(), sessions, refresh: 'body', onEvent, ...more }))
+  const auth = authWith({ issuer, lifetime: '10m', clock, accounts, sessions, refresh: 'body', onEvent, ...more })
+  const { tokens } = auth
+  app.use(auth.router)
+  // Without the account, which a refresh looks up itself.
   const guard = requireBearer({ tokens, sessions })
-  app.use('/sessions', sessionRouter({ guard, sessions }))
   app.get('/me', guard, (req, res) => void res.json(req.auth))
   app.get('/recent', requireBearer({ tokens, signedInWithin: '5m' }), (_req, res) => void res.json({}))
   const { port } = await listen(app)
@@ -715,15 +714,11 @@ describe('the cookie', () => {
     const app = express()
     const { accounts } = await start()
     const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
-    const tokens = createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: 's'.repeat(32) } })
     app.use((_req, res, next) => {
       res.setHeader('Set-Cookie', 'theme=dark')
       next()
     })
-    app.use(
-      '/:tenant',
-      tokenRouter({ tokens, accounts, passwords: fastPasswords(), sessions, refresh: 'cookie', path: '/token' }),
-    )
+    app.use('/:tenant', authWith({ accounts, sessions, refresh: 'cookie', paths: { token: '/token' } }).router)
     const { port } = await listen(app)
     const body = asJson({ email: ACCOUNTS.alice.email, password: PASSWORD })
     const answer = await client(port)({ method: 'POST', path: '/a;Domain=evil.example/token', ...body })
@@ -811,8 +806,10 @@ it.each(['body', 'cookie'] as const)(
   'a refresh in the mode %s is read before those of another client that floods',
   async (mode) => {
     const { sessions, accounts, tokens } = await start()
-    const settings = readTokenRouterOptions({ tokens, accounts, sessions, refresh: mode, passwords: fastPasswords() })
-    const endpoint = createRefreshEndpoint(settings as Parameters<typeof createRefreshEndpoint>[0])
+    const { findById } = accounts
+    const refresh = { refreshing: refreshingOf(sessions), issuers: [ISSUER], modeOf: () => mode, findById }
+    const limits = { bodyLimit: 10_240, allowedOrigins: new Set(), timeout: 5000 }
+    const endpoint = createRefreshEndpoint({ tokens, path: '', emit() {}, ...limits, refresh } as never)
     const headers = { 'content-type': 'application/json', cookie: `${COOKIE}=x`, ...OWN }
     const req = { headers, rawHeaders: [], body: { refreshToken: 'x' }, baseUrl: '' } as unknown as Request
     const { signal } = new AbortController()

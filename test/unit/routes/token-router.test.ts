@@ -320,10 +320,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       await send(port, as({ email: 'Nobody@Example.com' }))
       expectToken(await send(port, asJson(GOOD)))
       expect(events).toMatchObject([{ email: 'Nobody@Example.com' }, { email: GOOD.email }])
-      const logIn = () => Promise.reject(new AuthError('invalid_credentials'))
-      const custom = await observed({ logIn, accounts: undefined, passwords: undefined, emailInEvents: true })
-      await send(custom.port, WRONG)
-      expect(custom.events).toMatchObject([{ type: 'token.refused', email: GOOD.email }])
     })
   })
 

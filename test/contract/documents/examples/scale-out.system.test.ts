@@ -1,12 +1,11 @@
 import express from 'express'
 import {
+  createAuth,
   createLimits,
   createPasswords,
   type Limiter,
   type LimiterOptions,
   type Limits,
-  requireBearer,
-  sessionRouter,
   tokenRouter,
 } from 'express-token-endpoint'
 import { createPool } from 'mysql2'
@@ -18,7 +17,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../../support/concurrency.js'
 import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { examples, readPage } from '../../../support/documents/pages.js'
-import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { fastPasswords, ISSUER, makeIssuer, makeStore, SECRET } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { mariadb, NO_MARIADB } from '../../../support/services/mariadb.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
@@ -60,11 +59,10 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('stores-scale-out, with PostgreSQL and 
     })
     // On a busy machine Redis can take too long to connect. The limits then work without it.
     await redis.ping()
-    const tokens = makeIssuer()
-    const guard = requireBearer({ tokens, accounts, sessions })
-    const app = express().use(tokenRouter({ tokens, accounts, sessions, limits }))
-    app.use('/sessions', sessionRouter({ guard, sessions }))
-    return app.get('/me', guard, (req, res) => void res.json(req.user))
+    const keys = { alg: 'HS256', secret: SECRET } as const
+    const auth = createAuth({ issuer: ISSUER, keys, accounts, sessions, limits })
+    const app = express().use(auth.router)
+    return app.get('/me', auth.guard(), (req, res) => void res.json(req.user))
   }
 
   it('makes two processes share accounts, sign-outs and failed logins, with ten lines', async () => {

@@ -1,30 +1,29 @@
 import express from 'express'
-import { authOf, memoryAccounts, requireBearer, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
-import { fastPasswords, makeIssuer } from '../../../support/fixtures.js'
+import { type AuthOptions, authOf, createAuth, memoryAccounts } from 'express-token-endpoint'
+import { fastPasswords, ISSUER, SECRET } from '../../../support/fixtures.js'
 import { listen } from '../../../support/http.js'
 
 /** Starts an API with the account of the contexts, for the blocks that call one. The blocks read its URL from the environment. */
-export async function startApi(router: Partial<TokenRouterOptions> = {}) {
+export async function startApi(options: Partial<AuthOptions> = {}) {
   const issued: string[] = []
   let refusals = 0
   const revoked = new Set<string>()
   let isRefusing = false
-  const tokens = makeIssuer()
-  const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: 'plain:secret' }])
-  const guard = requireBearer({ tokens, isRevoked: ({ id }) => isRefusing || revoked.has(id) })
-  const app = express()
-  app.use(
-    tokenRouter({
-      tokens,
-      accounts,
-      passwords: fastPasswords(),
-      ...router,
-      onEvent(event) {
-        if (event.type === 'token.issued') issued.push(event.tokenId)
-        if (event.type === 'token.refused') refusals++
-      },
-    }),
-  )
+  const auth = createAuth({
+    issuer: ISSUER,
+    keys: { alg: 'HS256', secret: SECRET },
+    accounts: memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: 'plain:secret' }]),
+    passwords: fastPasswords(),
+    isRevoked: ({ id }) => isRefusing || revoked.has(id),
+    ...options,
+    onEvent(event) {
+      if (event.type === 'token.issued') issued.push(event.tokenId)
+      if (event.type === 'token.refused') refusals++
+    },
+  })
+  const { tokens } = auth
+  const guard = auth.guard()
+  const app = express().use(auth.router)
   app.get(['/me', '/statements'], guard, (req, res) => void res.json({ account: authOf(req).accountId }))
   app.get('/moved', ({ headers }, res) => res.redirect(`https://${headers.host}/statements`))
   app.post('/sign-out', guard, (req, res) => {

@@ -1,5 +1,6 @@
 import {
   authOf,
+  createAuth,
   createSessions,
   createTokenVerifier,
   jwksRouter,
@@ -29,10 +30,7 @@ const OF_PACKAGE: readonly (() => unknown)[] = [
   () => requireBearer({ tokens: makeIssuer() })({ headers: {} } as never, {} as never, () => {}),
   () => remoteKeys('http://api.example.com/jwks.json'),
   () => createSessions({ ...memorySessions(), replace: undefined } as never, { refresh: { secret: SECRET } }),
-  () => {
-    const sessions = { ...createSessions(memorySessions(), { refresh: { secret: SECRET } }) }
-    tokenRouter({ tokens: makeIssuer(), accounts: () => null, sessions, refresh: 'body' })
-  },
+  () => createAuth({ issuer: ISSUER, keys, accounts: () => null, refresh: 'body' }),
   () => authOf({ method: 'GET', baseUrl: '', path: '/statements' }),
 ]
 
@@ -78,7 +76,7 @@ it.each([
 })
 
 it.each([
-  'tokenRouter createLogin LoginStrategy authErrors createSessions sessionRouter sessionStoreContract createPasswords argon2id',
+  'createAuth tokenRouter LoginStrategy createSessions sessionStoreContract createPasswords argon2id',
   'bcrypt pbkdf2 scrypt firebaseScrypt discoverKeys createTokenIssuer createTokenVerifier',
   'createCodes codeStoreContract',
   'jwksRouter remoteKeys requireBearer closeWhenEnded createLimits openApiDocument createTestIssuer',

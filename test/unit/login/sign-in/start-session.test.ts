@@ -2,18 +2,15 @@ import { inspect } from 'node:util'
 import express from 'express'
 import {
   type AuthEvent,
-  createLogin,
+  type AuthOptions,
   createSessions,
-  type Login,
   memorySessions,
   type SessionStore,
-  type Sessions,
-  type TokenRouterOptions,
-  tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { authWith, logInWith } from '../../../support/auth.js'
 import { deferred, settled, until } from '../../../support/concurrency.js'
-import { ACCOUNTS, fastPasswords, makeIssuer } from '../../../support/fixtures.js'
+import { ACCOUNTS } from '../../../support/fixtures.js'
 import { asJson, expectForbidden, expectToken, expectUnavailable, GOOD, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
 import { hang } from '../../../support/values/invalid-results.js'
@@ -23,30 +20,25 @@ const CHANGED = { ...alice, passwordHash: 'plain:another password' }
 
 interface Set {
   store?: Partial<SessionStore>
-  sessions?: (sessions: Sessions) => Partial<Sessions>
-  router?: Partial<TokenRouterOptions>
+  options?: Partial<AuthOptions>
   /** Finds the account after the session has started. */
   find?: () => unknown
 }
 
 /** Starts a router whose look-ups a test controls. */
-async function start({ store = {}, sessions: change = () => ({}), router = {}, find = () => alice }: Set = {}) {
+async function start({ store = {}, options = {}, find = () => alice }: Set = {}) {
   const events: AuthEvent[] = []
   const onEvent = (event: AuthEvent) => void events.push(event)
   const findByEmail = vi.fn((_email: string): unknown => (findByEmail.mock.calls.length > 1 ? find() : alice))
-  const made = createSessions({ ...memorySessions(), ...store }, { onEvent })
-  const sessions = { ...made, ...change(made) }
-  const tokens = makeIssuer()
-  const login = { accounts: { findByEmail } as never, passwords: fastPasswords() }
-  const app = express().use(tokenRouter({ tokens, ...login, sessions, onEvent, timeout: '2s', ...router }))
-  const { port } = await listen(app)
+  const sessions = createSessions({ ...memorySessions(), ...store }, { onEvent })
+  const accounts = { findByEmail } as never
+  const auth = authWith({ accounts, sessions, onEvent, timeout: '2s', limits: undefined, ...options })
+  const { port } = await listen(express().use(auth.router))
   return {
     events,
     findByEmail,
     sessions,
-    tokens,
     port,
-    login,
     logIn: (body: object = GOOD) => send(port, asJson(body)),
   }
 }
@@ -64,7 +56,7 @@ describe('a sign-in with sessions', () => {
   })
 
   it('looks the account up once without sessions', async () => {
-    const { logIn, findByEmail } = await start({ router: { sessions: undefined }, find: () => CHANGED })
+    const { logIn, findByEmail } = await start({ options: { sessions: undefined }, find: () => CHANGED })
     expectToken(await logIn())
     expect(findByEmail).toHaveBeenCalledTimes(1)
   })
@@ -86,7 +78,7 @@ describe('a sign-in with sessions', () => {
     ['hangs', hang],
     ['returns an invalid account', () => ({ id: 7 })],
   ])('leaves no session, and responds 503, when the second look-up %s', async (_how, find) => {
-    const { logIn, events, sessions } = await start({ find, router: { timeout: '200ms' } })
+    const { logIn, events, sessions } = await start({ find, options: { timeout: '200ms' } })
     expectUnavailable(await logIn())
     expect(await sessions.list('acc-1')).toEqual([])
     expect(events.filter(({ type }) => !type.startsWith('session'))).toMatchObject([
@@ -113,21 +105,41 @@ describe('a sign-in with sessions', () => {
     expect(events.map(({ type }) => type)).not.toContain('token.issued')
   })
 
-  it.each<[string, (sessions: Sessions) => Partial<Sessions>]>([
-    ['whose end fails', () => ({ end: () => Promise.reject(new Error('down')) })],
-    ['whose end hangs', () => ({ end: hang })],
-    ['whose start does not ask whether the token is wanted', ({ start }) => ({ start: (session) => start(session) })],
-  ])('is refused after a password change with sessions %s', async (_which, sessions) => {
-    const { logIn, events } = await start({ sessions, find: () => CHANGED, router: { timeout: '200ms' } })
+  it.each<[string, Partial<SessionStore>]>([
+    ['fails', { remove: () => Promise.reject(new Error('down')) }],
+    ['hangs', { remove: hang }],
+  ])('is refused after a password change when the end of its session %s', async (_how, store) => {
+    const { logIn, events } = await start({ store, find: () => CHANGED, options: { timeout: '200ms' } })
     expectForbidden(await logIn())
     expect(events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'superseded' })
+  })
+
+  it('ends no older session, and leaves none, when the sessions took longer than the time limit of the app', async () => {
+    const store = memorySessions()
+    const types: string[] = []
+    const added = deferred<void>()
+    let isSlow = false
+    const add: typeof store.add = async (session) => {
+      if (isSlow) await added.promise
+      return store.add(session)
+    }
+    const onEvent = ({ type }: AuthEvent) => types.push(type)
+    const sessions = createSessions({ ...store, add }, { maxPerAccount: 1, onEvent })
+    const { logIn } = await start({ options: { sessions, timeout: '100ms' } })
+    expectToken(await logIn())
+    const [first] = await sessions.list('acc-1')
+    isSlow = true
+    expectUnavailable(await logIn())
+    added.resolve()
+    await until(async () => expect((await sessions.list('acc-1')).map(({ id }) => id)).toEqual([first?.id]))
+    expect(types).toEqual(['session.started'])
   })
 
   it('respond runs before the session starts, so that the session is stored last', async () => {
     const steps: string[] = []
     const { logIn } = await start({
       store: { add: () => steps.push('add') },
-      router: { respond: () => ({ step: steps.push('respond') }) },
+      options: { respond: () => ({ step: steps.push('respond') }) },
       find: () => ({ ...alice, step: steps.push('second look-up') }),
     })
     expect((await logIn()).status).toBe(200)
@@ -136,7 +148,7 @@ describe('a sign-in with sessions', () => {
 })
 
 describe('the subject of a login', () => {
-  const result = async () => createLogin({ accounts: () => alice, passwords: fastPasswords(), limits: false })(GOOD)
+  const result = async () => logInWith({ accounts: () => alice })(GOOD)
 
   it('shows neither the password nor the hash, however it is printed, copied or sent', async () => {
     const { account, subject } = await result()
@@ -147,20 +159,5 @@ describe('the subject of a login', () => {
     }
     expect(Reflect.ownKeys(subject)).toEqual(['accountId', 'scopes', 'claims', 'lifetime', 'issuedAt'])
     expect(Object.keys(subject.issuedAt as Date)).toEqual([])
-  })
-
-  it.each<[string, (result: Awaited<ReturnType<Login>>) => Awaited<ReturnType<Login>>]>([
-    ['copies both parts', ({ account, subject }) => ({ account: { ...account }, subject: { ...subject, scopes: [] } })],
-    [
-      'names the members that it takes',
-      ({ account, subject: { accountId, issuedAt } }) => ({ account, subject: { accountId, issuedAt } }),
-    ],
-  ])('confirms the sign-in of a function around the login that %s', async (_how, change) => {
-    const { login } = await start({ find: () => CHANGED })
-    const inner = createLogin({ ...login, limits: false })
-    const logIn: Login = async (...call) => change(await inner(...call))
-    const { logIn: send, sessions } = await start({ router: { accounts: undefined, passwords: undefined, logIn } })
-    expectForbidden(await send())
-    expect(await sessions.list('acc-1')).toEqual([])
   })
 })

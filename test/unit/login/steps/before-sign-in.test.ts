@@ -5,23 +5,30 @@ import express, { type ErrorRequestHandler } from 'express'
 import {
   AuthError,
   type AuthEvent,
-  authErrors,
+  type AuthObserver,
+  type AuthOptions,
   type BeforeSignIn,
   createLimits,
-  createLogin,
+  createPasswords,
   createSessions,
-  memoryAccounts,
   memorySessions,
   SignInRefusal,
   type SignInTerms,
-  type TokenRouterOptions,
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { askBeforeSignIn } from '../../../../src/login/steps/before-sign-in.js'
+import { authWith, logInWith } from '../../../support/auth.js'
 import { settled, until } from '../../../support/concurrency.js'
 import { expectMisuse, fatalErrors, rejectionOf } from '../../../support/failures.js'
-import { ACCOUNTS, decodePayload, fastPasswords, makeIssuer, SECRET } from '../../../support/fixtures.js'
+import {
+  ACCOUNTS,
+  countingHasher,
+  decodePayload,
+  fastPasswords,
+  makeIssuer,
+  SECRET,
+} from '../../../support/fixtures.js'
 import {
   asForm,
   asJson,
@@ -33,7 +40,6 @@ import {
   passOn,
 } from '../../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../../support/http.js'
-import { hang } from '../../../support/values/invalid-results.js'
 
 const alice = {
   ...ACCOUNTS.alice,
@@ -47,7 +53,7 @@ const asCode: BeforeSignIn<typeof alice> = ({ account, fields }) => {
   throw new SignInRefusal('code_required', { detail: 'Send the code of your app too.' })
 }
 
-async function start(options: Partial<TokenRouterOptions<typeof alice>> = {}, onError?: ErrorRequestHandler) {
+async function start(options: Partial<AuthOptions<typeof alice>> = {}, onError?: ErrorRequestHandler) {
   const events: AuthEvent[] = []
   const list = [{ ...alice }]
   const accounts = {
@@ -56,8 +62,7 @@ async function start(options: Partial<TokenRouterOptions<typeof alice>> = {}, on
   }
   const app = express()
   const onEvent = (event: AuthEvent) => void events.push(event)
-  const own = options.logIn ? {} : { accounts, passwords: fastPasswords(), limits: false as const }
-  app.use(tokenRouter<typeof alice>({ tokens: makeIssuer(), ...own, onEvent, ...options }))
+  app.use(authWith({ accounts, onEvent, ...options }).router)
   if (onError) app.use(onError)
   const send = client((await listen(app)).port)
   const post = (body: object, path = '') => send({ ...asJson(body), method: 'POST', path: TOKEN_PATH + path })
@@ -278,13 +283,13 @@ describe('a sign-in with a step after the password', () => {
 
   it('receives an aborted signal when the client disconnected while its password was checked', async () => {
     const client = new AbortController()
-    const { hash } = fastPasswords()
     const beforeSignIn = vi.fn((_signIn: { signal: AbortSignal }) => undefined)
     const verify = async () => {
       client.abort()
       return true
     }
-    const logIn = createLogin({ accounts: () => alice, passwords: { hash, verify }, beforeSignIn })
+    const passwords = createPasswords({ hashers: [{ ...countingHasher(), verify }] })
+    const logIn = logInWith({ accounts: () => alice, passwords, beforeSignIn })
     await logIn({ email: alice.email, password: 'x' }, { signal: client.signal })
     expect(beforeSignIn.mock.calls[0]?.[0].signal.aborted).toBe(true)
   })
@@ -447,61 +452,6 @@ describe('the terms of a sign-in', () => {
     }
   })
 
-  it('stay after a refresh when a function around the login has narrowed them', async () => {
-    const accounts = memoryAccounts([alice])
-    const own = createLogin({ accounts, passwords: fastPasswords(), limits: false })
-    const logIn: typeof own = async (credentials, from) => {
-      const { account, subject } = await own(credentials, from)
-      return { account, subject: { ...subject, scopes: [], claims: { org: 7 } } }
-    }
-    const { post } = await start({ logIn, accounts, sessions: refreshing(), refresh: 'body' })
-    const { refreshToken } = JSON.parse((await post(GOOD)).body)
-    const { scope, role, org } = tokenOf(await post({ refreshToken }, '/refresh'))
-    expect({ scope, role, org }).toEqual({ scope: undefined, role: undefined, org: 7 })
-    expect(keptIn(await post(GOOD))).toEqual({ scopes: [], without: ['role'] })
-  })
-
-  const hostLogin = (subject: object) => async () => ({
-    account: { id: alice.id },
-    subject: { accountId: alice.id, ...subject },
-  })
-
-  it('stay after a refresh for a login of the host itself, whose time is the time of the sign-in', async () => {
-    const accounts = memoryAccounts([alice])
-    const logIn = hostLogin({ scopes: ['admin'] })
-    const { post } = await start({ logIn, accounts, sessions: refreshing(), refresh: 'body' })
-    const answer = await post(GOOD)
-    expect(tokenOf(answer)['auth_time']).toBe(tokenOf(answer)['iat'])
-    const { refreshToken } = JSON.parse(answer.body)
-    expect(tokenOf(await post({ refreshToken }, '/refresh'))['scope']).toBe('admin')
-  })
-
-  it('are no scopes and no claims for a login of the host itself that returns only the account id', async () => {
-    const accounts = memoryAccounts([alice])
-    const { post } = await start({ logIn: hostLogin({}), accounts, sessions: refreshing(), refresh: 'body' })
-    expect(keptIn(await post(GOOD))).toEqual({ scopes: [], without: ['role', 'org'] })
-  })
-
-  it('need no look-up for a login of the host itself without refresh', async () => {
-    const sessions = createSessions(memorySessions())
-    const { post } = await start({ logIn: hostLogin({}), sessions })
-    expect(await post(GOOD)).toMatchObject({ status: 200 })
-    expect(await sessions.list(alice.id)).toHaveLength(1)
-  })
-
-  it.each<[string, () => unknown, number, object]>([
-    ['gone', () => undefined, 403, { type: 'token.refused', reason: 'unknown_account', accountId: alice.id }],
-    ['not found in time', hang, 503, { dependency: 'accounts', error: { message: 'no result within 1 ms' } }],
-  ])('start no session for a login of the host itself whose account is %s', async (_, findById, status, event) => {
-    const accounts = { findByEmail: () => undefined, findById: findById as never }
-    const sessions = refreshing()
-    const logIn = hostLogin({})
-    const { post, events } = await start({ logIn, accounts, sessions, refresh: 'body', timeout: '1ms' })
-    expect(await post(GOOD)).toMatchObject({ status })
-    expect(events).toMatchObject([event])
-    expect(await sessions.list(alice.id)).toEqual([])
-  })
-
   it('cannot be changed in a refresh token', async () => {
     const { post } = await start({ sessions: refreshing(), refresh: 'body', beforeSignIn: () => terms })
     const { refreshToken } = JSON.parse((await post(GOOD)).body)
@@ -541,13 +491,6 @@ describe('the option credentials', () => {
     const user = { mail: GOOD.email, pass: GOOD.password, device: 'x', other: 1 }
     expect(await post({ user })).toMatchObject({ status: 200 })
     expect(seen).toEqual([{ device: 'x' }])
-  })
-
-  it('passes all that it returns to a function of the host around a login', async () => {
-    const logIn = vi.fn(() => Promise.reject(new AuthError('invalid_credentials')))
-    const { post } = await start({ logIn, credentials: ({ user }: Nested) => user })
-    expectForbidden(await post({ user: { ...GOOD, code: 1 } }))
-    expect(logIn.mock.calls).toEqual([[{ ...GOOD, code: 1 }, expect.anything()]])
   })
 
   it('passes on only what extraFields names, where both are given', async () => {
@@ -601,18 +544,17 @@ describe('the option credentials', () => {
   })
 })
 
-describe('createLogin with a step after the password', () => {
-  const make = (beforeSignIn: BeforeSignIn<typeof alice, unknown>) =>
-    createLogin<typeof alice>({
+describe('auth.logIn with a step after the password', () => {
+  const make = (beforeSignIn: BeforeSignIn<typeof alice, unknown>, onEvent?: AuthObserver) =>
+    authWith<typeof alice>({
       accounts: () => alice,
-      passwords: fastPasswords(),
-      limits: false,
       extraFields: ['code'],
-      beforeSignIn,
+      beforeSignIn: beforeSignIn as never,
+      onEvent,
     })
 
   it('takes the further fields beside the credentials, and rejects with the refusal', async () => {
-    const logIn = make(asCode as never)
+    const { logIn } = make(asCode as never)
     expect(await logIn({ ...GOOD, code: '123456' })).toMatchObject({ subject: { accountId: alice.id } })
     const refusal = await rejectionOf(logIn(GOOD))
     expect(refusal).toMatchObject({ name: 'SignInRefusal', code: 'code_required', status: 403, statusCode: 403 })
@@ -621,22 +563,16 @@ describe('createLogin with a step after the password', () => {
 
   it('rejects with the exposed error itself', async () => {
     const thrown = Object.assign(new Error('Pay first'), { status: 402, expose: true })
-    expect(await rejectionOf(make(() => Promise.reject(thrown))(GOOD))).toBe(thrown)
+    expect(await rejectionOf(make(() => Promise.reject(thrown)).logIn(GOOD))).toBe(thrown)
   })
 
-  it('sends its refusals with authErrors from a custom route, with one event', async () => {
+  it('sends its refusals with auth.errors from a custom route, with one event', async () => {
     const events: AuthEvent[] = []
     const onEvent = (event: AuthEvent) => void events.push(event)
-    const logIn = createLogin<typeof alice>({
-      accounts: () => alice,
-      passwords: fastPasswords(),
-      limits: false,
-      onEvent,
-      beforeSignIn: asCode as never,
-    })
+    const auth = make(asCode as never, onEvent)
     const app = express().use(express.json())
-    app.post('/custom', async (req, res) => void res.json(await logIn(req.body, req)))
-    app.use(authErrors({ onEvent }))
+    app.post('/custom', async (req, res) => void res.json(await auth.logIn(req.body, req)))
+    app.use(auth.errors)
     const send = client((await listen(app)).port)
     const answer = await send({ ...asJson(GOOD), method: 'POST', path: '/custom' })
     expect(answer).toMatchObject({ status: 403, headers: { 'content-type': 'application/problem+json' } })
@@ -644,31 +580,15 @@ describe('createLogin with a step after the password', () => {
     expect(events).toMatchObject([{ type: 'token.refused', code: 'code_required' }])
   })
 
-  it('needs no login: authErrors sends and reports a refusal that a custom route throws', async () => {
+  it('needs no login: auth.errors sends and reports a refusal that a custom route throws', async () => {
     const onEvent = vi.fn()
     const app = express().get('/custom', () => {
       throw new SignInRefusal('closed')
     })
-    app.use(authErrors({ onEvent }))
+    app.use(make(() => null, onEvent).errors)
     const answer = await client((await listen(app)).port)({ method: 'GET', path: '/custom' })
     expect(answer).toMatchObject({ status: 403, headers: { 'cache-control': 'no-store' } })
     expect(onEvent.mock.calls).toMatchObject([[{ type: 'token.refused', code: 'closed' }]])
-  })
-
-  it('keeps its fields in tokenRouter, which reports a refusal once', async () => {
-    const { post, events } = await start({ logIn: make(asCode as never) })
-    expect(await post({ ...GOOD, code: '123456' })).toMatchObject({ status: 200 })
-    expect(JSON.parse((await post(GOOD)).body)).toMatchObject({ code: 'code_required' })
-    expect(events.map(({ type }) => type)).toEqual(['token.issued', 'token.refused'])
-  })
-
-  it('passes the fields that the router names to a function around it', async () => {
-    const own = make(asCode as never)
-    const logIn = vi.fn((credentials: Parameters<typeof own>[0]) => own(credentials))
-    const { post } = await start({ logIn, extraFields: ['code'] })
-    expect(await post({ ...GOOD, code: '123456', other: 1 })).toMatchObject({ status: 200 })
-    expect(logIn.mock.calls[0]?.[0]).toEqual({ ...GOOD, code: '123456' })
-    expect(JSON.parse((await post(GOOD)).body)).toMatchObject({ code: 'code_required' })
   })
 })
 
@@ -731,11 +651,6 @@ describe('the options of a step after the password', () => {
     ['extraFields that is a text', { extraFields: 'code' }, 'option "extraFields"'],
     ['extraFields with the password', { extraFields: ['password'] }, 'without "email" and "password"'],
     ['beforeSignIn that is no function', { beforeSignIn: true }, 'option "beforeSignIn"'],
-    [
-      'beforeSignIn beside logIn',
-      { accounts: undefined, logIn: async () => 1, beforeSignIn() {} },
-      '"beforeSignIn" has no effect',
-    ],
   ])('throw a TypeError for %s', (_, options, message) => {
     expectMisuse(() => make(options), message)
   })

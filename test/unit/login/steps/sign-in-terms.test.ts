@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { keptTerms, withKeptTerms } from '../../../../src/login/steps/sign-in-terms.js'
 import type { TokenSubject } from '../../../../src/tokens/jwt/issue-token.js'
 
-const account = { accountId: 'acc-1', scopes: ['a', 'b'], claims: {}, lifetime: '1h' } as const
+const account = { accountId: 'acc-1', scopes: ['a', 'b'], claims: {}, lifetime: '1h', issuedAt: new Date(0) } as const
 
 it.each([undefined, null])('a refresh token has no terms of a sign-in whose lifetime is %o', (lifetime) => {
   expect(keptTerms({ ...account, lifetime }, account, undefined)).toBeUndefined()

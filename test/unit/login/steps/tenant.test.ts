@@ -1,24 +1,24 @@
-import { type AuthError, type AuthEvent, createLimits, createLogin, type LoginOptions } from 'express-token-endpoint'
+import { type AuthError, type AuthEvent, type AuthOptions, createLimits } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { logInWith } from '../../../support/auth.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
-import { ACCOUNTS, fastPasswords } from '../../../support/fixtures.js'
+import { ACCOUNTS } from '../../../support/fixtures.js'
 import { GOOD } from '../../../support/host.js'
 
 const { alice } = ACCOUNTS
 
 describe('the option tenant', () => {
   function make(
-    tenant: LoginOptions['tenant'],
+    tenant: AuthOptions['tenant'],
     limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } }),
   ) {
     const events: AuthEvent[] = []
     const tenants: unknown[] = []
-    const logIn = createLogin({
+    const logIn = logInWith({
       accounts(_email, context) {
         tenants.push(context.tenant)
         return alice
       },
-      passwords: fastPasswords(),
       extraFields: ['tenant'],
       tenant,
       limits,

@@ -1,8 +1,9 @@
-import { createSessions, memorySessions, type RefreshOptions, tokenRouter } from 'express-token-endpoint'
+import { createSessions, memorySessions, type RefreshOptions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { readRefreshOptions } from '../../../../src/sessions/refresh/refresh-options.js'
+import { authWith } from '../../../support/auth.js'
 import { expectMisuse } from '../../../support/failures.js'
-import { makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { makeStore } from '../../../support/fixtures.js'
 
 const KEYGEN = 'npx express-token-endpoint keygen --alg HS256'
 const SECRET = 'r'.repeat(32)
@@ -23,7 +24,7 @@ describe('the option refresh of createSessions', () => {
     ['an empty list', { secret: [] }, '"secret" must be a secret of at least 32 bytes'],
     ['a short second secret', { secret: [SECRET, 'short'] }, 'Number 2 of the list is too short'],
     ['a secret instead of the options', SECRET, 'an object like { secret: process.env.REFRESH_SECRET }'],
-    ['the mode of a router', 'cookie', 'belong to tokenRouter'],
+    ['the mode of a router', 'cookie', 'belong to createAuth'],
     ['a number of milliseconds', { secret: SECRET, idle: 1_209_600_000 }, 'Did you pass milliseconds?'],
     [
       'a time without remember above idle',
@@ -60,10 +61,10 @@ describe('the option refresh of createSessions', () => {
   })
 })
 
-describe('the option refresh of tokenRouter', () => {
+describe('the option refresh of createAuth', () => {
   const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
   const accounts = makeStore()
-  const base = { tokens: makeIssuer(), accounts, sessions }
+  const base = { accounts, sessions }
 
   it.each<[string, object, string]>([
     ['another value', { refresh: 'header' }, "\"refresh\" must be 'cookie', 'body', or a function"],
@@ -74,13 +75,17 @@ describe('the option refresh of tokenRouter', () => {
       { refresh: 'body', sessions: createSessions(memorySessions()) },
       'Pass createSessions(store, { refresh: { secret } })',
     ],
-    ['a copy of the sessions', { refresh: 'body', sessions: { ...sessions } }, '"refresh" needs "sessions"'],
+    [
+      'a copy of the sessions',
+      { refresh: 'body', sessions: { ...sessions } },
+      'option "sessions" must be what createSessions() returned',
+    ],
     [
       'accounts without findById',
       { refresh: 'body', accounts: accounts.findByEmail },
-      'a store with "findById", because each refresh looks the account up by its id',
+      '"accounts" with "findById", because each refresh looks the account up by its id',
     ],
   ])('refuses %s', (_, change, message) => {
-    expectMisuse(() => tokenRouter({ ...base, ...change } as never), message)
+    expectMisuse(() => authWith({ ...base, ...change } as never), message)
   })
 })

@@ -1,6 +1,7 @@
 import express from 'express'
 import {
   authOf,
+  createAuth,
   createPasswords,
   createSessions,
   createTokenIssuer,
@@ -18,7 +19,9 @@ const accounts = memoryAccounts([{ id: 'acc-1', email, passwordHash: await passw
 const app = express()
 app.use(tokenRouter({ tokens, accounts, passwords }))
 const sessions = createSessions(memorySessions(), { refresh: { secret: TOKEN_SECRET } })
-app.use(tokenRouter({ tokens, accounts, passwords, sessions, refresh: 'body', path: '/signed-in' }))
+const keys = { alg: 'HS256', secret: TOKEN_SECRET }
+const paths = { token: '/signed-in' }
+app.use(createAuth({ issuer: tokens.issuer, keys, accounts, passwords, sessions, refresh: 'body', paths }).router)
 app.get('/me', requireBearer({ tokens }), (req, res) => {
   res.json({ account: authOf(req).accountId })
 })

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import express from 'express'
 import {
   authOf,
-  createLimits,
+  createAuth,
   createPasswords,
   createSessions,
   createTokenIssuer,
@@ -37,7 +37,17 @@ const app = express()
 app.use(tokenRouter({ tokens, accounts, passwords, onEvent, limits }))
 const sessions = createSessions(memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
 const refresh = (req) => req.get('x-mode')
-app.use(tokenRouter({ tokens, accounts, passwords, limits, sessions, refresh, path: '/signed-in' }))
+const signedIn = {
+  issuer,
+  keys: keys.filter(({ alg }) => /^[ERP]S256$/.test(alg)),
+  accounts,
+  passwords,
+  limits,
+  sessions,
+  refresh,
+  paths: { token: '/signed-in', keys: '/signed-in/keys' },
+}
+app.use(createAuth(signedIn).router)
 app.use(jwksRouter({ tokens }))
 app.get('/me', requireBearer({ tokens }), (req, res) => {
   res.json({ account: authOf(req).accountId })

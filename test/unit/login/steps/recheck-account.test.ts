@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { LimitsPort } from '../../../../src/limits/attempt.js'
 import { logIn as logInWith } from '../../../../src/login/login.js'
 import type { LoginTask } from '../../../../src/login/steps/login-task.js'
+import type { QueuedPasswords } from '../../../../src/passwords/passwords.js'
 import { deferred, until } from '../../../support/concurrency.js'
 import { refusalOf } from '../../../support/failures.js'
 import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../../support/fixtures.js'
@@ -34,7 +35,7 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
       return true
     }),
   }
-  const passwords = createPasswords({ hashers: [hasher, old], concurrency: 1, queue: 0 })
+  const passwords = createPasswords({ hashers: [hasher, old], concurrency: 1, queue: 0 }) as QueuedPasswords
   const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
   const source = { network: '192.0.2.1', connection: undefined }
   const signal = new AbortController().signal
@@ -57,18 +58,18 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
 /** Logs in. Then another hash is stored, and another login hashes until the test ends it. */
 async function logInBeforeAnother(queue: number, signal = new AbortController().signal) {
   const hashing = deferred<boolean>()
-  const { confirm, row, passwords } = await logIn(undefined, {}, { signal })
+  const { recheckAccount, row, passwords } = await logIn(undefined, {}, { signal })
   const hasher = { ...saltingHasher(), verify: () => hashing.promise }
-  const busy = createPasswords({ hashers: [hasher], concurrency: 1, queue })
+  const busy = createPasswords({ hashers: [hasher], concurrency: 1, queue }) as QueuedPasswords
   Object.assign(passwords, { reserve: busy.reserve })
   row.account = { ...alice, passwordHash: 'plain:salt:x' }
-  return { confirm, hashing, busy, first: busy.verify(PASSWORD, alice.passwordHash) }
+  return { recheckAccount, hashing, busy, first: busy.verify(PASSWORD, alice.passwordHash) }
 }
 
-describe('the confirmation of a sign-in', () => {
+describe('the second check of an account', () => {
   it('looks the account up by the address that was sent, and hashes nothing while the hash is the same', async () => {
-    const { confirm, store, asked } = await logIn()
-    expect(await confirm()).toEqual({ current: alice.passwordHash, replaced: undefined })
+    const { recheckAccount, store, asked } = await logIn()
+    expect(await recheckAccount()).toEqual({ current: alice.passwordHash, replaced: undefined })
     expect(store.findByEmail.mock.calls).toEqual(Array(2).fill([alice.email, { req: undefined, fields: {} }]))
     expect(asked).toEqual([[alice.passwordHash], []])
   })
@@ -81,11 +82,11 @@ describe('the confirmation of a sign-in', () => {
     }
     const hashers = [saltingHasher(), saltingHasher('old:')] as const
     const store = { findByEmail: () => row.account, replacePasswordHash }
-    const { confirm } = await logIn(undefined, {
+    const { recheckAccount } = await logIn(undefined, {
       accounts: store,
       passwords: createPasswords({ hashers: [...hashers] }),
     })
-    await confirm()
+    await recheckAccount()
     expect([row.account.passwordHash, ...hashers.map(({ asked }) => asked)]).toEqual([
       `plain:new:${PASSWORD}`,
       [],
@@ -94,9 +95,9 @@ describe('the confirmation of a sign-in', () => {
   })
 
   it('verifies another hash once, because a login at the same time may have stored one of the same password', async () => {
-    const { confirm, row, asked } = await logIn()
+    const { recheckAccount, row, asked } = await logIn()
     row.account = { ...alice, passwordHash: `plain:salt:${PASSWORD}` }
-    await confirm()
+    await recheckAccount()
     expect(asked[0]).toEqual([alice.passwordHash, `plain:salt:${PASSWORD}`])
   })
 
@@ -108,21 +109,25 @@ describe('the confirmation of a sign-in', () => {
     ['been deleted', null, 'unknown_account'],
     ['given its address to another account', { ...bob, passwordHash: alice.passwordHash }, 'unknown_account'],
   ])('refuses an account that has meanwhile %s, which is not a failed login', async (_what, account, reason) => {
-    const { confirm, row, login } = await logIn()
+    const { recheckAccount, row, login } = await logIn()
     row.account = account
-    expect(await refusalOf(confirm())).toMatchObject({ code: 'invalid_credentials', reason, accountId: alice.id })
+    expect(await refusalOf(recheckAccount())).toMatchObject({
+      code: 'invalid_credentials',
+      reason,
+      accountId: alice.id,
+    })
     row.account = alice
-    expect(await login()).toMatchObject({ account: { id: alice.id } })
+    expect(await login()).toMatchObject({ user: { id: alice.id } })
   })
 
   it('accepts tokensValidAfter of the time of the look-up, and of before', async () => {
-    const { confirm, row, clock } = await logIn()
+    const { recheckAccount, row, clock } = await logIn()
     for (const time of [clock(), clock() - 1]) {
       row.account = { ...alice, tokensValidAfter: new Date(time) }
-      await confirm()
+      await recheckAccount()
     }
     row.account = { ...alice, tokensValidAfter: new Date(clock() + 1) }
-    expect(await refusalOf(confirm())).toMatchObject({ reason: 'superseded' })
+    expect(await refusalOf(recheckAccount())).toMatchObject({ reason: 'superseded' })
   })
 
   it.each<[string, () => unknown, string]>([
@@ -131,24 +136,24 @@ describe('the confirmation of a sign-in', () => {
     ['returns an invalid account', () => ({ ...alice, id: 7 }), 'accounts'],
     ['returns a hash that no hasher accepts', () => ({ ...alice, passwordHash: 'x' }), 'passwords'],
   ])('is unavailable, and no refusal, when the store %s', async (_what, find, dependency) => {
-    const { confirm, store } = await logIn(undefined, { timeout: 50 })
+    const { recheckAccount, store } = await logIn(undefined, { timeout: 50 })
     store.findByEmail.mockImplementation(find as never)
-    expect(await refusalOf(confirm())).toMatchObject({ code: 'unavailable', status: 503, dependency })
+    expect(await refusalOf(recheckAccount())).toMatchObject({ code: 'unavailable', status: 503, dependency })
   })
 
   it('waits in the queue for a thread, and is overloaded when the queue is full', async () => {
-    const { confirm, hashing, busy, first } = await logInBeforeAnother(0)
-    expect(await refusalOf(confirm())).toMatchObject({ code: 'overloaded' })
+    const { recheckAccount, hashing, busy, first } = await logInBeforeAnother(0)
+    expect(await refusalOf(recheckAccount())).toMatchObject({ code: 'overloaded' })
     hashing.resolve(true)
     await first
-    await confirm()
+    await recheckAccount()
     expect(busy.load()).toEqual({ active: 0, waiting: 0 })
   })
 
   it('waits no longer for a thread when the client disconnects', async () => {
     const client = new AbortController()
-    const { confirm, hashing, busy, first } = await logInBeforeAnother(1, client.signal)
-    const refused = refusalOf(confirm())
+    const { recheckAccount, hashing, busy, first } = await logInBeforeAnother(1, client.signal)
+    const refused = refusalOf(recheckAccount())
     await until(() => expect(busy.load()).toEqual({ active: 1, waiting: 1 }))
     client.abort()
     expect(await refused).toMatchObject({ code: 'client_closed_request' })
@@ -158,19 +163,18 @@ describe('the confirmation of a sign-in', () => {
 
   it('verifies no hash for a client that has disconnected', async () => {
     const client = new AbortController()
-    const { confirm, row, asked } = await logIn(undefined, {}, { signal: client.signal })
+    const { recheckAccount, row, asked } = await logIn(undefined, {}, { signal: client.signal })
     row.account = { ...alice, passwordHash: `plain:salt:${PASSWORD}` }
     client.abort()
-    expect(await refusalOf(confirm())).toMatchObject({ code: 'client_closed_request' })
+    expect(await refusalOf(recheckAccount())).toMatchObject({ code: 'client_closed_request' })
     expect(asked[0]).toHaveLength(1)
   })
 
   it('keeps the password and the hashes out of everything that can be printed', async () => {
     const { found, row } = await logIn(`old:0:${PASSWORD}`)
-    const { account: _, original: __, hostAccount: ___, ...rest } = found
-    expect(inspect(rest, { showHidden: true, depth: 9 })).not.toContain(PASSWORD)
+    expect(inspect(found, { showHidden: true, depth: 9 })).not.toContain(PASSWORD)
     row.account = { ...alice, passwordHash: 'plain:another' }
-    const error = await refusalOf(found.confirm())
+    const error = await refusalOf(found.recheckAccount())
     expect(inspect(error, { showHidden: true, depth: 9 })).not.toMatch(/plain:|old:|correct horse/)
     expect(error).toBeInstanceOf(AuthError)
   })

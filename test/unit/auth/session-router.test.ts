@@ -1,14 +1,8 @@
 import { generateKeyPairSync, sign as nodeSign } from 'node:crypto'
 import { once } from 'node:events'
 import type { ErrorRequestHandler, Request } from 'express'
-import type {
-  AuthEvent,
-  IssuedResponse,
-  SessionStore,
-  SessionsOptions,
-  TokenRouterOptions,
-} from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { AuthEvent, AuthOptions, IssuedResponse, SessionStore, SessionsOptions } from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
 import { expectMisuse } from '../../support/failures.js'
 import {
@@ -31,15 +25,16 @@ import { hang } from '../../support/values/invalid-results.js'
 const down = () => Promise.reject(new Error('down'))
 
 describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
-  const { closeWhenEnded, createSessions, memorySessions, requireBearer, sessionRouter, tokenRouter, ...others } =
+  const { closeWhenEnded, createAuth, createSessions, memorySessions, requireBearer, ...others } =
     await packageOn(express)
-  const { ACCOUNTS, createLogin, fastPasswords, frozenClock, isAuthError, issueNow, makeIssuer, makeStore } = others
-  const options = { accounts: makeStore(), passwords: fastPasswords() }
+  const { ACCOUNTS, fastPasswords, frozenClock, isAuthError, ISSUER, issueNow, makeIssuer, makeStore, SECRET } = others
+  const keys = { alg: 'HS256', secret: SECRET } as const
+  const options = { issuer: ISSUER, keys, accounts: makeStore(), passwords: fastPasswords() }
 
   interface Set {
     store?: Partial<SessionStore>
     options?: SessionsOptions
-    router?: Partial<TokenRouterOptions>
+    router?: Partial<AuthOptions>
     onError?: ErrorRequestHandler
   }
 
@@ -47,13 +42,13 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
   async function start({ store = {}, options: sessionsOptions = {}, router = {}, onError }: Set = {}) {
     const events: AuthEvent[] = []
     const onEvent = (event: AuthEvent) => void events.push(event)
-    const tokens = makeIssuer()
     const shared = { ...memorySessions(), ...store }
     const sessions = createSessions(shared, { onEvent, ...sessionsOptions })
-    const guard = requireBearer({ tokens, sessions, onEvent, timeout: '50ms' })
+    const auth = createAuth({ ...options, sessions, onEvent, timeout: '250ms', ...router })
+    const { tokens } = auth
+    const guard = auth.guard()
     const app = express().set('trust proxy', true)
-    app.use(tokenRouter({ tokens, ...options, sessions, onEvent, timeout: '50ms', ...router } as TokenRouterOptions))
-    app.use('/sessions', sessionRouter({ guard, sessions, onEvent }))
+    app.use(auth.router)
     app.get('/in', guard, (_req, res) => void res.json({}))
     app.use((_req, res) => void res.status(404).end('the host’s own'))
     if (onError) app.use(onError)
@@ -216,7 +211,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
         },
         options: { timeout: '1m', maxPerAccount: 1 },
         router: {
-          tokens: makeIssuer({ timeout: '1m', keys: { alg: 'ES256', kid: 'k', publicKey, sign } }),
+          keys: { alg: 'ES256', kid: 'k', publicKey, sign },
           // A sign-in that needs no function of the host but `sign`.
           ...(slow === 'sign' ? { sessions: undefined } : { respond }),
           timeout: '1m',
@@ -379,15 +374,6 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expect(memory.list('acc-1')).toEqual(slow === 'add' ? before : [])
   })
 
-  it('stores the session of a login that is a function, and of a custom response', async () => {
-    const respond = ({ token }: { token: string }) => ({ token })
-    const router = { logIn: createLogin(options), accounts: undefined, passwords: undefined, respond }
-    const { logIn, ask, idsOf } = await start({ router } as Set)
-    const { token } = JSON.parse((await logIn()).body)
-    expect(await idsOf(token)).toEqual([idIn(token)])
-    expect((await ask(token, 'GET', '/in')).status).toBe(200)
-  })
-
   it.each([
     ['throws', () => expect.fail('label'), 'hook'],
     ['hangs', hang, 'hook'],
@@ -422,85 +408,11 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expect(await closed).toMatchObject({ code: 'invalid_token', reason: 'revoked' })
   })
 
-  it('refuses an ended session behind another middleware, which does not look at sessions', async () => {
-    const { tokens, sessions, signIn } = await start({ options: { issuers: [makeIssuer().issuer] } })
-    const guard = requireBearer({ tokens })
-    const app = express().use(sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions }))
-    const { port } = await listen(app)
-    const [ended, live] = [await signIn(), await signIn()]
-    const ask = (token: string) =>
-      send(port, { method: 'GET', path: '/', headers: { Authorization: `Bearer ${token}` } })
-    expect((await ask(ended)).status).toBe(200)
-    await sessions.endOthers(await tokens.verify(live))
-    const { status, headers } = await ask(ended)
-    expect([status, headers['www-authenticate']]).toEqual([401, expect.stringContaining('invalid_token')])
-    expect((await ask(live)).status).toBe(200)
-  })
-
-  it('reports sessions that fail behind another middleware, and no refusal', async () => {
-    const tokens = makeIssuer()
-    const events: AuthEvent[] = []
-    const inner = createSessions(memorySessions(), { issuers: [tokens.issuer] })
-    let fails = async () => false
-    const sessions = { ...inner, isEnded: () => fails() }
-    const guard = requireBearer({ tokens })
-    const router = sessionRouter({
-      guard: (req, res, next) => guard(req, res, next),
-      sessions,
-      onEvent: (event) => events.push(event),
-    })
-    const { port } = await listen(express().use(router))
-    const headers = { Authorization: `Bearer ${issueNow(tokens, { accountId: 'acc-1' }).token}` }
-    const ask = () => send(port, { method: 'DELETE', path: '/other', headers })
-    expect([(await ask()).status, events]).toEqual([404, []])
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const address = expect.stringMatching(/127\.0\.0\.1$/)
-    for (const which of [down, hang]) {
-      const called = deferred<void>()
-      fails = () => {
-        called.resolve()
-        return which()
-      }
-      const answer = ask()
-      await called.promise
-      vi.advanceTimersByTime(5000)
-      expectUnavailable(await answer)
-      const event = { type: 'dependency.failed', dependency: 'sessions', refused: true, address }
-      expect(events.splice(0)).toMatchObject([event])
-    }
-  })
-
   it.each(['/sessions/SIGN-OUT', '/sessions/sign-out/'])('does not sign out at %s', async (path) => {
     const { ask, signIn } = await start()
     const token = await signIn()
     expect((await ask(token, 'POST', path)).status).not.toBe(204)
     expect((await ask(token, 'GET', '/in')).status).toBe(200)
-  })
-
-  it('accepts another middleware than requireBearer, and refuses a guard with other sessions', async () => {
-    const tokens = makeIssuer()
-    const issuers = [tokens.issuer]
-    const [sessions, other] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
-    const says = 'sessionRouter: the guard must have the same sessions'
-    expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens }), sessions }), says)
-    expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions: other }), sessions }), says)
-    expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions, optional: true }), sessions }), says)
-    const guard = requireBearer({ tokens, sessions })
-    expect(() => sessionRouter({ guard, sessions })).not.toThrow()
-    expect(() => sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions })).not.toThrow()
-    expectMisuse(() => sessionRouter({ guard, sessions: memorySessions() as never }), 'what createSessions() returned')
-    expectMisuse(() => sessionRouter({ sessions } as never), '"guard" must be what requireBearer() returned')
-    for (const [theirs, own] of [
-      ['requireBearer', 'guard'],
-      ['middleware', 'guard'],
-      ['store', 'sessions'],
-    ] as const) {
-      const options = { guard, sessions, [theirs]: guard }
-      expectMisuse(() => sessionRouter(options), `unknown option "${theirs}". Did you mean "${own}"?`)
-    }
-    const unused = () => tokenRouter({ tokens, ...options, sessionLabel: () => 'x' })
-    expectMisuse(unused, 'tokenRouter: option "sessionLabel" needs "sessions"')
   })
 
   describe('with several issuers', () => {
@@ -511,33 +423,15 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
 
     it('keeps the sessions of an app that changes its issuer', async () => {
       const sessions = createSessions(memorySessions(), { issuers })
-      const guard = requireBearer({ tokens: [old, tokens], sessions })
-      const { port } = await listen(express().use(sessionRouter({ guard, sessions })))
+      const { router, tokens } = createAuth({ ...options, sessions, alsoAccept: [old] })
+      const { port } = await listen(express().use(router))
       const { accountId } = owner
       const [before, after] = [issueNow(old, { accountId }), issueNow(tokens, { accountId })]
       for (const { id } of [before, after]) await sessions.start({ ...owner, id })
       const ask = async (method: string, { token }: { token: string }) =>
-        (await send(port, { method, path: '/', headers: { Authorization: `Bearer ${token}` } })).status
+        (await send(port, { method, path: '/sessions', headers: { Authorization: `Bearer ${token}` } })).status
       expect([await ask('GET', before), await ask('DELETE', after)]).toEqual([200, 204])
       expect([await ask('GET', before), await ask('GET', after)]).toEqual([401, 200])
-    })
-
-    it('refuses a token of a partner with the id of a session, which stays', async () => {
-      const events: AuthEvent[] = []
-      const sessions = createSessions(memorySessions(), { issuers, onEvent: (event) => events.push(event) })
-      const { token, id } = issueNow(partner, { accountId: owner.accountId })
-      await sessions.start({ ...owner, id })
-      await sessions.start({ ...owner, id: 'other' })
-      events.splice(0)
-      const both = requireBearer({ tokens: [tokens, partner] })
-      const app = express().use(sessionRouter({ guard: (req, res, next) => both(req, res, next), sessions }))
-      const { port } = await listen(app)
-      for (const line of ['GET /', 'DELETE /', `DELETE /${id}`, 'POST /sign-out']) {
-        const [method = '', path = ''] = line.split(' ')
-        const { status } = await send(port, { method, path, headers: { Authorization: `Bearer ${token}` } })
-        expect([line, status]).toEqual([line, 401])
-      }
-      expect([(await sessions.list('acc-1')).length, events]).toEqual([2, []])
     })
 
     it('refuses API keys, which have no session and must not show where their user is signed in', async () => {
@@ -545,13 +439,13 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       await sessions.start({ ...owner, id: 'a' })
       const key = { id: 'a', accountId: owner.accountId, scopes: [], issuedAt: new Date() }
       const keys = { issuer: 'keys', accepts: (text: string) => text.startsWith('key_'), verify: () => key }
-      const guard = requireBearer({ tokens: [tokens, keys], sessions })
-      const { port } = await listen(express().use(sessionRouter({ guard, sessions })))
+      const { router } = createAuth({ ...options, sessions, alsoAccept: [keys] })
+      const { port } = await listen(express().use(router))
       for (const [method, path] of [
-        ['GET', '/'],
-        ['DELETE', '/'],
-        ['DELETE', '/a'],
-        ['POST', '/sign-out'],
+        ['GET', '/sessions'],
+        ['DELETE', '/sessions'],
+        ['DELETE', '/sessions/a'],
+        ['POST', '/sessions/sign-out'],
       ] as const) {
         const { status } = await send(port, { method, path, headers: { Authorization: 'Bearer key_1' } })
         expect([path, status]).toEqual([path, 401])
@@ -575,42 +469,30 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       const [named, unnamed] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
       const [used, served] = [createSessions(memorySessions()), createSessions(memorySessions())]
       for (let guards = 0; guards < 2; guards++) requireBearer({ tokens, sessions: used })
-      tokenRouter({ tokens, ...options, sessions: served })
-      const both = requireBearer({ tokens: [tokens, partner] })
-      const wrapped: typeof both = Object.assign((...args: Parameters<typeof both>) => both(...args), both)
-      const name = 'with a guard other than requireBearer(), "sessions" must name the issuers of your app'
-      expectMisuse(() => sessionRouter({ guard: wrapped, sessions: unnamed }), `sessionRouter: ${name}`)
-      const custom = { ...named, isEnded: async () => false }
-      expect(() => requireBearer({ tokens: [old, tokens], sessions: custom })).not.toThrow()
+      createAuth({ ...options, sessions: served })
+      expect(() => requireBearer({ tokens: [old, tokens], sessions: named })).not.toThrow()
       const says = (name: string, issuer: string) => `${name}: "sessions" are not for the tokens of "${issuer}"`
       for (const [list, sessions, issuer] of [
         [[tokens, old], unnamed, old.issuer],
         [[tokens, partner], named, partner.issuer],
         [partner, named, partner.issuer],
-        [partner, custom, partner.issuer],
         [partner, used, partner.issuer],
-        [partner, { ...used }, partner.issuer],
         [[tokens, partner], served, partner.issuer],
       ] as const) {
         expectMisuse(() => requireBearer({ tokens: list, sessions }), says('requireBearer', issuer))
       }
       for (const sessions of [named, used]) {
-        const router = () => tokenRouter({ tokens: partner, ...options, sessions })
-        expectMisuse(router, says('tokenRouter', partner.issuer))
+        const create = () => createAuth({ ...options, issuer: partner.issuer, sessions })
+        expectMisuse(create, says('auth.guard', partner.issuer))
       }
     })
-  })
 
-  it('is an error of the host when no guard has run', async () => {
-    const sessions = createSessions(memorySessions(), { issuers: ['https://api.example.com'] })
-    const errors: unknown[] = []
-    const app = express().use(sessionRouter({ guard: (_req, _res, next) => next(), sessions }))
-    const keep: ErrorRequestHandler = (error, _req, res, _next) => void res.status(500).end(String(errors.push(error)))
-    app.use(keep)
-    const { port } = await listen(app)
-    expect((await send(port, { method: 'DELETE', path: '/' })).status).toBe(500)
-    expectMisuse(() => {
-      throw errors[0]
-    }, 'authOf: DELETE / has no verified token')
+    it('takes no copy of the sessions, which could not tell whose they are', () => {
+      for (const copy of [{ ...createSessions(memorySessions()) }, Object.create(createSessions(memorySessions()))]) {
+        const says = 'option "sessions" must be what createSessions() returned'
+        expectMisuse(() => requireBearer({ tokens, sessions: copy }), says)
+        expectMisuse(() => createAuth({ ...options, sessions: copy }), says)
+      }
+    })
   })
 })

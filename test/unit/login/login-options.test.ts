@@ -1,23 +1,20 @@
-// Tests login/{credentials-options,login-choice}.ts passport/login-strategy-options.ts tokens/issuer-option.ts
+// Tests login/credentials-options.ts passport/login-strategy-options.ts tokens/issuer-option.ts
 
-import { argon2id, createTokenVerifier, type TokenRouterOptions } from 'express-token-endpoint'
+import { argon2id, createTokenVerifier, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { readTokenRouterOptions } from '../../../src/login/token-router-options.js'
+import { type CredentialsOptions, credentialsSchema } from '../../../src/login/credentials-options.js'
+import { readOptions } from '../../../src/options/read-options.js'
 import { expectMisuse } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, ISSUER, makeIssuer, makeStore, SECRET } from '../../support/fixtures.js'
 
 const tokens = makeIssuer()
 const accounts = () => null
-const read = (options: object) => readTokenRouterOptions({ tokens, accounts, ...options } as TokenRouterOptions)
+const create = (options: object) => tokenRouter({ tokens, accounts, ...options } as TokenRouterOptions)
+const read = (options: CredentialsOptions) =>
+  readOptions<CredentialsOptions, typeof credentialsSchema>('tokenRouter', options, credentialsSchema)
 
-it('has defaults: the specified path, 10 kB, 5 s, no other origins', () => {
-  expect(read({})).toMatchObject({
-    path: '/api/v2013/authentication/token',
-    bodyLimit: 10_240,
-    timeout: 5000,
-    allowedOrigins: new Set(),
-    emailInEvents: false,
-  })
+it('has defaults: 10 kB, no other origins', () => {
+  expect(read({})).toMatchObject({ bodyLimit: 10_240, allowedOrigins: new Set() })
 })
 
 it.each([
@@ -37,7 +34,7 @@ it.each([
   ...'0 2mb 1gb -1kb +1kb 0.5b ten kb 10kib 1e3 10kb!'.split(' '),
 ])('refuses the bodyLimit %j', (bodyLimit) => {
   const says = `"bodyLimit" must be a number of bytes or a string like '10kb', from 1 byte to 1 MB`
-  expectMisuse(() => read({ bodyLimit }), `tokenRouter: option ${says}`)
+  expectMisuse(() => create({ bodyLimit }), `tokenRouter: option ${says}`)
 })
 
 describe('the option allowedOrigins', () => {
@@ -56,13 +53,13 @@ describe('the option allowedOrigins', () => {
     ...['mailto:a@example.com', 'capacitor://localhost/x', ' capacitor://localhost', ['capacitor://localhost']],
   ])('refuses %j', (origin) => {
     const says = /^tokenRouter: option "allowedOrigins" must be an array of origins.*Write them as browsers do/
-    expectMisuse(() => read({ allowedOrigins: [origin] }), says)
+    expectMisuse(() => create({ allowedOrigins: [origin] }), says)
   })
 
   it.each(['https://app.example.com', new Set(['https://app.example.com']), true, null])(
     'refuses what is no array: %j',
     (allowedOrigins) => {
-      expectMisuse(() => read({ allowedOrigins }), 'tokenRouter: option "allowedOrigins" must be an array of origins')
+      expectMisuse(() => create({ allowedOrigins }), 'tokenRouter: option "allowedOrigins" must be an array of origins')
     },
   )
 })
@@ -124,32 +121,25 @@ it.each<[string, unknown, string | RegExp]>([
   ['extraFields', ['password'], `without "email" and "password", but is an array. To rename these members, pass "`],
   ['beforeSignIn', true, '"beforeSignIn" must be a function ({ account, fields, req, signal }) => …, but is true'],
   ['credentials', true, '"credentials" must be a function (body, req) => ({ email, password }), but is true'],
-  ['logIn', {}, '"logIn" must be a function, as createLogin() returns, but is'],
   ['respond', {}, '"respond" must be a function, but is'],
-  ['sessionLabel', 'Laptop', '"sessionLabel" must be a function, but is'],
   ['colour', SECRET, 'unknown option "colour"'],
 ])('names what is wrong with %s: %j', (name, value, says) => {
-  expectMisuse(() => read({ [name]: value }), /^tokenRouter: /)
-  expectMisuse(() => read({ [name]: value }), says, [SECRET])
+  expectMisuse(() => create({ [name]: value }), /^tokenRouter: /)
+  expectMisuse(() => create({ [name]: value }), says, [SECRET])
 })
 
 it.each([
   ['issuer', 'tokens'],
   ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
-  ['limit', 'bodyLimit'],
-  ['login', 'logIn'],
-  ['throttle', 'limits'],
   ['limitKey', 'tenant'],
   ['afterPassword', 'beforeSignIn'],
-  ['refreshToken', 'refresh'],
-  ...['session', 'sessionStore'].map((theirs) => [theirs, 'sessions']),
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own) => {
-  expectMisuse(() => read({ [theirs]: SECRET }), `unknown option "${theirs}". Did you mean "${own}"?`, [SECRET])
+  expectMisuse(() => create({ [theirs]: SECRET }), `unknown option "${theirs}". Did you mean "${own}"?`, [SECRET])
 })
 
 it.each(['fields', 'usernameField', 'passwordField'])('says what replaces the option %s', (name) => {
   const says = `unknown option "${name}". Pass "credentials": ({ username, password }) => ({ email: username, password })`
-  expectMisuse(() => read({ [name]: SECRET }), says, [SECRET])
+  expectMisuse(() => create({ [name]: SECRET }), says, [SECRET])
 })
 
 it.each([
@@ -157,5 +147,15 @@ it.each([
   ...['secret', 'keys', 'privateKey', 'secretOrKey'].map((theirs) => [theirs, 'keys']),
 ])('says that the issuer has the option %s', (theirs = '', own) => {
   const says = `tokenRouter: unknown option "${theirs}". Pass "${own}" to createTokenIssuer(), and the issuer as "tokens"`
-  expectMisuse(() => read({ [theirs]: SECRET }), says, [SECRET])
+  expectMisuse(() => create({ [theirs]: SECRET }), says, [SECRET])
+})
+
+it.each(['sessions', 'sessionLabel', 'refresh'])('says that createAuth has the option %s', (name) => {
+  const says = `tokenRouter: unknown option "${name}". Use createAuth(), which has sessions and refresh tokens`
+  expectMisuse(() => create({ [name]: SECRET }), says, [SECRET])
+})
+
+it('says that createAuth shares its login, for the option logIn', () => {
+  const says = 'tokenRouter: unknown option "logIn". Use createAuth(), whose auth.logIn and auth.router share one login'
+  expectMisuse(() => create({ logIn: accounts }), says)
 })

@@ -1,0 +1,46 @@
+import type { Request } from 'express'
+import type { Account } from '../accounts/account.js'
+import type { UserOf } from '../accounts/request-user.js'
+import { func } from '../options/checks.js'
+import { optional } from '../options/read-options.js'
+import type { NewSession } from '../sessions/session.js'
+import type { Sessions } from '../sessions/sessions.js'
+import type { TokenIssuer } from '../tokens/tokens.js'
+import type { LoginSettings } from './login-options.js'
+import type { RefreshRoutes } from './refresh-mode.js'
+
+/** The facts of an issued token for the option `respond`. */
+export interface IssuedResponse<A extends Account = Account> {
+  /** The token's text. */
+  token: string
+  /** The token's own `exp`, to the second. */
+  expiresAt: Date
+  /** The object that your store returned, without its password hash, or its member `user`. */
+  account: UserOf<A>
+  /** The request. */
+  req: Request
+}
+
+/** The options of the response to a sign-in. */
+export interface RespondOptions<A extends Account = Account> {
+  /**
+   * Returns the JSON object of the response, for clients that cannot be changed. The status stays 200, and the headers stay. Default:
+   * `authenticationToken` and `expiration`.
+   */
+  respond?: ((issued: IssuedResponse<A>) => object | Promise<object>) | undefined
+}
+
+export const respondOption = optional(func<NonNullable<RespondOptions['respond']>>('a function'))
+
+/** The settings of the token endpoint and of the endpoints below it. */
+export interface TokenSettings extends LoginSettings {
+  tokens: TokenIssuer
+  path: string
+  respond: RespondOptions['respond']
+  sessions?: Sessions | undefined
+  sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
+  refresh?: RefreshRoutes | undefined
+}
+
+/** @inline */
+type Label = NewSession['label']
