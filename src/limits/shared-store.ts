@@ -1,8 +1,10 @@
+import { ignoringErrors } from '../options/values.js'
+
 /**
- * The time limits for a shared store. After `ticks` ticks of `tickMs` without any response, the store counts as failed. A failed
- * store is not called for `restMs`.
+ * The time limits for a shared store. After `ticks` ticks of `tickMs` without any response, the store counts as failed. After `mostTicks` it
+ * does so although other calls get responses, because one node of a cluster may hang. A failed store is not called for `restMs`.
  */
-const STORE = { tickMs: 10, ticks: 4, restMs: 1000 }
+const STORE = { tickMs: 10, ticks: 4, mostTicks: 100, restMs: 1000 }
 
 export type StoreFailed = (error: unknown) => void
 
@@ -20,15 +22,17 @@ export function sharedStore() {
   async function silence(call: { hasEnded?: boolean; timer?: NodeJS.Timeout }): Promise<undefined> {
     let since = performance.now()
     let ticks = 0
-    while (ticks < STORE.ticks) {
+    let waited = 0
+    while (ticks < STORE.ticks && waited < STORE.mostTicks) {
       await new Promise((resolve) => {
         call.timer = setTimeout(() => setImmediate(resolve), STORE.tickMs)
       })
       if (call.hasEnded) return
+      waited++
       ticks = settledAt > since ? 0 : ticks + 1
       since = Math.max(since, settledAt)
     }
-    throw new Error(`limits: the store did not respond for ${STORE.ticks * STORE.tickMs} ms`)
+    throw new Error(`limits: the store did not respond for ${(ticks < STORE.ticks ? waited : ticks) * STORE.tickMs} ms`)
   }
 
   function createState() {
@@ -52,7 +56,8 @@ export function sharedStore() {
           restsUntil = now + STORE.restMs
           if (now - reportedAt >= STORE.restMs) {
             reportedAt = now
-            storeFailed(error)
+            // The function may be the host's. Its error must not undo the count of a failure.
+            ignoringErrors(() => storeFailed(error))
           }
           return undefined
         } finally {

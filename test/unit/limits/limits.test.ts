@@ -596,6 +596,30 @@ describe('a shared store', () => {
     expect(failed).toHaveBeenCalledOnce()
   })
 
+  it('that answers other calls, but one call never, is given up for that call after a second', async () => {
+    const { consume, answers, failed } = answering()
+    const unanswered = consume()
+    for (let i = 1; i <= 50; i++) {
+      const other = consume()
+      await vi.advanceTimersByTimeAsync(20)
+      answers[i]?.(undefined)
+      await other
+    }
+    expect(failed.mock.calls).toEqual([[new Error('limits: the store did not respond for 1000 ms')]])
+    await unanswered
+  })
+
+  it('that fails counts a failure in memory, and keeps no attempt under way, although the observer throws', async () => {
+    const { store, one } = twoProcesses({ ...PAIR, pair: { points: 3, duration: 900 } })
+    const throwing = () => {
+      throw new Error('of the host')
+    }
+    const attempt = await one.consume(ALICE[0], ALICE[1], throwing)
+    store.mode = 'down'
+    await attempt.end('failed')
+    expect(await guesses(one, 5)).toBe(2)
+  })
+
   it('that has answered leaves no timer behind', async () => {
     const { consume, answers } = answering()
     const asked = async (count: number) => {
