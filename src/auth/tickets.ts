@@ -43,7 +43,8 @@ export function createTickets(tokens: TokenIssuer) {
     const { path, method, lifetime } = readOptions<TicketOptions, typeof schema>(caller, given, schema)
     const auth = authOf(req)
     const { id: tokenId, accountId, scopes, claims } = auth
-    const left = auth.expiresAt.getTime() - Number(tokens.now())
+    const now = Number(tokens.now())
+    const left = auth.expiresAt.getTime() - now
     // The client has sent an API key or an old token, which a host cannot prevent.
     const isForeign = auth.issuer !== tokens.issuer
     if (isForeign || left <= 0)
@@ -54,13 +55,20 @@ export function createTickets(tokens: TokenIssuer) {
       sessionId: sessionIdOf(auth),
       // An administrator who acts as the account stays visible. JSON omits what is undefined. A URL shows no other claim.
       claims: { act: own(claims, 'act'), method, path },
+      // As old as the token, because a `tokensValidAfter` that refuses the token must also refuse a ticket of a request in progress.
+      issuedAt: auth.issuedAt,
       // Otherwise the ticket of an old sign-in would be a recent one for `signedInWithin`.
       signedInAt: signedInAtOf(auth),
     }
-    const ticket = await tokens.issue({ ...subject, lifetime: `${Math.max(1000, Math.min(lifetime, left))}ms` })
+    // A lifetime begins at the time of issue.
+    const age = Math.max(0, inSeconds(now) - inSeconds(auth.issuedAt.getTime()))
+    const ticket = await tokens.issue({ ...subject, lifetime: `${age + Math.max(1000, Math.min(lifetime, left))}ms` })
     return ticket.token
   }
 }
+
+/** Returns a time in milliseconds, to the second. */
+const inSeconds = (time: number) => Math.floor(time / 1000) * 1000
 
 type TicketRequest = IncomingMessage & { originalUrl?: string }
 

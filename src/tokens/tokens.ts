@@ -1,3 +1,4 @@
+import { LONGEST_AGE } from '../options/checks.js'
 import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
@@ -84,7 +85,7 @@ export function createIssuers(options: TokenIssuerOptions): Record<'tokens' | 't
   const read = readIssuerOptions(options)
   const ring = holdKeyRing(ISSUER, read)
   const audience = `${read.audience ?? read.issuer}#ticket`
-  const ofTickets = { ...read, audience, cache: false as const, lifetime: 600_000 }
+  const ofTickets = { ...read, audience, cache: false as const, lifetime: LONGEST_AGE }
   return { tokens: issuerWith(read, ring), tickets: issuerWith(ofTickets, ring) }
 }
 

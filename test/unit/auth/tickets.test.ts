@@ -1,5 +1,6 @@
 import express from 'express'
 import {
+  type Account,
   type AuthEvent,
   type AuthOptions,
   authOf,
@@ -156,14 +157,32 @@ describe('a ticket', () => {
     const clock = frozenClock()
     const { ticketFor } = await start({ clock, lifetime: '5m', sessions: undefined })
     const secondsOf = async () => {
-      const { iat, exp } = decodePayload(await ticketFor({ path }))
-      return Number(exp) - Number(iat)
+      const { exp } = decodePayload(await ticketFor({ path }))
+      return Number(exp) - clock.seconds()
     }
     expect(await secondsOf()).toBe(60)
     clock.advance(270_000)
     expect(await secondsOf()).toBe(30)
     clock.advance(29_500)
     expect(await secondsOf()).toBe(1)
+  })
+
+  it('is refused when its token is, although the request in progress had been admitted before', async () => {
+    const clock = frozenClock()
+    const account: Account = { ...alice }
+    const accounts = { findByEmail: () => account, findById: () => account }
+    const { auth, token } = await start({ clock, accounts, sessions: undefined })
+    const headers = { authorization: `Bearer ${token}` }
+    const req = { method: 'GET', url: '/', headers, rawHeaders: [] } as never
+    await auth.guard().authenticate(req)
+    clock.advance(5000)
+    const admitted = async () => {
+      const url = `${path}?ticket=${await auth.ticket(req, { path })}`
+      return auth.guard({ ticket: true }).authenticate({ method: 'GET', url, headers: {}, rawHeaders: [] } as never)
+    }
+    expect(await admitted()).toMatchObject({ accountId: alice.id })
+    account.tokensValidAfter = new Date(clock() - 1000)
+    expect(await rejectionOf(admitted())).toMatchObject({ code: 'invalid_token', reason: 'superseded' })
   })
 
   it('cannot be created by a ticket that only the tolerance of the clock still admits', async () => {
