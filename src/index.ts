@@ -1,14 +1,16 @@
 export {
   type Account,
+  type AccountAndUser,
   type AccountLookup,
   type AccountStore,
   type AccountStoreOption,
   type LookUpContext,
   type LookUpRequest,
+  type LookUpResult,
   type MemoryAccount,
   memoryAccounts,
+  type UserOf,
 } from './accounts/account.js'
-export type { OwnUser, UserOf } from './accounts/request-user.js'
 export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-options.js'
 export type { AuthSignIn, AuthSignInDetails, SignedIn } from './auth/auth-sign-in.js'
 export { type Auth, type AuthDescription, createAuth } from './auth/create-auth.js'

@@ -1,9 +1,9 @@
 import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
-import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
+import { isPlainObject, isValidDate, memberOf, own } from '../options/values.js'
 import { hashMembersOf } from './mistakes.js'
-import { usersOf } from './request-user.js'
+import { userOf, withAccountId } from './request-user.js'
 
 /** An account, as the host's store returns it. */
 export interface Account {
@@ -25,6 +25,29 @@ export interface Account {
    */
   tokensValidAfter?: Date | null | undefined
 }
+
+/** An account, and the host's own object of it, which is `req.user` as it is. */
+export interface AccountAndUser<U extends object = object> {
+  /** The account. */
+  account: Account
+  /** The object for `req.user`, `auth.userOf`, `beforeSignIn`, `allow` and `respond`. Its JSON must not show the password hash. */
+  user: U
+}
+
+/** The result of a look-up: an account, or an account with the host's own object. */
+export type LookUpResult = Account | AccountAndUser
+
+/**
+ * The type of `req.user`: the host's own object, if the look-up returned one. Otherwise a row without its password hash. Of an object with
+ * methods, only the members of `Account`.
+ */
+export type UserOf<A> = A extends Account
+  ? [{ [K in keyof A]-?: A[K] extends (...args: never[]) => unknown ? K : never }[keyof A]] extends [never]
+    ? Omit<A, 'passwordHash'>
+    : Pick<A, Exclude<Extract<keyof A, keyof Account>, 'passwordHash'>>
+  : A extends AccountAndUser<infer U>
+    ? U
+    : never
 
 /** The request of a look-up. Each request of Express and of Node's servers fits. */
 export interface LookUpRequest {
@@ -48,13 +71,13 @@ export interface LookUpContext {
  * Finds the account of an e-mail address, or returns `null` or `undefined`. The address is the text that the client sent. The host
  * decides how to compare addresses, for example without regard to letter case.
  */
-export type AccountLookup<A extends Account = Account> = (
+export type AccountLookup<A extends LookUpResult = Account> = (
   email: string,
   context: LookUpContext,
 ) => A | null | undefined | Promise<A | null | undefined>
 
 /** The host's account store. */
-export interface AccountStore<A extends Account = Account> {
+export interface AccountStore<A extends LookUpResult = Account> {
   /**
    * Finds the account of an e-mail address. Called at most once for each login, and once more after its session has started. When the
    * method throws, returns an invalid account or exceeds the router's `timeout`, the response is `503` and an event reports the failure.
@@ -71,7 +94,7 @@ export interface AccountStore<A extends Account = Account> {
 }
 
 /** An account store as an option, whose `findByEmail` receives the context of each sign-in. */
-export interface AccountStoreOption<A extends Account = Account> extends AccountStore<A> {
+export interface AccountStoreOption<A extends LookUpResult = Account> extends AccountStore<A> {
   /** Finds the account of an e-mail address, as in `AccountStore`. */
   findByEmail: AccountLookup<A>
 }
@@ -80,11 +103,9 @@ export interface AccountStoreOption<A extends Account = Account> extends Account
 export interface FoundAccount {
   /** Its checked members. */
   account: Account
-  /** The object that the store returned. */
+  /** The object that the store returned as the account. */
   original: object
-  /** The host's own object of the account, for the host's decisions. */
-  hostAccount: object
-  /** The same object for `req.user` and results, where it does not show the password hash. */
+  /** The object for `req.user`, and for functions of the host. */
   user: object
 }
 
@@ -95,9 +116,10 @@ const MEMBERS = ['id', 'passwordHash', 'disabled', 'scopes', 'claims', 'tokensVa
  * values. Each member is read once, so the copy holds exactly the values that were checked.
  * @throws TypeError that names the invalid field. The store is wrong, not the client
  */
-export function readAccount(original: unknown): FoundAccount | undefined {
-  if (original === undefined || original === null) return undefined
-  if (!isPlainObject(original)) throw wrong('must be an object, null or undefined', original)
+export function readAccount(found: unknown): FoundAccount | undefined {
+  if (found === undefined || found === null) return undefined
+  if (!isPlainObject(found)) throw wrong('must be an object, null or undefined', found)
+  const original = pairedAccountIn(found) ?? found
   const account: Record<string, unknown> = Object.create(null)
   for (const name of MEMBERS) {
     const value = memberOf(original, name)
@@ -109,7 +131,7 @@ export function readAccount(original: unknown): FoundAccount | undefined {
     throw wrong('"id" must be a non-empty string', id, typeof id === 'number' ? '. Return String(id)' : '')
   }
   if (passwordHash !== null && typeof passwordHash !== 'string') {
-    const [other] = hashMembersOf(original, undefined)
+    const [other] = hashMembersOf(original)
     const hint = other === undefined ? '' : `. Return "${other}" as "passwordHash"`
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash, hint)
   }
@@ -126,7 +148,16 @@ export function readAccount(original: unknown): FoundAccount | undefined {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
   }
   if (lifetime !== undefined) named('account: "lifetime"', tokenAge, lifetime, PAGE.accounts)
-  return { account: account as unknown as Account, original, ...usersOf(original, id, passwordHash) }
+  const read = account as unknown as Account
+  const user = original === found ? userOf(original, read) : own(found, 'user')
+  if (!isPlainObject(user)) throw wrong('"user" next to "account" must be an object', user)
+  return { account: read, original, user: withAccountId(user, id) }
+}
+
+/** Returns the account of a pair `{ account, user }`, which has no password hash. A row with a hash is an account. */
+function pairedAccountIn(found: Record<string, unknown>): object | undefined {
+  const account = own(found, 'account')
+  return isPlainObject(account) && memberOf(found, 'passwordHash') === undefined ? account : undefined
 }
 
 function wrong(what: string, value: unknown, hint = ''): TypeError {

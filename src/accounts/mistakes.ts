@@ -1,5 +1,5 @@
 import { warnOnce } from '../events/warnings.js'
-import { membersOf } from '../options/values.js'
+import { attempt, membersOf } from '../options/values.js'
 
 /** The members that this package reads, and what hosts call theirs: in lower case, without "is" and other characters. */
 const MEANT = [
@@ -10,31 +10,31 @@ const MEANT = [
 /** A hash that names its hasher: `$argon2id$…`, `$2b$…`, `pbkdf2_sha256$…`. */
 const HASH = /^(\$[\w-]{1,32}\$|(pbkdf2|scrypt|bcrypt)[\w-]*[$:]).{20}/
 
-interface AnyAccount {
-  readonly passwordHash: string | null
-  readonly scopes?: unknown
-  readonly disabled?: unknown
+interface Inspected {
+  readonly account: { readonly passwordHash: string | null; readonly scopes?: unknown; readonly disabled?: unknown }
+  readonly original: object
+  readonly user: object
 }
 
-/** Returns whether a value is the password hash of an account, or looks like another one. */
-export const isHash = (value: unknown, passwordHash: unknown): boolean =>
-  typeof value === 'string' && (value === passwordHash || HASH.test(value))
-
-/** Returns the members of a row that hold a password hash under another name than `passwordHash`. */
-export function hashMembersOf(original: object, passwordHash: unknown): string[] {
-  const members = membersOf(original).filter(([name, value]) => name !== 'passwordHash' && isHash(value, passwordHash))
-  return members.map(([name]) => name)
-}
+/** Returns the members of a row that look like a password hash. */
+export const hashMembersOf = (original: object): string[] =>
+  membersOf(original).flatMap(([name, value]) => (typeof value === 'string' && HASH.test(value) ? [name] : []))
 
 /** Warns of members of an account that the host may expect this package to read or to hide. */
-function inspect(account: AnyAccount, original: object): void {
+function inspect({ account, original, user }: Inspected): void {
   for (const [name, value] of membersOf(original)) {
     const plain = name.toLowerCase().replace(/[^a-z]|^is/g, '')
     const read = MEANT.find(([, theirs]) => theirs.split(' ').includes(plain))?.[0]
     if (read && value != null && account[read] === undefined) warnOnce('unreadMember', name, read)
   }
-  for (const name of hashMembersOf(original, account.passwordHash)) warnOnce('hashInMember', name)
+  if (process.env['NODE_ENV'] !== 'production' && showsHash(user, account.passwordHash)) warnOnce('hashInUser')
 }
+
+/** Returns whether the JSON of a user has the password hash, so that a response with the user would have it too. */
+const showsHash = (user: object, hash: string | null) =>
+  hash !== null &&
+  hash !== '' &&
+  String(attempt(() => JSON.stringify(user))).includes(JSON.stringify(hash).slice(1, -1))
 
 /** The number of look-ups without an account after which there is a warning. */
 const MOST_MISSES = 10
@@ -43,18 +43,18 @@ const MOST_MISSES = 10
 const misses = new WeakMap<object, number>()
 
 /** Notes the result of a look-up by e-mail. Warns of likely mistakes in the store. */
-export function noteLookUp(store: object, found: { account: AnyAccount; original: object } | undefined): void {
+export function noteLookUp(store: object, found: Inspected | undefined): void {
   const before = misses.get(store) ?? 0
   misses.set(store, found ? Number.NaN : before + 1)
   if (before + 1 === MOST_MISSES && !found) warnOnce('noAccountFound')
-  if (found && !Number.isNaN(before)) inspect(found.account, found.original)
+  if (found && !Number.isNaN(before)) inspect(found)
 }
 
 let isInspected = false
 
 /** Warns of likely mistakes in the first account that was found by its id, because guards look one up on every request. */
-export function noteFirst({ account, original }: { account: AnyAccount; original: object }): void {
+export function noteFirst(found: Inspected): void {
   if (isInspected) return
   isInspected = true
-  inspect(account, original)
+  inspect(found)
 }

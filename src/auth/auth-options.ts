@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import type { Account, AccountLookup, AccountStoreOption } from '../accounts/account.js'
+import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import type { Codes } from '../codes/codes.js'
 import { warnOnce } from '../events/warnings.js'
@@ -34,7 +34,7 @@ export interface AuthPaths {
 }
 
 /** The options of `createAuth`: those of its login, its issuer and its guards, and its own. */
-export interface AuthOptions<A extends Account = Account>
+export interface AuthOptions<A extends LookUpResult = Account>
   extends TokenIssuerOptions,
     Omit<LoginOptions<A>, 'accounts' | 'timeout'>,
     RespondOptions<A>,
@@ -78,7 +78,7 @@ export interface AuthOptions<A extends Account = Account>
 type Label = NewSession['label']
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
-export interface AuthGuardOptions<A extends Account = Account> extends RouteOptions<A> {
+export interface AuthGuardOptions<A extends LookUpResult = Account> extends RouteOptions<A> {
   /**
    * Also admits a ticket of `auth.ticket` in the query member `ticket`. Its `req.auth.claims` are only `path`, `method`, `auth_time` and
    * the `act` of an administrator. Default false.
@@ -87,7 +87,7 @@ export interface AuthGuardOptions<A extends Account = Account> extends RouteOpti
 }
 
 /** @inline */
-type RouteOptions<A extends Account> = Pick<
+type RouteOptions<A extends LookUpResult> = Pick<
   RequireBearerOptions<A>,
   'scope' | 'anyScope' | 'signedInWithin' | 'optional' | 'allow' | 'realm' | 'scheme' | 'tokenFrom' | 'refuse'
 >
@@ -147,7 +147,7 @@ const aliases = aliasesOf({
 export type AuthSettings = ReturnType<typeof readAuthOptions>
 
 /** Reads the options, and returns those of the issuer and of the guards as they were given. */
-export function readAuthOptions<A extends Account>(options: AuthOptions<A>) {
+export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>) {
   const read = readOptions<AuthOptions<A>, typeof schema>(CALLER, options, schema, aliases)
   const pick = (...names: string[]): object =>
     bare(Object.fromEntries(names.map((name) => [name, memberOf(Object(options), name)])))

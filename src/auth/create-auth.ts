@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, Router } from 'express'
-import type { Account } from '../accounts/account.js'
+import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
-import type { UserOf } from '../accounts/request-user.js'
 import type { Codes } from '../codes/codes.js'
 import {
   type AuthenticatedRequest,
@@ -37,7 +36,7 @@ import { createTickets, hasTicket, type TicketOptions, ticketFrom } from './tick
 export type AuthDescription = Readonly<Pick<OpenApiOptions, 'path' | 'extraFields' | 'refresh' | 'sessions' | 'jwks'>>
 
 /** The authentication of an app. Returned by `createAuth`. */
-export interface Auth<A extends Account = Account> {
+export interface Auth<A extends LookUpResult = Account> {
   /**
    * The token endpoint with its refresh and sign-out, the sessions of a user, and the public keys: what the options provide. Mount it
    * with `app.use(auth.router)`.
@@ -51,8 +50,8 @@ export interface Auth<A extends Account = Account> {
   /** Creates the guard of a route that may be optional. */
   guard(options: AuthGuardOptions<A>): BearerGuard<VerifiedToken | undefined>
   /**
-   * Returns the account of a guarded request, `req.user`: the object of your store without its password hash, with its type, or the member
-   * `user` of that object.
+   * Returns the user of a guarded request, `req.user`: the object that your look-up returned as `user`, or the account without its password
+   * hash.
    * @throws TypeError when no guard has admitted the request, and when the accounts have no `findById`
    */
   userOf(req: AuthenticatedRequest & { user?: unknown }): UserOf<A>
@@ -93,7 +92,7 @@ export interface Auth<A extends Account = Account> {
  * accounts and the sessions of the app, so that no route forgets one.
  * @throws TypeError naming the option that is not valid
  */
-export function createAuth<A extends Account>(options: AuthOptions<A>): Auth<A> {
+export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Auth<A> {
   const given = readAuthOptions(options)
   const { read, ofGuards, store } = given
   const { paths, mountPath, sessions, codes, refuse } = read

@@ -59,9 +59,9 @@ const WARNINGS = {
     PAGE.accounts,
     'An account has a member "…", and no "<read>", which is the one that this package reads. Return "<read>" too, as the page about accounts says. If only your own code reads "…", nothing is wrong',
   ],
-  hashInMember: [
+  hashInUser: [
     PAGE.accounts,
-    'The member "…" of an account is a password hash too, in addition to "passwordHash". This package removes both from req.user. Select the columns that you need, so that your own code cannot send the hash to a client',
+    'The JSON of req.user has the password hash, so a response with req.user would send the hash to a client. Select the columns that you need, or return { account, user } with a "user" whose JSON has no hash',
   ],
   noAccountFound: [
     PAGE.accounts,

@@ -50,11 +50,11 @@ export async function askHost(
 async function requireAllowed(
   allow: Allow,
   req: IncomingMessage | undefined,
-  { hostAccount }: FoundAccount,
+  { user }: FoundAccount,
   auth: VerifiedToken,
   timeout: number,
 ): Promise<void> {
-  const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, hostAccount, auth))
+  const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, user, auth))
   if (!(await callHost('hook', ask, { timeout, about: { option: 'allow' } })))
     throw new AuthError('forbidden', factsOf(auth))
 }

@@ -51,7 +51,7 @@ export interface GuardContext<R extends IncomingMessage = IncomingMessage> {
 /** The result of the steps for an admitted request. Without `auth`, the request has no token, or an invalid one at a lenient guard. */
 export interface Admission {
   readonly auth?: VerifiedToken
-  /** The account without its password hash, where `accounts` is given. */
+  /** The object for `req.user`, where `accounts` is given. */
   readonly user?: object | undefined
 }
 

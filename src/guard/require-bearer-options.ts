@@ -1,6 +1,5 @@
-import type { Account, AccountStore } from '../accounts/account.js'
+import type { Account, AccountStore, LookUpResult, UserOf } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
-import type { OwnUser } from '../accounts/request-user.js'
 import { warnOnce } from '../events/warnings.js'
 import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
 import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
@@ -26,7 +25,7 @@ import type { GuardSettings } from './bearer-steps.js'
 import { tokenVerifiers } from './verifiers-option.js'
 
 /** The options of `requireBearer`. */
-export interface RequireBearerOptions<A extends Account = Account> extends HostOptions {
+export interface RequireBearerOptions<A extends LookUpResult = Account> extends HostOptions {
   /**
    * Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. Or a list of 1 to 32 verifiers, each of another
    * issuer: the claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. A custom
@@ -52,7 +51,7 @@ export interface RequireBearerOptions<A extends Account = Account> extends HostO
   /**
    * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
    * from before the account's `tokensValidAfter`. `scope` and `anyScope` then need scopes that the token and the account both have.
-   * `req.user` is the object that the store returned, without its password hash, or its member `user`. Default: no look-up.
+   * `req.user` is the `user` that the store returned with the account, or the account without its password hash. Default: no look-up.
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
@@ -76,7 +75,7 @@ export interface RequireBearerOptions<A extends Account = Account> extends HostO
    * promise. Needs `accounts`. False causes a `403`. Default: each account may.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
-  allow?: Allow<OwnUser<A>, any> | undefined
+  allow?: Allow<UserOf<A>, any> | undefined
   /**
    * The authentication scheme of the header and of the challenge, for clients that cannot be changed, such as `'Token'`. Or a list of 1 to
    * 4, of which the challenge has the first. Default `'Bearer'`.

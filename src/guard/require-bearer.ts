@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Account } from '../accounts/account.js'
+import type { Account, LookUpResult } from '../accounts/account.js'
 import { isUserOf } from '../accounts/request-user.js'
 import { throwLater } from '../concurrency/throw-later.js'
 import { assertHeaderLines } from '../http/header-lines.js'
@@ -47,10 +47,10 @@ type RequestContext = GuardContext<GuardedRequest>
  * token.
  * @throws TypeError naming the option that is not valid
  */
-export function requireBearer<A extends Account = Account>(
+export function requireBearer<A extends LookUpResult = Account>(
   options: RequireBearerOptions<A> & { optional?: false | undefined },
 ): BearerGuard
-export function requireBearer<A extends Account = Account>(
+export function requireBearer<A extends LookUpResult = Account>(
   options: RequireBearerOptions<A>,
 ): BearerGuard<VerifiedToken | undefined>
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {

@@ -22,7 +22,7 @@ import { tenantIn } from './steps/tenant.js'
 
 /** A successful login: who signed in, and what `issue` and `auth.signIn` need. */
 export interface LoginResult<U = object> {
-  /** The object that your store returned, without its password hash, or its member `user`. */
+  /** The object that your look-up returned as `user`, or the account without its password hash. */
   account: U
   /** The account's id, scopes, claims and lifetime, and the time just before the account was looked up. */
   subject: TokenSubject

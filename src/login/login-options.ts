@@ -1,6 +1,12 @@
 import type { Request } from 'express'
-import type { Account, AccountLookup, AccountStore, AccountStoreOption } from '../accounts/account.js'
-import type { OwnUser } from '../accounts/request-user.js'
+import type {
+  Account,
+  AccountLookup,
+  AccountStore,
+  AccountStoreOption,
+  LookUpResult,
+  UserOf,
+} from '../accounts/account.js'
 import { emitter } from '../events/emitter.js'
 import { type HostOptions, hostSchema } from '../http/host-options.js'
 import { type LimitsPort, NO_LIMITS } from '../limits/attempt.js'
@@ -16,7 +22,7 @@ import type { BeforeSignIn, BeforeSignInTask } from './steps/before-sign-in.js'
 import type { TenantOf } from './steps/tenant.js'
 
 /** The options of a login: those that `tokenRouter`, `createAuth` and `LoginStrategy` have in common. */
-export interface LoginOptions<A extends Account = Account>
+export interface LoginOptions<A extends LookUpResult = Account>
   extends Pick<HostOptions, 'timeout' | 'onEvent' | 'refuse'>,
     CredentialsOptions {
   /** Finds an account by its e-mail address: a function, or a store. */
@@ -33,7 +39,7 @@ export interface LoginOptions<A extends Account = Account>
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
   /** Decides about a sign-in after its password was right: a second factor, an address that must be verified. Default: none. */
-  beforeSignIn?: BeforeSignIn<OwnUser<A>, Request> | undefined
+  beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: Passwords | undefined
   /** The failed-login limits. Default: `createLimits()`, in this process's memory. `false` turns them off. */

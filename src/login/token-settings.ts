@@ -1,6 +1,5 @@
 import type { Request } from 'express'
-import type { Account } from '../accounts/account.js'
-import type { UserOf } from '../accounts/request-user.js'
+import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { func } from '../options/checks.js'
 import { optional } from '../options/read-options.js'
 import type { NewSession } from '../sessions/session.js'
@@ -10,19 +9,19 @@ import type { LoginSettings } from './login-options.js'
 import type { RefreshRoutes } from './refresh-mode.js'
 
 /** The facts of an issued token for the option `respond`. */
-export interface IssuedResponse<A extends Account = Account> {
+export interface IssuedResponse<A extends LookUpResult = Account> {
   /** The token's text. */
   token: string
   /** The token's own `exp`, to the second. */
   expiresAt: Date
-  /** The object that your store returned, without its password hash, or its member `user`. */
+  /** The object that your look-up returned as `user`, or the account without its password hash. */
   account: UserOf<A>
   /** The request. */
   req: Request
 }
 
 /** The options of the response to a sign-in. */
-export interface RespondOptions<A extends Account = Account> {
+export interface RespondOptions<A extends LookUpResult = Account> {
   /**
    * Returns the JSON object of the response, for clients that cannot be changed. The status stays 200, and the headers stay. Default:
    * `authenticationToken` and `expiration`.

@@ -2,7 +2,8 @@ import { guardAliases, guardSchema, type RequireBearerOptions } from '../guard/r
 import { misuse, PAGE } from '../options/misuse.js'
 
 /** The options of `BearerStrategy`: those of `requireBearer`. */
-export type BearerStrategyOptions = RequireBearerOptions
+// biome-ignore lint/suspicious/noExplicitAny: the host knows the type of its users.
+export type BearerStrategyOptions = RequireBearerOptions<any>
 
 /** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
 const NO_EFFECT = [...Object.keys(guardSchema), ...Object.keys(guardAliases).filter((name) => /scope/i.test(name))]

@@ -15,9 +15,11 @@ import { aliasesOf, optional, readOptions } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
 
 /** The options of `LoginStrategy`: those of a login, or `logIn` with those of a request's body. */
-export interface LoginStrategyOptions extends Omit<LoginOptions, 'accounts'> {
+// biome-ignore lint/suspicious/noExplicitAny: the host knows the type of its users.
+export interface LoginStrategyOptions extends Omit<LoginOptions<any>, 'accounts'> {
   /** Finds an account by its e-mail address: a function, or a store. Default: the accounts of `logIn`. */
-  accounts?: LoginOptions['accounts'] | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: the same.
+  accounts?: LoginOptions<any>['accounts'] | undefined
   /**
    * Authenticates the credentials: `auth.logIn` of `createAuth`, with its accounts, its limits and its other options. Default: a login with
    * these options.

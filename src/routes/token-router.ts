@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response, Router } from 'express'
-import type { Account } from '../accounts/account.js'
+import type { Account, LookUpResult } from '../accounts/account.js'
 import type { EventSubject } from '../events/emitter.js'
 import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
 import { addressOf, originOfRequest, type RequestOrigin } from '../http/origin.js'
@@ -20,7 +20,7 @@ import { tokenIssuer } from '../tokens/issuer-option.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 
 /** The options of `tokenRouter`. */
-export interface TokenRouterOptions<A extends Account = Account>
+export interface TokenRouterOptions<A extends LookUpResult = Account>
   extends HostOptions,
     LoginOptions<A>,
     RespondOptions<A> {
@@ -55,7 +55,7 @@ const aliases = aliasesOf({
  * itself, and accepts a body that the host's parser has parsed.
  * @throws TypeError naming the option that is not valid
  */
-export function tokenRouter<A extends Account>(options: TokenRouterOptions<A>): Router {
+export function tokenRouter<A extends LookUpResult>(options: TokenRouterOptions<A>): Router {
   const caller = 'tokenRouter'
   const read = readOptions<TokenRouterOptions<A>, typeof schema>(caller, options, schema, aliases)
   const { tokens } = read

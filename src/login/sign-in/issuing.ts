@@ -1,6 +1,5 @@
 import type { Request } from 'express'
-import type { Account } from '../../accounts/account.js'
-import type { UserOf } from '../../accounts/request-user.js'
+import type { Account, UserOf } from '../../accounts/account.js'
 import { createGate } from '../../concurrency/gate.js'
 import { callHost } from '../../concurrency/host-call.js'
 import { TOKEN_CALLS } from '../../http/request-limits.js'

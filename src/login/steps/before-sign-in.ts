@@ -9,7 +9,7 @@ import { readTerms, type SignInTerms } from './sign-in-terms.js'
 
 /** A sign-in whose password is right. */
 export interface CheckedPassword<A = object, R = IncomingMessage> {
-  /** The object that your store returned, or its member `user`. */
+  /** The object that your look-up returned as `user`, or the account without its password hash. */
   account: A
   /** The members of the request body that `extraFields` names, as the client sent them: check them. */
   fields: ExtraFields
@@ -45,7 +45,7 @@ export interface BeforeSignInTask extends Origin {
  */
 export async function askBeforeSignIn(
   { beforeSignIn, fields, req, signal, timeout }: BeforeSignInTask,
-  { account, hostAccount }: FoundAccount,
+  { account, user }: FoundAccount,
   asked: (step: Promise<unknown>) => void,
 ): Promise<SignInTerms | undefined> {
   if (!beforeSignIn) return undefined
@@ -56,8 +56,7 @@ export async function askBeforeSignIn(
   // The client may have disconnected while its password was checked.
   if (signal.aborted) abort()
   try {
-    const ask = async () =>
-      readTerms(await beforeSignIn({ account: hostAccount, fields, req, signal: ended.signal }), account)
+    const ask = async () => readTerms(await beforeSignIn({ account: user, fields, req, signal: ended.signal }), account)
     const about = { accountId: account.id, option: 'beforeSignIn' } as const
     const step = ask()
     asked(step)

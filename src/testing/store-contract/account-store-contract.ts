@@ -1,4 +1,4 @@
-import type { Account, AccountStore } from '../../accounts/account.js'
+import type { Account, AccountStore, LookUpResult } from '../../accounts/account.js'
 import { text } from '../../options/checks.js'
 import { InvalidOption, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
@@ -16,12 +16,12 @@ export type ExistingAccount = {
 /** The options of `accountStoreContract`. */
 export interface AccountStoreContractOptions {
   /** The store, or a function that returns a store. Every check calls the function. */
-  store: AccountStore | (() => AccountStore | Promise<AccountStore>)
+  store: AccountStore<LookUpResult> | (() => AccountStore<LookUpResult> | Promise<AccountStore<LookUpResult>>)
   /**
    * Another store object on the same data, like the one of another process, or a function that returns it. The checks read with both what
    * `store` has changed. A cache in the store then fails, and a replica that lags. Default: none.
    */
-  otherStore?: AccountStore | (() => AccountStore | Promise<AccountStore>) | undefined
+  otherStore?: AccountStoreContractOptions['store'] | undefined
   /** An account in the store. It needs a password if the store has `replacePasswordHash`: checks change its hash and restore it. */
   existing: ExistingAccount
   /** An id that no account has. Default: the existing account's id with another last letter or digit. */

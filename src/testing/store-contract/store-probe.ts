@@ -1,4 +1,4 @@
-import { type Account, type AccountStore, readAccount } from '../../accounts/account.js'
+import { type Account, type AccountStore, type LookUpResult, readAccount } from '../../accounts/account.js'
 import { withDeadline } from '../../concurrency/host-call.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { describe } from '../../options/read-options.js'
@@ -15,7 +15,7 @@ export type StoreProbe = ReturnType<typeof probe>
  * @param otherStore another object on the same data
  * @throws TypeError when a value is not a store
  */
-export function probe(store: AccountStore, otherStore?: AccountStore) {
+export function probe(store: AccountStore<LookUpResult>, otherStore?: AccountStore<LookUpResult>) {
   checkStore('store', store)
   if (otherStore !== undefined) checkStore('otherStore', otherStore)
   const first = reader('', store)
@@ -30,7 +30,7 @@ export function probe(store: AccountStore, otherStore?: AccountStore) {
 }
 
 /** Returns the methods that read accounts. The name is for messages. */
-function reader(name: string, store: AccountStore) {
+function reader(name: string, store: AccountStore<LookUpResult>) {
   return {
     name,
     findByEmail: (email: string) => accountFrom(`findByEmail(${shown(email)})`, () => store.findByEmail(email)),

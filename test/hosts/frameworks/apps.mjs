@@ -106,7 +106,7 @@ export function withDocuments({ tokens, authOf }) {
   const app = express().use(tokenRouter({ tokens, accounts: store, passwords: fastPasswords() }))
   app.get('/reports', requireBearer({ tokens, accounts: store, scope: SCOPE }), (req, res) => {
     const { tenant } = authOf(req).claims
-    res.json({ account: authOf(req).accountId, tenant, user: req.user, type: req.user instanceof Account })
+    res.json({ account: authOf(req).accountId, tenant, user: req.user })
   })
   return { app }
 }

@@ -49,7 +49,7 @@ describe.skipIf(NO_HOSTS)('the router and the guard in', () => {
     await expectHost(url)
     const headers = { Authorization: `Bearer ${kit.issued.alice}` }
     const body = await (await fetch(`${url}/reports`, { headers })).json()
-    expect(body).toMatchObject({ account: 'acc-1', user: { _id: 'acc-1', scopes: [SCOPE] } })
+    expect(body).toMatchObject({ account: 'acc-1', user: { id: 'acc-1', scopes: [SCOPE] } })
     expect(JSON.stringify(body)).not.toContain('plain:')
   })
 })

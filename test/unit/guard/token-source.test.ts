@@ -2,7 +2,6 @@ import express, { type Request } from 'express'
 import {
   AuthError,
   type AuthEvent,
-  memoryAccounts,
   type RequireBearerOptions,
   requireBearer,
   type TokenFrom,
@@ -180,11 +179,12 @@ describe('a guard with allow', () => {
     expect(events).toMatchObject([{ type: 'bearer.refused', code: 'forbidden', accountId: alice.id }])
   })
 
-  it('passes the object that the store returned', async () => {
+  it('passes the user that the store returned with the account', async () => {
     const row = Object.assign(Object.create({ may: () => true }), alice)
-    const store = { ...memoryAccounts([]), findById: () => row }
+    const pair = { account: alice, user: row }
+    const store = { findByEmail: () => pair, findById: () => pair }
     const { get } = await start({
-      accounts: store,
+      accounts: store as never,
       allow: async (_req, account: typeof row) => account === row && account.may(),
     })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 200 })
