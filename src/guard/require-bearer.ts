@@ -64,11 +64,11 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
 
   function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
     const { req } = context
-    forgetEarlier(req)
     try {
+      forgetEarlier(req)
       sendRefusal(settings.refuse, refusalAt(guard, context, thrown), req, res, next, hasToClose(req))
     } catch (cause) {
-      // The host may have replaced functions of the response. Their errors belong to its error handler.
+      // The host may have replaced functions of the response, or members of the request. Their errors belong to its error handler.
       next(cause)
     }
   }

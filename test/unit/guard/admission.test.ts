@@ -190,6 +190,20 @@ it('calls next once after a check, also when next throws', async () => {
   expect(next.mock.calls).toEqual([[]])
 })
 
+it('passes the error of a getter of the request on, and ends no process', async () => {
+  const fatal = fatalErrors()
+  const thrown = new Error('of the host')
+  const get = () => {
+    throw thrown
+  }
+  const req = Object.defineProperty(requestOf(newToken()), 'user', { get })
+  const next = vi.fn()
+  requireBearer({ tokens })(req, {} as ServerResponse, next)
+  await until(() => expect(next.mock.calls).toEqual([[thrown]]))
+  expect(req.auth).toBeUndefined()
+  expect(fatal).toEqual([])
+})
+
 it('takes a mock that is an emitter, as node-mocks-http makes it', async () => {
   const mock = (token?: string) =>
     Object.assign(new PassThrough(), requestOf(token, { rawHeaders: undefined })) as never
