@@ -103,7 +103,11 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
       return reading.rests() ? undefined : reading.resultOf(readNow(key, account), storeFailed)
     },
     async fail(key: string, storeFailed: StoreFailed): Promise<Counted | undefined> {
-      const consume = () => count(async () => limiter.consume(key))
+      async function consume(): Promise<Counted> {
+        const counted = await count(async () => limiter.consume(key))
+        if (counted.points >= 1) return counted
+        throw new Error('limits: consume() of the limiter must resolve with { consumedPoints, msBeforeNext }')
+      }
       return counting.rests() ? undefined : counting.resultOf(consume(), storeFailed)
     },
     /**

@@ -1,6 +1,7 @@
 // Tests limits/shared-store.ts
 
 import { runInNewContext } from 'node:vm'
+import { createLimits } from 'express-token-endpoint'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Limiter, sharedLimit } from '../../../src/limits/shared-limit.js'
@@ -91,15 +92,30 @@ describe('a limiter that breaks its contract', () => {
   }
 
   it.each<[string, () => unknown]>([
-    ['nothing', () => undefined],
     ['its result', () => RESULT],
     ['a thenable without finally', () => thenable((resolve) => resolve(RESULT))],
   ])('harms nothing when its methods return %s', async (_, call) => {
     const { read, fail, reset } = processWith({ consume: call, get: call, delete: call } as Limiter)
-    const points = Number(call() !== undefined)
-    expect(await fail('alice', neverFails)).toMatchObject({ points })
-    expect(await read('alice', undefined, neverFails)).toMatchObject({ points })
+    expect(await fail('alice', neverFails)).toMatchObject({ points: 1 })
+    expect(await read('alice', undefined, neverFails)).toMatchObject({ points: 1 })
     await reset('alice', [])
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['no count', { msBeforeNext: 5000 }],
+    ['a count as text', { msBeforeNext: 5000, consumedPoints: '7' }],
+    ['a count of 0', { msBeforeNext: 5000, consumedPoints: 0 }],
+  ])('has failed when consume resolves with %s, so the failure counts in memory', async (_, result) => {
+    const failed = vi.fn()
+    const limiter: Limiter = { consume: async () => result, get: async () => null, delete: async () => true }
+    expect(await processWith(limiter).fail('alice', failed)).toBeUndefined()
+    expect(failed.mock.calls[0]?.[0]).toMatchObject({ message: expect.stringContaining('consumedPoints') })
+    const limits = createLimits({ limiter: () => limiter })
+    for (let i = 0; i < 10; i++) await (await limits.consume('alice@example.com', '192.0.2.1', failed)).end('failed')
+    await expect(limits.consume('alice@example.com', '192.0.2.1', failed)).rejects.toMatchObject({
+      code: 'too_many_attempts',
+    })
   })
 
   it('has failed when a method throws, and harms nothing', async () => {
