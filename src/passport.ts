@@ -1,5 +1,5 @@
+export type { BearerStrategyOptions } from './passport/bearer-strategy.js'
 export { BearerStrategy, type BearerVerify } from './passport/bearer-strategy.js'
-export type { BearerStrategyOptions } from './passport/bearer-strategy-options.js'
 export { LoginStrategy, type LoginVerify } from './passport/login-strategy.js'
 export type { LoginStrategyOptions } from './passport/login-strategy-options.js'
 export type { Done, PassportActions } from './passport/passport-actions.js'

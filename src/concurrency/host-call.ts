@@ -9,7 +9,7 @@ import { own } from '../options/values.js'
 /** The `timeout` option: how long a call of a host's function may take. Default 5 s. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)
 
-interface HostCallOptions<T> {
+interface HostCallOptions {
   /** The time limit, in milliseconds. Default: none, for a function that has its own. */
   timeout?: number | undefined
   /** Codes of this package's own refusals that the function may reject with. Such a refusal is passed on unchanged. */
@@ -18,8 +18,6 @@ interface HostCallOptions<T> {
   mayRefuse?: boolean
   /** The account, the issuer or the option that the call is about, for the event of a failure. */
   about?: { accountId?: string; issuer?: string; option?: HookOption } | undefined
-  /** Called with a result that comes after the time limit, to release what it holds. */
-  late?: ((result: T) => void) | undefined
 }
 
 /**
@@ -29,11 +27,10 @@ interface HostCallOptions<T> {
 export async function callHost<T>(
   dependency: Dependency,
   fn: () => T | PromiseLike<T>,
-  options: HostCallOptions<T> = {},
+  options: HostCallOptions = {},
 ): Promise<T> {
-  const [timeout, late] = [own(options, 'timeout'), own(options, 'late')]
   try {
-    return await withDeadline(timeout, fn(), late)
+    return await withDeadline(own(options, 'timeout'), fn())
   } catch (cause) {
     if (isAuthError(cause) && own(options, 'passThrough')?.some((code) => code === cause.code)) throw cause
     const refusal = own(options, 'mayRefuse') && refusalOfHost(cause)
@@ -48,11 +45,7 @@ export const MOST_TIMEOUTS = 12
  * Waits for a result. A result that comes after the time limit is dropped.
  * @throws Error after the time limit; what the promise rejects with
  */
-export async function withDeadline<T>(
-  timeout: number | undefined,
-  result: T | PromiseLike<T>,
-  late?: (result: T) => void,
-): Promise<T> {
+export async function withDeadline<T>(timeout: number | undefined, result: T | PromiseLike<T>): Promise<T> {
   if (timeout === undefined) return result
   let timer: NodeJS.Timeout | undefined
   const ended = new Promise<never>((_, reject) => {
@@ -61,7 +54,7 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([result, ended])
   } catch (error) {
-    Promise.resolve(result).then(late, () => {})
+    Promise.resolve(result).catch(() => {})
     throw error
   } finally {
     clearTimeout(timer)

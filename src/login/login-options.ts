@@ -8,16 +8,16 @@ import type {
   UserOf,
 } from '../accounts/account.js'
 import { emitter } from '../events/emitter.js'
+import { warnOnce } from '../events/warnings.js'
 import { type HostOptions, hostSchema } from '../http/host-options.js'
 import { type LimitsPort, NO_LIMITS } from '../limits/attempt.js'
-import type { Limits } from '../limits/limits.js'
+import { createLimits, type Limits } from '../limits/limits.js'
 import { bool, func, withMethods } from '../options/checks.js'
 import { type Check, type Checked, InvalidOption, optional } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
-import { memberOf, own } from '../options/values.js'
+import { isPlainObject, memberOf, own } from '../options/values.js'
 import { createPasswords, type Passwords, type QueuedPasswords } from '../passwords/passwords.js'
 import { type CredentialsOptions, credentialsSchema } from './credentials-options.js'
-import { defaultLimits } from './default-limits.js'
 import type { BeforeSignIn, BeforeSignInTask } from './steps/before-sign-in.js'
 import type { TenantOf } from './steps/tenant.js'
 
@@ -109,6 +109,22 @@ export const loginAliases = {
   bodyLimit: 'limit',
   'Pass "credentials": ({ username, password }) => ({ email: username, password })':
     'fields usernameField passwordField',
+}
+
+/** The stores, functions and issuers of logins with default limits. */
+const limited = new WeakSet<object>()
+
+/**
+ * Creates the default failed-login limits of a login. Warns when another login for the same accounts has its own.
+ * @param owners the objects by which two logins for the same accounts are recognised
+ */
+function defaultLimits(owners: readonly unknown[]): Limits {
+  for (const owner of owners) {
+    if (!isPlainObject(owner) && typeof owner !== 'function') continue
+    if (limited.has(owner)) warnOnce('secondLimits')
+    limited.add(owner)
+  }
+  return createLimits()
 }
 
 type ReadOptions = Checked<typeof loginSchema>

@@ -4,8 +4,8 @@ import type { Admission } from '../limits/attempt.js'
 import type { PasswordsSlot } from '../passwords/passwords.js'
 import { type KnownSignIn, knownSignIn } from './sign-in/known-sign-in.js'
 import { askBeforeSignIn } from './steps/before-sign-in.js'
-import { leaveSlot, replaceOutdatedHash, verifyPassword, waitForSlot } from './steps/check-password.js'
-import { admitAttempt, assertBegun, createAttempt, endAttempt, endRefusedAttempt } from './steps/login-attempt.js'
+import { replaceOutdatedHash, verifyPassword, waitForSlot } from './steps/check-password.js'
+import { admitAttempt, createAttempt, endAttempt, endRefusedAttempt } from './steps/login-attempt.js'
 import type { CheckedTask, LoginTask } from './steps/login-task.js'
 import { lookUpAccount } from './steps/look-up-account.js'
 import { recheckOf } from './steps/recheck-account.js'
@@ -26,9 +26,8 @@ export async function logIn(task: LoginTask): Promise<KnownSignIn> {
     let lookedUpAt: Date
     let admission: Admission
     do {
-      if (slot) leaveSlot(slot)
+      slot?.leave()
       slot = await waitForSlot(task, attempt)
-      assertBegun(attempt)
       lookedUpAt = new Date(task.clock())
       const found = await lookUpAccount(task)
       assertConnected(task)
@@ -47,7 +46,7 @@ export async function logIn(task: LoginTask): Promise<KnownSignIn> {
     throw error
   } finally {
     // After the end of the attempt, which may make room for a login that waits.
-    if (slot) leaveSlot(slot)
+    slot?.leave()
   }
 }
 

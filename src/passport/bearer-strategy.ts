@@ -4,11 +4,16 @@ import { throwLater } from '../concurrency/throw-later.js'
 import { type Admission, checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalAt } from '../guard/refuse.js'
 import { forgetEarlier } from '../guard/require-bearer.js'
-import { readRequireBearerOptions } from '../guard/require-bearer-options.js'
+import {
+  guardAliases,
+  guardSchema,
+  type RequireBearerOptions,
+  readRequireBearerOptions,
+} from '../guard/require-bearer-options.js'
 import { assertHeaderLines } from '../http/header-lines.js'
+import { misuse, PAGE } from '../options/misuse.js'
 import { bare } from '../options/values.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
-import { assertNoBearerOption, type BearerStrategyOptions } from './bearer-strategy-options.js'
 import {
   callVerify,
   type Done,
@@ -18,6 +23,23 @@ import {
   type PassportActions,
   withActions,
 } from './passport-actions.js'
+
+/** The options of `BearerStrategy`: those of `requireBearer`. */
+// biome-ignore lint/suspicious/noExplicitAny: the host knows the type of its users.
+export type BearerStrategyOptions = RequireBearerOptions<any>
+
+/** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
+const NO_EFFECT = [...Object.keys(guardSchema), ...Object.keys(guardAliases).filter((name) => /scope/i.test(name))]
+
+/** Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect. */
+export function assertNoBearerOption(options: object): void {
+  const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
+  if (name === undefined) return
+  throw misuse(
+    `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,
+    PAGE.guard,
+  )
+}
 
 /** Changes the user of a verified token, and calls `done` with the new user. */
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown

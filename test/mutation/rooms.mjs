@@ -48,7 +48,7 @@ export const ROOMS = {
       'test/unit/events/warnings.test.ts',
       'test/unit/guard/**/{admission,close-when-ended,http2,require-bearer,require-bearer-options}.test.ts',
       'test/unit/routes/token-router.test.ts',
-      'test/unit/auth/session-router.test.ts',
+      'test/unit/auth/{auth-errors,session-router}.test.ts',
       'test/unit/tokens/keys/{remote-keys,discover-keys}.test.ts',
     ],
   },
@@ -93,7 +93,7 @@ export const ROOMS = {
       'test/unit/refresh/refresh-endpoint.test.ts',
       'test/unit/guard/**/{admission,http2,require-bearer}.test.ts',
       'test/unit/routes/token-router.test.ts',
-      'test/unit/auth/session-router.test.ts',
+      'test/unit/auth/{auth-errors,session-router}.test.ts',
     ],
   },
   options: {

@@ -4,7 +4,6 @@ import { AuthError } from '../../errors/auth-error.js'
 import type { LoginRefusal } from '../../errors/codes.js'
 import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
 import type { Attempt } from '../../limits/attempt.js'
-import { ignoringErrors } from '../../options/values.js'
 import type { PasswordsSlot } from '../../passwords/passwords.js'
 import { NOT_CHECKED } from './login-attempt.js'
 import type { CheckedTask, LoginTask } from './login-task.js'
@@ -12,14 +11,7 @@ import type { CheckedTask, LoginTask } from './login-task.js'
 /** Waits for a queue slot and for room in the limits: in one act, because a login without room must not keep a slot from others. */
 export function waitForSlot(task: LoginTask, attempt?: Attempt): Promise<PasswordsSlot> {
   const { passwords, source, signal, timeout } = task
-  const admit = attempt && (() => attempt.begin())
-  const reserve = () => passwords.reserve({ source, signal, timeout, admit })
-  return callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leaveSlot })
-}
-
-/** A slot of a host's own queue may be asynchronous, and fail. */
-export function leaveSlot(slot: PasswordsSlot): void {
-  ignoringErrors(() => slot.leave())
+  return passwords.reserve({ source, signal, timeout, admit: attempt && (() => attempt.begin()) })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { callHost, MOST_TIMEOUTS, withDeadline } from '../../concurrency/host-call.js'
-import { AuthError, isAuthError } from '../../errors/auth-error.js'
+import { isAuthError } from '../../errors/auth-error.js'
 import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
 import type { Admission, Attempt, AttemptOutcome } from '../../limits/attempt.js'
 import { ignoringErrors } from '../../options/values.js'
@@ -18,11 +18,6 @@ export function createAttempt(task: LoginTask): Promise<Attempt> {
     return attempt
   }
   return callHost('limits', create, { timeout, passThrough: NOT_CHECKED })
-}
-
-/** Refuses a login whose attempt has found no room: a host's own queue may not call `admit`. */
-export function assertBegun(attempt: Attempt): void {
-  if (attempt.begin() !== true) throw new AuthError('overloaded')
 }
 
 /**

@@ -3,7 +3,7 @@ import { currentAccount } from '../../accounts/find-account.js'
 import { callHost } from '../../concurrency/host-call.js'
 import { AuthError } from '../../errors/auth-error.js'
 import type { ConfirmedHash } from '../../sessions/refresh/refreshing.js'
-import { leaveSlot, waitForSlot } from './check-password.js'
+import { waitForSlot } from './check-password.js'
 import { NOT_CHECKED } from './login-attempt.js'
 import type { LoginTask } from './login-task.js'
 import { lookUpAccount } from './look-up-account.js'
@@ -68,6 +68,6 @@ async function verifyLater(task: LoginTask, hash: string | null): Promise<boolea
   try {
     return await callHost('passwords', () => slot.verify(task.password, hash), { passThrough: NOT_CHECKED })
   } finally {
-    leaveSlot(slot)
+    slot.leave()
   }
 }

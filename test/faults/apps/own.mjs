@@ -30,15 +30,14 @@ const pairs = { [HERE]: pair, [THERE]: newPair() }
 const store = memoryAccounts([ACCOUNT])
 const sessionStore = memorySessions()
 
-/** Creates an issuer. Each environment has its own key. */
-export function issuerOf(options) {
-  return createTokenIssuer({ issuer: HERE, keys: keysOf(options?.issuer), ...options })
+/** Returns the options of an issuer. Each environment has its own key. */
+function issuerWith(options) {
+  const { privateKey } = pairs[options?.issuer] ?? pair
+  const keys = { alg: 'ES256', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) }
+  return { issuer: HERE, keys, ...options }
 }
 
-const keysOf = (issuer) => {
-  const { privateKey } = pairs[issuer] ?? pair
-  return { alg: 'ES256', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) }
-}
+export const issuerOf = (options) => createTokenIssuer(issuerWith(options))
 
 const membersOf = (text) => {
   try {
@@ -148,9 +147,8 @@ export function appOf({ tokens, accounts, passwords, before: first, guards }) {
   }
   app.use(altering(respond), alteringResult(result), ...first, before, readFirst)
   app.use(jwksRouter({ tokens }))
-  const { issuer } = tokens
   const login = { accounts: withIds(accounts), passwords, sessions: sessions(), refresh: 'cookie' }
-  app.use(createAuth({ issuer, keys: keysOf(issuer), ...login, paths: { keys: '/unused' } }).router)
+  app.use(createAuth({ ...issuerWith({ issuer: tokens.issuer }), ...login, paths: { keys: '/unused' } }).router)
   app.get(STATEMENTS, guarded(guards[0]), answer)
   app.get(REPORTS, guarded(guards[1]), answer)
   app.get(PASSWORD_CHANGE, recent, answer)

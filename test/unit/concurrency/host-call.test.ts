@@ -68,18 +68,6 @@ describe('callHost rejects with unavailable, the dependency and the cause', () =
   })
 })
 
-it('a late result is passed to the caller', async () => {
-  const late = vi.fn()
-  const { promise: result, resolve } = deferred<number>()
-  const refused = refusalOf(callHost('accounts', () => result, { timeout: 1000, late }))
-  await vi.advanceTimersByTimeAsync(1000)
-  await refused
-  expect(late).not.toHaveBeenCalled()
-  resolve(7)
-  await vi.advanceTimersByTimeAsync(0)
-  expect(late.mock.calls).toEqual([[7]])
-})
-
 it('names the account that a call is about, when the call fails', async () => {
   const about = { accountId: 'acc-1' }
   const failed = refusalOf(callHost('passwords', () => Promise.reject(new Error('down')), { about }))

@@ -1,4 +1,4 @@
-// Tests events/warnings.ts accounts/mistakes.ts login/default-limits.ts sessions/mistakes.ts tokens/jwt/issue-token.ts
+// Tests events/warnings.ts accounts/mistakes.ts sessions/mistakes.ts tokens/jwt/issue-token.ts
 
 import express, { type Request } from 'express'
 import type { AuthOptions } from 'express-token-endpoint'

@@ -1,9 +1,9 @@
-// Tests guard/verifiers-option.ts passport/bearer-strategy-options.ts
+// Tests guard/verifiers-option.ts
 
 import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { type RequireBearerOptions, readRequireBearerOptions } from '../../../src/guard/require-bearer-options.js'
-import { assertNoBearerOption } from '../../../src/passport/bearer-strategy-options.js'
+import { assertNoBearerOption } from '../../../src/passport/bearer-strategy.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 

@@ -59,8 +59,6 @@ const createLogin =
   (credentials = CREDENTIALS, from = context()) =>
     logIn({ ...withDefaults(parts), ...credentials, ...from }).then(({ user }) => user)
 
-const SLOT: PasswordsSlot = { async start() {}, hash: fastPasswords().hash, verify: fastPasswords().verify, leave() {} }
-
 const never = () => new Promise<never>(() => {})
 const cause = new Error('down')
 const reject = (_?: unknown) => Promise.reject(cause)
@@ -103,7 +101,11 @@ async function run({ email = alice.email, password = PASSWORD, client = new Abor
   const attempt: Attempt = noting(calls, { ...ready, ...changes.attempt })
   const { hash, verify } = fastPasswords()
   const slot: PasswordsSlot = noting(calls, { async start() {}, hash, verify, leave() {}, ...changes.slot })
-  const passwords = { ...fastPasswords(), reserve: async () => slot, ...changes.passwords }
+  const reserve: QueuedPasswords['reserve'] = async ({ admit } = {}) => {
+    admit?.()
+    return slot
+  }
+  const passwords = { ...fastPasswords(), reserve, ...changes.passwords }
   const limits = { ...NO_LIMITS, attempt: () => attempt }
   const failed = vi.fn()
   const login = createLogin({ store, passwords, limits, timeout: 250 })
@@ -159,8 +161,7 @@ describe('a login', () => {
       ['check', 'end not_checked'],
       OVERLOADED,
     ],
-    ['begin refuses', { attempt: { begin: throwing(TOO_MANY) } }, [...BEGUN, ...NOT_CHECKED], TOO_MANY],
-    ['a queue that never asks begin', { attempt: { begin: () => false } }, [...BEGUN, ...NOT_CHECKED], OVERLOADED],
+    ['begin refuses', { attempt: { begin: throwing(TOO_MANY) } }, [...BEGUN, 'end not_checked'], TOO_MANY],
     ['the store throws', { store: { findByEmail: fail } }, LEFT, unavailable('accounts')],
     ['the store hangs', { store: { findByEmail: never } }, LEFT, unavailable('accounts', hung)],
     ...[TOO_MANY, OVERLOADED].map((error): [string, Changes, string[], unknown] => [
@@ -264,19 +265,4 @@ describe('a login', () => {
     const login = createLogin({ passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }), limits })
     expect(await Promise.all(Array.from({ length: 40 }, () => login()))).toEqual(Array(40).fill(accountOf(alice)))
   })
-})
-
-it('a slot that comes after the timeout ends', async () => {
-  vi.useFakeTimers()
-  const release = vi.fn()
-  const later = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 30, value))
-  const reserve = () => later({ ...SLOT, leave: () => release() })
-  const passwords = { ...fastPasswords(), reserve } as QueuedPasswords
-  const login = createLogin({ passwords, timeout: 10 })
-  const refused = refusalOf(login())
-  await vi.advanceTimersByTimeAsync(10)
-  expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
-  expect(release).not.toHaveBeenCalled()
-  await vi.advanceTimersByTimeAsync(20)
-  expect(release.mock.calls).toEqual([[]])
 })
