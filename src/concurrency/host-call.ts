@@ -38,6 +38,11 @@ export async function callHost<T>(
   }
 }
 
+class Timeout extends Error {}
+
+/** Returns whether a call of the host has exceeded its time limit. */
+export const isTimeout = (cause: unknown): boolean => cause instanceof Timeout
+
 /** The number of time limits after which a call of the host counts as one that never ends. */
 export const MOST_TIMEOUTS = 12
 
@@ -49,7 +54,7 @@ export async function withDeadline<T>(timeout: number | undefined, result: T | P
   if (timeout === undefined) return result
   let timer: NodeJS.Timeout | undefined
   const ended = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(withoutSecrets(new Error(`no result within ${timeout} ms`))), timeout)
+    timer = setTimeout(() => reject(withoutSecrets(new Timeout(`no result within ${timeout} ms`))), timeout)
   })
   try {
     return await Promise.race([result, ended])

@@ -93,19 +93,17 @@ const limitsSchema = {
 }
 
 const LIMITS = `${caller}: option "limits"`
-const limitAliases = { ip: 'address', email: 'account', user: 'account' }
 
 const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
-  limits: (value: unknown) =>
-    readOptions<LoginLimits, typeof limitsSchema>(LIMITS, value as LoginLimits, limitsSchema, limitAliases),
+  limits: (value: unknown) => readOptions<LoginLimits, typeof limitsSchema>(LIMITS, value as LoginLimits, limitsSchema),
 }
 
 const aliases = {
   ...aliasesOf({
     limiter: 'store',
     limits: 'pair address account',
-    "Pass limits: { pair: { points: 10, duration: '15m' } }": 'points duration max maxAttempts windowMs',
+    "Pass limits: { pair: { points: 10, duration: '15m' } }": 'points duration max windowMs',
   }),
   // The names of options before 1.0.
   budgets: 'limits',

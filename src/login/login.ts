@@ -20,7 +20,6 @@ export async function logIn(task: LoginTask): Promise<KnownSignIn> {
   assertConnected(task)
   const attempt = await createAttempt(task)
   let slot: PasswordsSlot | undefined
-  let step: Promise<unknown> | undefined
   try {
     let checked: CheckedTask
     let lookedUpAt: Date
@@ -35,14 +34,12 @@ export async function logIn(task: LoginTask): Promise<KnownSignIn> {
       admission = await admitAttempt(checked)
     } while (admission === 'waits')
     const verified = await verifyPassword(checked, admission === 'admitted')
-    const terms = await askBeforeSignIn(task, verified, (promise) => {
-      step = promise
-    })
+    const terms = await askBeforeSignIn(task, verified)
     endAttempt(attempt, 'succeeded')
     const replacement = await replaceOutdatedHash(checked, verified.account)
     return knownSignIn(verified, lookedUpAt, recheckOf(task, verified.account, lookedUpAt, replacement), terms)
   } catch (error) {
-    await endRefusedAttempt(task, attempt, error, step)
+    await endRefusedAttempt(task, attempt, error)
     throw error
   } finally {
     // After the end of the attempt, which may make room for a login that waits.

@@ -67,7 +67,6 @@ const OF_LOGIN = 'It has no effect next to "logIn". Pass it to createAuth()'
 const givenAliases = aliasesOf({
   ...hostAliases,
   [OF_LOGIN]: Object.keys(loginSchema).join(' '),
-  allowedOrigins: 'origins origin cors',
 })
 
 /** The refusals that a login may end with. */

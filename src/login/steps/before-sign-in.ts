@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { FoundAccount } from '../../accounts/account.js'
 import { callHost } from '../../concurrency/host-call.js'
 import { AuthError, copyOf, isAuthError } from '../../errors/auth-error.js'
-import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
+import { isSignInRefusal, type SignInRefusal } from '../../errors/sign-in-refusal.js'
 import type { Origin } from '../../http/origin.js'
+import { attempt } from '../../options/values.js'
 import type { ExtraFields } from '../body/credentials.js'
 import { readTerms, type SignInTerms } from './sign-in-terms.js'
 
@@ -40,13 +41,11 @@ export interface BeforeSignInTask extends Origin {
 
 /**
  * Asks the host about a sign-in.
- * @param asked receives the promise of the step, which may settle after the time limit
  * @throws SignInRefusal of the host, or AuthError `invalid_credentials` of the host or `unavailable`
  */
 export async function askBeforeSignIn(
   { beforeSignIn, fields, req, signal, timeout }: BeforeSignInTask,
   { account, user }: FoundAccount,
-  asked: (step: Promise<unknown>) => void,
 ): Promise<SignInTerms | undefined> {
   if (!beforeSignIn) return undefined
   const ended = new AbortController()
@@ -58,21 +57,20 @@ export async function askBeforeSignIn(
   try {
     const ask = async () => readTerms(await beforeSignIn({ account: user, fields, req, signal: ended.signal }), account)
     const about = { accountId: account.id, option: 'beforeSignIn' } as const
-    const step = ask()
-    asked(step)
-    return await callHost('hook', () => step, {
-      timeout,
-      mayRefuse: true,
-      passThrough: ['invalid_credentials'],
-      about,
-    })
+    return await callHost('hook', ask, { timeout, mayRefuse: true, passThrough: ['invalid_credentials'], about })
   } catch (error) {
     abort()
-    if (isSignInRefusal(error)) throw copyOf(error, { accountId: account.id })
+    if (isSignInRefusal(error)) throw withAccount(error, account.id)
     // Another one, because the error of the host may have headers that a wrong password does not have.
     const isHidden = isAuthError(error) && error.code === 'invalid_credentials'
     throw isHidden ? new AuthError('invalid_credentials', { accountId: account.id, cause: error }) : error
   } finally {
     signal.removeEventListener('abort', abort)
   }
+}
+
+/** Returns a copy of a refusal, with the account. One that the host has changed so that it cannot be copied cannot be sent either. */
+function withAccount(refusal: SignInRefusal, accountId: string): AuthError {
+  const copy = attempt(() => copyOf(refusal, { accountId }))
+  return copy ?? new AuthError('unavailable', { dependency: 'hook', option: 'beforeSignIn', accountId, cause: refusal })
 }

@@ -1,8 +1,9 @@
-import { callHost, MOST_TIMEOUTS, withDeadline } from '../../concurrency/host-call.js'
+import { callHost, isTimeout } from '../../concurrency/host-call.js'
 import { isAuthError } from '../../errors/auth-error.js'
 import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
 import type { Admission, Attempt, AttemptOutcome } from '../../limits/attempt.js'
 import { ignoringErrors } from '../../options/values.js'
+import type { ExtraFields } from '../body/credentials.js'
 import type { CheckedTask, LoginTask } from './login-task.js'
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
@@ -34,31 +35,28 @@ export function endAttempt(attempt: Attempt, outcome: AttemptOutcome): void {
   ignoringErrors(() => attempt.end(outcome))
 }
 
-/** Returns whether a refusal counts as a failed login: a wrong password, or a refusal of the host with `countAsFailure`. */
-const isFailedLogin = (error: unknown) =>
-  isSignInRefusal(error) ? error.countAsFailure : isAuthError(error) && error.code === 'invalid_credentials'
-
 /**
- * Ends the attempt of a refused login.
- * @param step the promise of `beforeSignIn`. The attempt stays under way until it settles: a host that delays the refusal of a wrong code
- * beyond the time limit must not make guesses free
+ * Returns whether a refusal counts as a failed login: a wrong password, or a refusal of the host with `countAsFailure`. A late step counts if
+ * it got a code of the client, because a host that delays the refusal of a wrong code must not make guesses free.
  */
+function isFailedLogin(error: unknown, fields: ExtraFields): boolean {
+  if (isSignInRefusal(error)) return error.countAsFailure
+  if (!isAuthError(error)) return false
+  const { code, option, cause } = error
+  if (code === 'invalid_credentials' || option !== 'beforeSignIn') return code === 'invalid_credentials'
+  return isTimeout(cause) ? Object.keys(fields).length > 0 : isSignInRefusal(cause) && cause.countAsFailure
+}
+
+/** Ends the attempt of a refused login. */
 export async function endRefusedAttempt(
-  { timeout }: { timeout: number },
+  { timeout, fields }: Pick<LoginTask, 'timeout' | 'fields'>,
   attempt: Attempt,
   error: unknown,
-  step: Promise<unknown> | undefined,
 ): Promise<void> {
-  const code = isAuthError(error) ? error.code : undefined
-  if (isFailedLogin(error)) {
+  if (isFailedLogin(error, fields)) {
     await callHost('limits', () => attempt.end('failed'), { timeout, passThrough: NOT_CHECKED })
-  } else if (step) {
-    const ended = withDeadline(timeout * MOST_TIMEOUTS, step).then(
-      () => attempt.end('not_checked'),
-      (late: unknown) => attempt.end(isFailedLogin(late) ? 'failed' : 'not_checked'),
-    )
-    ignoringErrors(() => ended)
   } else {
-    endAttempt(attempt, code === 'client_closed_request' ? 'disconnected' : 'not_checked')
+    const hasLeft = isAuthError(error) && error.code === 'client_closed_request'
+    endAttempt(attempt, hasLeft ? 'disconnected' : 'not_checked')
   }
 }
