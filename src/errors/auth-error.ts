@@ -172,8 +172,7 @@ export function copyOf<E extends AuthError>(
   Object.assign(copy, error, others)
   // Not read here, because Node then makes its text.
   Object.defineProperty(copy, 'stack', { configurable: true, get: () => error.stack, set() {} })
-  for (const kind of ['AuthError', 'SignInRefusal'] as const) if (hasBrand(kind, error)) brand(kind, copy)
-  return copy
+  return brand('AuthError', copy)
 }
 
 /**
@@ -185,4 +184,5 @@ export function isAuthError(value: unknown): value is AuthError {
   return attempt(() => hasBrand('AuthError', value) && hasKnownCode(value as AuthError)) === true
 }
 
-const hasKnownCode = (error: AuthError) => Object.hasOwn(REFUSALS, error.code) || hasBrand('SignInRefusal', error)
+/** Returns whether an error has a code of the table, or is a `SignInRefusal`, which no other error has this member of. */
+const hasKnownCode = (error: AuthError) => Object.hasOwn(REFUSALS, error.code) || Object.hasOwn(error, 'countAsFailure')

@@ -1,9 +1,8 @@
-import { brand, hasBrand } from '../options/brand.js'
 import { bool, HTTP_TOKEN, integer, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { checkThat, optional, readOptions } from '../options/read-options.js'
-import { attempt, isPlainObject, memberOf } from '../options/values.js'
-import { AuthError } from './auth-error.js'
+import { isPlainObject, memberOf } from '../options/values.js'
+import { AuthError, isAuthError } from './auth-error.js'
 import { REFUSALS } from './codes.js'
 import { NO_STORE } from './headers.js'
 
@@ -71,13 +70,12 @@ export class SignInRefusal extends AuthError {
     const own = { name: 'SignInRefusal', code, status, statusCode: status, headers: { ...headers, ...NO_STORE } }
     Object.assign(this, own)
     this.countAsFailure = countAsFailure
-    brand('SignInRefusal', this)
   }
 }
 
 /** Returns whether a value is a `SignInRefusal`, also of another copy of the package. */
 export const isSignInRefusal = (value: unknown): value is SignInRefusal =>
-  attempt(() => hasBrand('SignInRefusal', value)) === true
+  isAuthError(value) && Object.hasOwn(value, 'countAsFailure')
 
 /** The code of the refusal for an error that the host's own error handler receives. */
 const OF_HOST = 'sign_in_refused'

@@ -1,7 +1,7 @@
-import { hasBrand } from '../options/brand.js'
 import { withMethods } from '../options/checks.js'
 import { type Check, InvalidOption } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
+import { isIdTokenVerifier } from '../tokens/id-token-verifier.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 import { hostVerifier, type Verifier, verifierOf } from '../tokens/verifier.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
@@ -9,7 +9,7 @@ import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifie
 const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
 const verifierObject = withMethods<CustomTokenVerifier>(VERIFIER, ['verify'])
 const tokenVerifier: Check<Verifier> = (value) => {
-  if (hasBrand('IdTokenVerifier', value))
+  if (isIdTokenVerifier(value))
     throw new InvalidOption(
       VERIFIER,
       'An ID token gives no access. Verify it in your sign-in route, and call auth.signIn()',

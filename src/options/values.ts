@@ -1,6 +1,6 @@
 import { isDate } from 'node:util/types'
 
-/** Returns whether a value can be awaited. Checks for the method: `instanceof` fails when `globalThis.Promise` is replaced. */
+/** Returns whether a value can be awaited: a promise, or another object with `then`, as Bluebird and query builders make them. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

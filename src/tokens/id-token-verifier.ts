@@ -1,5 +1,4 @@
 import { traceSync, VERIFY } from '../events/tracing.js'
-import { brand } from '../options/brand.js'
 import { text } from '../options/checks.js'
 import { type Checked, checkThat, optional, readOptions } from '../options/read-options.js'
 import { exactUrl } from '../options/web-url.js'
@@ -61,6 +60,10 @@ export const idTokenSchema = {
 
 const callSchema = { nonce: text('the non-empty text that your server stored for this sign-in') }
 
+const made = new WeakSet<object>()
+
+export const isIdTokenVerifier = (value: unknown): boolean => made.has(value as object)
+
 export function createIdTokenVerifier(
   { issuer, audience, authorizedParties, clock, clockTolerance: tolerance }: Checked<typeof idTokenSchema>,
   keys: KeySource & { replace(keys: unknown): void },
@@ -92,5 +95,6 @@ export function createIdTokenVerifier(
     },
     replaceKeys: keys.replace,
   }
-  return Object.freeze(brand('IdTokenVerifier', verifier))
+  made.add(verifier)
+  return Object.freeze(verifier)
 }

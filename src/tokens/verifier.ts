@@ -1,5 +1,4 @@
 import { AuthError } from '../errors/auth-error.js'
-import { brandOf, brandWith } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { memberOf, settled } from '../options/values.js'
 import type { IssuedToken, TokenSubject } from './jwt/issue-token.js'
@@ -28,11 +27,15 @@ export interface Verifier {
   verify(text: string, wait?: Wait): Promise<VerifiedToken>
 }
 
-export const withVerifier = <T extends object>(tokens: T, verifier: Verifier): T =>
-  brandWith('TokenVerifier', tokens, verifier)
+const verifiers = new WeakMap<object, Verifier>()
+
+export function withVerifier<T extends object>(tokens: T, verifier: Verifier): T {
+  verifiers.set(tokens, verifier)
+  return tokens
+}
 
 /** Returns the verifier of an object of this package. A copy or a proxy of the object has none, so its own `verify` is used. */
-export const verifierOf = (tokens: object) => brandOf('TokenVerifier', tokens) as Verifier | undefined
+export const verifierOf = (tokens: object): Verifier | undefined => verifiers.get(tokens)
 
 /** Creates the verifier of a host's object. It has no cache, and the time of this process. */
 export function hostVerifier(tokens: CustomTokenVerifier): Verifier {
@@ -71,8 +74,12 @@ function askWhether(tokens: CustomTokenVerifier, text: string): boolean {
 /** Issues a token without waiting. Returns undefined when the key is not in memory. */
 export type IssueNow = (subject: TokenSubject) => IssuedToken | undefined
 
-export const withIssueNow = <T extends object>(tokens: T, issueNow: IssueNow): T =>
-  brandWith('TokenIssuer', tokens, issueNow)
+const issuers = new WeakMap<object, IssueNow>()
+
+export function withIssueNow<T extends object>(tokens: T, issueNow: IssueNow): T {
+  issuers.set(tokens, issueNow)
+  return tokens
+}
 
 /** Returns the function of an issuer of this package that issues without waiting. A copy or a proxy of the issuer has none. */
-export const issueNowOf = (tokens: object) => brandOf('TokenIssuer', tokens) as IssueNow | undefined
+export const issueNowOf = (tokens: object): IssueNow | undefined => issuers.get(tokens)

@@ -4,7 +4,6 @@ import { AuthError, isAuthError } from '../../errors/auth-error.js'
 import { reasonOf } from '../../events/describe-error.js'
 import { warn } from '../../events/emitter.js'
 import { FETCH_KEYS, tracePromise } from '../../events/tracing.js'
-import { brand, hasBrand } from '../../options/brand.js'
 import { ignoringErrors } from '../../options/values.js'
 import { textFetcher } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
@@ -27,9 +26,10 @@ export interface RemoteKeys {
  */
 const MOST_WAITING = 1000
 
-export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
-  return hasBrand('RemoteKeys', value)
-}
+/** All sources, so that no other object with the same methods counts as one. */
+const sources = new WeakSet<object>()
+
+export const isRemoteKeys = (value: unknown): value is RemoteKeys & KeySource => sources.has(value as object)
 
 /**
  * Fetches and caches a JWK set (RFC 7517 section 5) from one URL. A token's `jku`, `x5u` and `jwk` are never read (RFC 8725 section
@@ -113,7 +113,8 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
       return failure
     },
   }
-  return Object.freeze(brand('RemoteKeys', source)) as RemoteKeys & KeySource
+  sources.add(source)
+  return Object.freeze(source) as RemoteKeys & KeySource
 }
 
 function isWithin(span: number, since: number, now: number): boolean {

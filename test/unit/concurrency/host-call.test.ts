@@ -1,3 +1,4 @@
+import Bluebird from 'bluebird'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { callHost, timeoutOption } from '../../../src/concurrency/host-call.js'
 import { AuthError } from '../../../src/errors/auth-error.js'
@@ -15,6 +16,7 @@ describe('callHost returns the result', () => {
     ['a promise', async () => 7],
     // biome-ignore lint/suspicious/noThenProperty: query builders are such objects
     ['a thenable that is no Promise', () => ({ then: (resolve: (value: number) => void) => resolve(7) })],
+    ['a promise of Bluebird', () => Bluebird.resolve(7)],
     ['a promise of a promise', async () => Promise.resolve(7)],
   ])('%s', async (_, question) => {
     expect(await callHost('accounts', question as () => number, { timeout: 1000 })).toBe(7)
