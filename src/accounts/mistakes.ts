@@ -1,5 +1,5 @@
 import { warnOnce } from '../events/warnings.js'
-import { attempt, membersOf } from '../options/values.js'
+import { membersOf, resultOrUndefined } from '../options/values.js'
 
 /** The members that this package reads, and what hosts call theirs: in lower case, without "is" and other characters. */
 const MEANT = [
@@ -34,7 +34,7 @@ function inspect({ account, original, user }: Inspected): void {
 const showsHash = (user: object, hash: string | null) =>
   hash !== null &&
   hash !== '' &&
-  String(attempt(() => JSON.stringify(user))).includes(JSON.stringify(hash).slice(1, -1))
+  String(resultOrUndefined(() => JSON.stringify(user))).includes(JSON.stringify(hash).slice(1, -1))
 
 /** The number of look-ups without an account after which there is a warning. */
 const MOST_MISSES = 10

@@ -10,7 +10,7 @@ import { methodNotAllowed, type Refuse, sendRefusal } from '../http/refuse.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse } from '../http/responses.js'
 import { hasUnreadBody, sendResponse } from '../http/send-response.js'
-import { attempt } from '../options/values.js'
+import { resultOrUndefined } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { sessionIdOf } from '../sessions/session.js'
 import { type Sessions, withoutChange } from '../sessions/sessions.js'
@@ -27,7 +27,7 @@ interface SessionRouterSettings {
 /** The path of one session. It has no parameter, because Express responds itself when it cannot decode one. */
 const ONE = /^\/[^/]+$/
 
-const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''
+const idOf = ({ path }: Request) => resultOrUndefined(() => decodeURIComponent(path.slice(1))) ?? ''
 
 /** Limits the requests that wait for the store of sessions. */
 const { run: limitSessionCalls } = createGate(GUARDED_REQUESTS)

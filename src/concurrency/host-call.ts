@@ -4,7 +4,6 @@ import { refusalOfHost } from '../errors/sign-in-refusal.js'
 import { duration } from '../options/checks.js'
 import { withoutSecrets } from '../options/misuse.js'
 import { optional } from '../options/read-options.js'
-import { own } from '../options/values.js'
 
 /** The `timeout` option: how long a call of a host's function may take. Default 5 s. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)
@@ -29,12 +28,13 @@ export async function callHost<T>(
   fn: () => T | PromiseLike<T>,
   options: HostCallOptions = {},
 ): Promise<T> {
+  const { timeout, passThrough, mayRefuse, about } = options
   try {
-    return await withDeadline(own(options, 'timeout'), fn())
+    return await withDeadline(timeout, fn())
   } catch (cause) {
-    if (isAuthError(cause) && own(options, 'passThrough')?.some((code) => code === cause.code)) throw cause
-    const refusal = own(options, 'mayRefuse') && refusalOfHost(cause)
-    throw refusal || new AuthError('unavailable', { dependency, cause, ...own(options, 'about') })
+    if (isAuthError(cause) && passThrough?.some((code) => code === cause.code)) throw cause
+    const refusal = mayRefuse && refusalOfHost(cause)
+    throw refusal || new AuthError('unavailable', { dependency, cause, ...about })
   }
 }
 

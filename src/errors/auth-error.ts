@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { brand, hasBrand } from '../options/brand.js'
 import { misuse } from '../options/misuse.js'
 import { suggestion } from '../options/suggest.js'
-import { attempt, bare, own } from '../options/values.js'
+import { bare, own, resultOrUndefined } from '../options/values.js'
 import {
   type AuthErrorCode,
   type Dependency,
@@ -124,10 +124,10 @@ export class AuthError extends Error {
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
     if (!Object.hasOwn(REFUSALS, code)) throw unknownCode(String(code))
     const refusal = REFUSALS[code]
-    const cause = own(details, 'cause')
-    const retryAfter = own(details, 'retryAfter') ?? refusal.retryAfter
-    const message = own(details, 'reason') === 'expired' ? EXPIRED : refusal.message
-    super(own(details, 'message') ?? message, cause === undefined ? undefined : { cause })
+    const given: AuthErrorDetails = bare(details)
+    const { cause, reason, retryAfter = refusal.retryAfter } = given
+    const message = reason === 'expired' ? EXPIRED : refusal.message
+    super(given.message ?? message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = refusal.status
     this.statusCode = refusal.status
@@ -157,7 +157,7 @@ function unknownCode(code: string): TypeError {
 
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
 export function problemOf({ status, code, message }: AuthError): Problem {
-  return { type: 'about:blank', title: own(TITLES, status) ?? STATUS_CODES[status], status, code, detail: message }
+  return { type: 'about:blank', title: TITLES[status] ?? STATUS_CODES[status], status, code, detail: message }
 }
 
 /** Returns a copy of a refusal with other members. The refusal itself may belong to several requests. */
@@ -181,7 +181,7 @@ export function copyOf<E extends AuthError>(
  */
 export function isAuthError(value: unknown): value is AuthError {
   // A proxy or a getter of another value may throw.
-  return attempt(() => hasBrand('AuthError', value) && hasKnownCode(value as AuthError)) === true
+  return resultOrUndefined(() => hasBrand('AuthError', value) && hasKnownCode(value as AuthError)) === true
 }
 
 /** Returns whether an error has a code of the table, or is a `SignInRefusal`, which no other error has this member of. */

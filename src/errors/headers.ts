@@ -28,7 +28,7 @@ interface Challenged {
 /** Returns the challenge of a refusal, if it has one (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3). */
 export function challengeOf(refusal: Challenged, { realm, scheme }: HeaderFacts = { realm: '' }): Headers {
   const { code, message } = refusal
-  const error = own(REFUSALS as Readonly<Record<string, { challenge?: string | null }>>, code)?.challenge
+  const error = (REFUSALS as Readonly<Record<string, { challenge?: string | null }>>)[code]?.challenge
   if (error === undefined) return {}
   const scope = code === 'insufficient_scope' && own(refusal, 'scope')
   const maxAge = code === 'insufficient_user_authentication' ? own(refusal, 'maxAge') : undefined

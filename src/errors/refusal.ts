@@ -1,11 +1,10 @@
-import { attempt, own } from '../options/values.js'
+import { resultOrUndefined } from '../options/values.js'
 import { AuthError, copyOf, isAuthError } from './auth-error.js'
 import { type Part, REFUSALS, type Refusal } from './codes.js'
 import { challengeOf, type HeaderFacts, NO_STORE, safeHeaders } from './headers.js'
 
 /** Returns the row of a refusal in the table of codes. A `SignInRefusal` has none. */
-export const rowOf = ({ code }: AuthError): Refusal | undefined =>
-  own(REFUSALS as Readonly<Record<string, Refusal>>, code)
+export const rowOf = ({ code }: AuthError): Refusal | undefined => (REFUSALS as Readonly<Record<string, Refusal>>)[code]
 
 /** Returns the first part that gives a refusal. */
 export const partOf = (error: AuthError): Part => rowOf(error)?.by[0] ?? 'token'
@@ -18,7 +17,7 @@ export const partOf = (error: AuthError): Part => rowOf(error)?.by[0] ?? 'token'
 export function refusalOf(part: Part, thrown: unknown, facts?: HeaderFacts): AuthError {
   const isKnown = isAuthError(thrown) && (rowOf(thrown)?.by ?? ['token']).includes(part)
   // A getter of the host may throw.
-  const refusal = isKnown ? attempt(() => sendable(thrown, facts)) : undefined
+  const refusal = isKnown ? resultOrUndefined(() => sendable(thrown, facts)) : undefined
   return refusal ?? sendable(new AuthError('unavailable', { dependency: 'internal', cause: thrown }), facts)
 }
 

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types'
 import { hasNoSecret } from '../options/misuse.js'
-import { attempt } from '../options/values.js'
+import { resultOrUndefined } from '../options/values.js'
 
 /** A call in a stack: the file, the line and the column. */
 const CALL = /^ {4}at (?:.* \()?((?:node:|file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?$/m
@@ -10,7 +10,7 @@ const CALL = /^ {4}at (?:.* \()?((?:node:|file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?$/m
  * secret, for example the URL of a database.
  */
 export const describeError = (error: unknown): string =>
-  attempt(() => classAndLine(error)) ?? 'the error is not readable'
+  resultOrUndefined(() => classAndLine(error)) ?? 'the error is not readable'
 
 function classAndLine(error: unknown): string {
   if (!isNativeError(error)) return 'what was thrown is not an Error'
@@ -26,7 +26,7 @@ function classAndLine(error: unknown): string {
  * Returns the message of an error, with the code of its cause: the message of `fetch` is only "fetch failed". The members of what a host's
  * function throws may throw too.
  */
-export const reasonOf = (error: unknown): string => attempt(() => messageAndCode(error)) ?? 'it failed'
+export const reasonOf = (error: unknown): string => resultOrUndefined(() => messageAndCode(error)) ?? 'it failed'
 
 function messageAndCode(error: unknown): string | undefined {
   const { message, cause } = Object(error) as { message?: unknown; cause?: unknown }

@@ -1,4 +1,4 @@
-import { bare, ignoringErrors } from '../options/values.js'
+import { ignoringErrors } from '../options/values.js'
 import { describeError } from './describe-error.js'
 import type { AuthEvent, AuthObserver, EventBase } from './events.js'
 
@@ -22,7 +22,7 @@ function warnOfFirstFailures(): AuthObserver {
   const warned = new Set<string>()
   return (event) => {
     if (event.type !== 'dependency.failed') return
-    const { dependency, option: name = dependency } = bare(event)
+    const { dependency, option: name = dependency } = event
     if (warned.has(name)) return
     warned.add(name)
     warn(`${name} failed: ${describeError(event.error)}. Set onEvent to receive every failure`)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { AuthError, isAuthError } from '../errors/auth-error.js'
 import { headerOf, isCut, isRepeated } from '../http/header-lines.js'
 import { describe } from '../options/read-options.js'
-import { settled } from '../options/values.js'
+import { ignoreRejection } from '../options/values.js'
 
 /*
  * RFC 6750 section 2.1, RFC 9110 section 11.4:
@@ -102,7 +102,7 @@ function tokenText(text: string): string {
 export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMessage): string | undefined {
   if (!tokenFrom) return readBearer(req, scheme)
   try {
-    const text: unknown = settled(tokenFrom(req, () => readBearer(req, scheme)))
+    const text: unknown = ignoreRejection(tokenFrom(req, () => readBearer(req, scheme)))
     if (text === undefined) return text
     if (typeof text === 'string') return tokenText(text)
     throw new TypeError(`tokenFrom: must return a text or undefined, but returned ${describe(text)}`)

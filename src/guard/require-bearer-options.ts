@@ -14,7 +14,6 @@ import {
   optional,
   readOptions,
 } from '../options/read-options.js'
-import { memberOf } from '../options/values.js'
 import { noteGuard } from '../sessions/mistakes.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
@@ -141,8 +140,8 @@ export const guardAliases = aliasesOf({
 /** Reads the options of a guard that belong together, with the default of the realm. */
 export function readRequireBearerOptions(caller: Subject, options: RequireBearerOptions): GuardSettings {
   const read = readOptions<RequireBearerOptions, typeof guardSchema>(caller, options, guardSchema, guardAliases)
-  for (const option of ['scope', 'anyScope']) {
-    if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
+  for (const option of ['scope', 'anyScope'] as const) {
+    if (Object.hasOwn(options, option) && options[option] === undefined) {
       throw misuse(
         `${caller}: option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`,
         PAGE.guard,

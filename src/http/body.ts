@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isUint8Array } from 'node:util/types'
 import { AuthError } from '../errors/auth-error.js'
 import type { AuthErrorCode } from '../errors/codes.js'
-import { attempt, bare, memberOf } from '../options/values.js'
+import { bare, memberOf, resultOrUndefined } from '../options/values.js'
 import { assertOwnSite } from './cross-site.js'
 import { isRepeated } from './header-lines.js'
 import type { RequestType } from './responses.js'
@@ -36,7 +36,7 @@ export function createBodyReader({ bodyLimit, allowedOrigins }: BodyLimits) {
     const body = canBeRead(req) ? await bytesOf(req, bodyLimit, headers['content-length']) : memberOf(req, 'body')
     if (!isUint8Array(body)) return () => body
     if (body.length > bodyLimit) throw new AuthError('body_too_large')
-    return () => attempt(() => PARSERS[type](body))
+    return () => resultOrUndefined(() => PARSERS[type](body))
   }
 }
 

@@ -5,7 +5,7 @@ import { hostErrorOf } from '../errors/sign-in-refusal.js'
 import type { Emit, EventSubject } from '../events/emitter.js'
 import { reportRefusal } from '../events/report-refusal.js'
 import { warnOnce } from '../events/warnings.js'
-import { memberOf, settled } from '../options/values.js'
+import { ignoreRejection, memberOf } from '../options/values.js'
 import { type Endpoint, type HttpResponse, refusalResponse, wrongMethod } from './responses.js'
 import { closeAfterEnd, hasUnreadBody, sendResponse, setHeaders } from './send-response.js'
 
@@ -42,7 +42,7 @@ function endingOf(refuse: Refuse | undefined, error: AuthError, req: IncomingMes
   if (!refuse) return response
   const passed: unknown[] = []
   try {
-    const returned: unknown = settled(refuse(error, req, (own) => void passed.push(own)))
+    const returned: unknown = ignoreRejection(refuse(error, req, (own) => void passed.push(own)))
     if (passed.length === 0) return returned === undefined ? response : inCustomForm(returned, response)
     const [own] = passed
     // Express would admit the request for another value than an object: undefined, or 'route'.

@@ -1,4 +1,4 @@
-import { attempt, bare, memberOf } from '../options/values.js'
+import { bare, memberOf, resultOrUndefined } from '../options/values.js'
 import { lruCache } from '../packages/on-first-use.cjs'
 import type { SharedStore, StoreFailed } from './shared-store.js'
 
@@ -125,6 +125,6 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
 
 /** Reads a number from what a limiter returned or threw. */
 function numberOf(value: unknown, name: string): number | undefined {
-  const number = attempt(() => memberOf(value as object, name))
+  const number = resultOrUndefined(() => memberOf(value as object, name))
   return typeof number === 'number' ? number : undefined
 }

@@ -6,7 +6,7 @@ import type { RequestOrigin } from '../http/origin.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
-import { isPlainObject, isThenable, settled } from '../options/values.js'
+import { ignoreRejection, isPlainObject, isThenable } from '../options/values.js'
 import { credentialsIn, fieldsIn, rememberIn, type SentCredentials } from './body/credentials.js'
 import type { LoginDependencies } from './steps/login-task.js'
 
@@ -54,7 +54,7 @@ function mapped(map: MapBody, sent: unknown, req: IncomingMessage): unknown {
   if (!isPlainObject(sent)) return undefined
   let credentials: unknown
   try {
-    credentials = settled(map(sent, req))
+    credentials = ignoreRejection(map(sent, req))
   } catch (cause) {
     throw new AuthError('invalid_body', { cause })
   }

@@ -4,7 +4,7 @@ import { AuthError } from '../errors/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../http/responses.js'
 import { LONGEST_AGE, tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
-import { attempt, own, settled } from '../options/values.js'
+import { ignoreRejection, own, resultOrUndefined } from '../options/values.js'
 import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { addCookie } from './refresh-cookie.js'
@@ -33,7 +33,7 @@ export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>
     throw new InvalidOption("'cookie', 'body', or a function of the request that returns one of them")
   return (req) => {
     try {
-      const mode: unknown = settled(value(req))
+      const mode: unknown = ignoreRejection(value(req))
       if (MODES.includes(mode)) return mode as RefreshMode | undefined
       throw new TypeError("createAuth: the function \"refresh\" must return 'cookie', 'body' or undefined")
     } catch (cause) {
@@ -52,7 +52,7 @@ export function withinSession(
   // The clock of the process that set the end may be ahead.
   const longest = Math.min(Math.max(expiresAt.getTime() - now, 1000), LONGEST_AGE)
   // An invalid lifetime gets its error from `issue`.
-  const isLonger = lifetime == null || (attempt(() => tokenAge(lifetime)) ?? 0) > longest
+  const isLonger = lifetime == null || (resultOrUndefined(() => tokenAge(lifetime)) ?? 0) > longest
   const signedInAt = own(subject, 'signedInAt') ?? createdAt
   return { ...subject, lifetime: isLonger ? `${longest}ms` : lifetime, sessionId: id, signedInAt }
 }

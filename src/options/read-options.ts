@@ -1,6 +1,6 @@
 import { type Message, misuse, type Page, type Subject } from './misuse.js'
 import { type Aliases, suggestion } from './suggest.js'
-import { isThenable, memberOf } from './values.js'
+import { bare, isThenable, memberOf } from './values.js'
 
 /**
  * Reads one option. Treats `undefined` as absent. Throws {@link InvalidOption} for an invalid value.
@@ -50,7 +50,7 @@ export function readTable<R extends Record<string, Check<unknown>>>(given: objec
   const read = Object.entries(table).map(([name, check]) => {
     return [name, checkValue(option(name), check, memberOf(given, name), error)]
   })
-  return Object.fromEntries(read) as Checked<R>
+  return bare(Object.fromEntries(read)) as Checked<R>
 }
 
 /** Returns the error for an option that does not exist. */

@@ -37,7 +37,7 @@ export function bare<T extends object>(members: T): T {
 }
 
 /** Returns the result of a function, or undefined when it throws. */
-export function attempt<T>(run: () => T): T | undefined {
+export function resultOrUndefined<T>(run: () => T): T | undefined {
   try {
     return run()
   } catch {
@@ -55,7 +55,7 @@ export function ignoringErrors(run: () => unknown): void {
 }
 
 /** Handles the rejection of a function that must not be asynchronous, because an unhandled one ends the process. */
-export function settled<T>(result: T): T {
+export function ignoreRejection<T>(result: T): T {
   if (isThenable(result)) Promise.resolve(result).catch(() => {})
   return result
 }
@@ -69,10 +69,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Reads a member of a host's object, which a getter may compute. Undefined for one that throws. A promise may reject later. */
-export const readMember = (object: object, name: PropertyKey) =>
-  settled(attempt(() => (object as Record<PropertyKey, unknown>)[name]))
-
-/** Returns the enumerable members of a host's object, as {@link readMember} reads them. */
+/**
+ * Returns the enumerable members of a host's object, which getters may compute. A member is undefined when its getter throws, and a promise
+ * may reject later.
+ */
 export const membersOf = (object: object) =>
-  Object.keys(object).map((name): [string, unknown] => [name, readMember(object, name)])
+  Object.keys(object).map((name): [string, unknown] => {
+    return [name, ignoreRejection(resultOrUndefined(() => (object as Record<string, unknown>)[name]))]
+  })

@@ -3,7 +3,6 @@ import { callHost } from '../concurrency/host-call.js'
 import { SignInRefusal } from '../errors/sign-in-refusal.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { readOptions } from '../options/read-options.js'
-import { own } from '../options/values.js'
 import { createHashQueue, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
@@ -123,7 +122,7 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
   }
 
   async function reserve(given: SlotRequest = {}): Promise<PasswordsSlot> {
-    const timeout = own(given, 'timeout')
+    const { timeout } = given
     const { start, run, leave } = await acquire(given)
     return {
       start,

@@ -1,4 +1,3 @@
-import { brandOf } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { memberOf } from '../options/values.js'
 
@@ -29,11 +28,3 @@ export function appIssuers(issuers: readonly string[] | undefined) {
     },
   }
 }
-
-/**
- * Requires that tokens of these issuers may have sessions. Without the option `issuers`, the first call names the issuer of the app.
- * @param caller the name for the error
- * @throws TypeError naming the first issuer that is not one of the app, because its tokens could name a session of the host
- */
-export const useSessionsFor = (sessions: object, issuers: readonly string[], caller: string): void =>
-  (brandOf('Sessions', sessions) as Pick<ReturnType<typeof appIssuers>, 'useFor'>).useFor(issuers, caller)

@@ -24,9 +24,8 @@ function note(tokens: object, part: keyof Parts): void {
 export const noteIssuing = (tokens: object, sessions: object | undefined) =>
   note(tokens, sessions ? 'startsSessions' : 'issuesWithout')
 
-/** The times from which guards look for sessions of tokens that this process issues, by their sessions. */
+/** The times from which guards look for sessions of tokens that this process issues, by their sessions. Never, once a session has started. */
 const guardedSince = new WeakMap<object, number>()
-const started = new WeakSet<object>()
 
 /** Notes a guard. Warns when it and a part that issues these tokens differ about sessions. */
 export function noteGuard(tokens: object, sessions: object | undefined): void {
@@ -35,10 +34,10 @@ export function noteGuard(tokens: object, sessions: object | undefined): void {
 }
 
 /** Notes that a session has started. */
-export const noteStart = (sessions: object) => void started.add(sessions)
+export const noteStart = (sessions: object) => void guardedSince.set(sessions, Number.POSITIVE_INFINITY)
 
 /** Notes a token that a guard refuses because it has no session. Warns when this process has never started one. */
 export function noteMissing(sessions: object, issuedAt: Date): void {
   const since = guardedSince.get(sessions) ?? Number.POSITIVE_INFINITY
-  if (!started.has(sessions) && issuedAt.getTime() >= since) warnOnce('noSessionStarted')
+  if (issuedAt.getTime() >= since) warnOnce('noSessionStarted')
 }

@@ -1,7 +1,6 @@
 import { callHost, timeoutOption } from '../concurrency/host-call.js'
 import { emitter } from '../events/emitter.js'
 import type { AuthObserver, SessionEnd } from '../events/events.js'
-import { brand, brandWith, hasBrand } from '../options/brand.js'
 import { type Clock, clockOption, type Duration, func, integer, text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
@@ -9,6 +8,7 @@ import { isPlainObject } from '../options/values.js'
 import { addSession } from './add-session.js'
 import { appIssuers } from './app-issuers.js'
 import { checkedStore, storeObject } from './checked-store.js'
+import { withInternals } from './internals.js'
 import { createLastUsed } from './last-used.js'
 import { noteStart } from './mistakes.js'
 import { type RefreshOptions, type RefreshSettings, readRefreshOptions } from './refresh/refresh-options.js'
@@ -93,9 +93,11 @@ export interface Sessions {
   endAll(accountId: string, address?: string): Promise<void>
 }
 
+const UNCHANGED = Symbol('unchanged')
+
 /** Returns the owner for `endOthers` where no password was changed. A thief could otherwise keep a session over such a change. */
 export const withoutChange = ({ accountId, id, issuer, sessionId }: SessionOwner): SessionOwner =>
-  brand('OtherDevices', { accountId, id, issuer, sessionId })
+  Object.assign({ accountId, id, issuer, sessionId }, { [UNCHANGED]: true })
 
 const accountIdOption = text('a non-empty string')
 
@@ -207,12 +209,12 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         throw misuse(`sessions.endOthers: ${what}`, PAGE.signOut)
       }
       await endSeveral('others', address, accountId, id)
-      if (!hasBrand('OtherDevices', auth)) await refreshing?.keepAfterChange(id)
+      if (!(UNCHANGED in auth)) await refreshing?.keepAfterChange(id)
     },
     async endAll(accountId: string, address?: string) {
       assertAccountId('endAll', accountId)
       await endSeveral('all', address, accountId)
     },
   }
-  return Object.freeze(brandWith('Sessions', sessions, { refreshing, useFor }))
+  return Object.freeze(withInternals(sessions, { refreshing, useFor }))
 }

@@ -3,7 +3,7 @@ import { warnOnce } from '../events/warnings.js'
 import { type Clock, clockOption, func } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, checkThat, describeSecret, named, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject, isValidDate, own, settled } from '../options/values.js'
+import { ignoreRejection, isPlainObject, isValidDate, own } from '../options/values.js'
 import { createVerifier } from './create-verifier.js'
 import { type Expectation, isText, privateClaims, readTimes, type TokenForm } from './jwt/claims.js'
 import { readScopes, type ScopesOf } from './jwt/provider-claims.js'
@@ -81,7 +81,7 @@ function oldForm({ accountId, scopes: scopesOf, until }: FormSettings): TokenFor
       if (expected.now >= until) return 'expired'
       if (typeof times === 'string') return times
       deepFreeze(payload)
-      const id = accountIdOf(settled(accountId(payload)))
+      const id = accountIdOf(ignoreRejection(accountId(payload)))
       if (id === undefined) return 'claims'
       const [jti, aud] = [own(payload, 'jti'), own(payload, 'aud')]
       const notAfter = Math.min(times.notAfter, until)

@@ -1,6 +1,6 @@
 import { AuthError } from '../errors/auth-error.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { memberOf, settled } from '../options/values.js'
+import { ignoreRejection, memberOf } from '../options/values.js'
 import type { IssuedToken, TokenSubject } from './jwt/issue-token.js'
 import type { Wait } from './keys/key-ring.js'
 import type { CustomTokenVerifier } from './token-verifier.js'
@@ -63,7 +63,7 @@ export function hostVerifier(tokens: CustomTokenVerifier): Verifier {
 /** @throws AuthError `unavailable` when the host's function fails, so that no other verifier gets the text */
 function askWhether(tokens: CustomTokenVerifier, text: string): boolean {
   try {
-    const accepted: unknown = settled(tokens.accepts?.(text))
+    const accepted: unknown = ignoreRejection(tokens.accepts?.(text))
     if (typeof accepted === 'boolean') return accepted
     throw misuse('tokens: accepts must return true or false', PAGE.issuers)
   } catch (cause) {

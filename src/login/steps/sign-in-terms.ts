@@ -2,7 +2,7 @@ import type { Account } from '../../accounts/account.js'
 import { type Duration, isScopeList, tokenAge } from '../../options/checks.js'
 import { misuse } from '../../options/misuse.js'
 import { describe, named } from '../../options/read-options.js'
-import { isPlainObject, memberOf, own } from '../../options/values.js'
+import { bare, isPlainObject, memberOf, own } from '../../options/values.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
 
 /** The terms of one sign-in, which `beforeSignIn` returns. They hold for all its tokens, also after a refresh. */
@@ -138,14 +138,13 @@ export function keptTerms(
  */
 export function withKeptTerms(subject: AccountSubject, text: string | undefined): TokenSubject {
   if (text === undefined) return subject
-  const kept: KeptTerms = JSON.parse(Buffer.from(text, 'base64url').toString())
-  const [scopes, without, lifetime] = [own(kept, 'scopes'), own(kept, 'without'), own(kept, 'lifetime')]
-  const signedInAt = own(kept, 'signedInAt')
+  const kept: KeptTerms = bare(JSON.parse(Buffer.from(text, 'base64url').toString()))
+  const { scopes, without, lifetime, signedInAt } = kept
   const claims = Object.entries(subject.claims).filter(([name]) => !without?.includes(name))
   return {
     ...subject,
     scopes: subject.scopes.filter((scope) => !scopes || scopes.includes(scope)),
-    claims: { ...Object.fromEntries(claims), ...own(kept, 'claims') },
+    claims: { ...Object.fromEntries(claims), ...kept.claims },
     lifetime: shorter(subject.lifetime, lifetime),
     ...(signedInAt !== undefined && { signedInAt: new Date(signedInAt) }),
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { AuthError } from '../../errors/auth-error.js'
 import { misuse } from '../../options/misuse.js'
 import { describe } from '../../options/read-options.js'
-import { settled } from '../../options/values.js'
+import { ignoreRejection } from '../../options/values.js'
 import type { ExtraFields } from '../body/credentials.js'
 
 /** The option `tenant`: returns the tenant of a sign-in, for example by the host name. */
@@ -19,7 +19,7 @@ export function tenantIn(
 ): string | undefined {
   if (!tenantOf) return undefined
   try {
-    const tenant: unknown = settled(tenantOf({ req, fields }))
+    const tenant: unknown = ignoreRejection(tenantOf({ req, fields }))
     if (typeof tenant === 'string' && tenant !== '') return tenant
     throw misuse(`logIn: option "tenant" must return a non-empty text, but returned ${describe(tenant)}`)
   } catch (cause) {

@@ -2,7 +2,6 @@ import { callHost } from '../../concurrency/host-call.js'
 import { AuthError } from '../../errors/auth-error.js'
 import type { Emit } from '../../events/emitter.js'
 import type { SessionEnd } from '../../events/events.js'
-import { brandOf } from '../../options/brand.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { isPlainObject, memberOf } from '../../options/values.js'
 import { dateIn, isSessionId, readFound, type SessionStore } from '../session.js'
@@ -36,10 +35,6 @@ export type RefreshEnd = Extract<SessionEnd, 'reused' | 'account' | 'signed_out'
 
 /** The steps of a refresh that need the sessions. Returned with the sessions, for the routers of this package. */
 export type Refreshing = ReturnType<typeof createRefreshing>
-
-/** Returns the steps of a refresh of sessions that have the option. A copy of the sessions has none. */
-export const refreshingOf = (sessions: object) =>
-  (brandOf('Sessions', sessions) as { refreshing: Refreshing | undefined } | undefined)?.refreshing
 
 /** More changes of one session at the same moment than any number of tabs makes. */
 const MOST_RACES = 16

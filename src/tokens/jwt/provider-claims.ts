@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isScopeList } from '../../options/checks.js'
 import { misuse, PAGE, type Subject } from '../../options/misuse.js'
-import { bare, isPlainObject, settled } from '../../options/values.js'
+import { bare, ignoreRejection, isPlainObject } from '../../options/values.js'
 import { deepFreeze, type PrivateClaims, Verified } from '../verified-token.js'
 import { isText, privateClaims, readTimes, type TokenForm, TYP } from './claims.js'
 
@@ -83,13 +83,13 @@ export function scopesIn({ scope, scp = [] }: Claims): string[] | undefined {
 }
 
 export function readScopes(read: ScopesOf, claims: PrivateClaims, caller: Subject = 'createTokenVerifier'): string[] {
-  const scopes: unknown = settled(read(claims)) ?? []
+  const scopes: unknown = ignoreRejection(read(claims)) ?? []
   if (isScopeList(scopes)) return [...scopes]
   throw misuse(`${caller}: "scopes" must return an array of scope tokens (RFC 6749 section 3.3)`, PAGE.issuers)
 }
 
 function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undefined {
-  const accountId: unknown = settled(read(claims))
+  const accountId: unknown = ignoreRejection(read(claims))
   if (accountId === undefined || isText(accountId)) return accountId
   throw misuse('createTokenVerifier: "accountId" must return a non-empty string, or undefined', PAGE.issuers)
 }

@@ -1,4 +1,4 @@
-import { attempt, isPlainObject, own, parseJson } from '../../options/values.js'
+import { isPlainObject, own, parseJson, resultOrUndefined } from '../../options/values.js'
 import { KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm, PAIRS } from '../algorithms/algorithms.js'
 import { kidOfJwk, MATERIALS, thumbprint } from './key-material.js'
 import type { VerificationKey } from './key-ring.js'
@@ -51,7 +51,7 @@ function readJwk(jwk: unknown, allowed: readonly KeyPairAlgorithm[]): Verificati
   if (!isPlainObject(jwk) || kid === undefined) return undefined
   const named = own(jwk, 'alg')
   for (const alg of named === undefined ? unnamed(allowed) : allowed.filter((one) => one === named)) {
-    const key = attempt(() => MATERIALS.publicKey(alg)(jwk))
+    const key = resultOrUndefined(() => MATERIALS.publicKey(alg)(jwk))
     if (key) return Object.freeze({ kid, alg, key })
   }
   return undefined

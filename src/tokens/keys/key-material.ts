@@ -9,7 +9,7 @@ import {
 } from 'node:crypto'
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption } from '../../options/read-options.js'
-import { attempt, bare, isPlainObject, memberOf, own, parseJson } from '../../options/values.js'
+import { bare, isPlainObject, memberOf, own, parseJson, resultOrUndefined } from '../../options/values.js'
 import { type PairAlgorithmRow, type SecretAlgorithmRow, withoutOptions } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
 import { keyPairFormat } from './key-pair-format.js'
@@ -87,8 +87,8 @@ function keyOf(
   create: (key: string | JsonWebKeyInput) => KeyObject,
 ): KeyObject | undefined {
   if (isKeyObject(value)) return value.type === type ? value : undefined
-  if (typeof value === 'string') return attempt(() => create(value))
-  return isJwk(value) ? attempt(() => create(bare({ key: value, format: 'jwk' as const }))) : undefined
+  if (typeof value === 'string') return resultOrUndefined(() => create(value))
+  return isJwk(value) ? resultOrUndefined(() => create(bare({ key: value, format: 'jwk' as const }))) : undefined
 }
 
 /** Returns the hint for a JWK set (RFC 7517 section 5) in the place of a key. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, ECDH, X509Certificate } from 'node:crypto'
-import { attempt } from '../../options/values.js'
+import { resultOrUndefined } from '../../options/values.js'
 import { CURVES } from '../algorithms/ecdsa.js'
 
 /** The start of PEM text, plain or in base64, and of a public key in the format of RFC 4716. */
@@ -35,14 +35,14 @@ function formatOf(bytes: Buffer): string | undefined {
   if (PEM.test(text)) return 'PEM'
   if (JWK.test(text)) return 'JWK'
   if (SSH_LINE.test(text) || SSH_BYTES.test(bytes.toString('latin1'))) return 'key of SSH'
-  if (bytes[0] === SEQUENCE && DER_READERS.some((read) => attempt(() => read(bytes)))) return 'key in DER'
+  if (bytes[0] === SEQUENCE && DER_READERS.some((read) => resultOrUndefined(() => read(bytes)))) return 'key in DER'
   return Object.values(CURVES).some((curve) => isPointOn(curve, bytes)) ? 'point of an EC key' : undefined
 }
 
 /** Returns whether bytes are on a curve: its point, compressed or not (SEC 1 section 2.3.3). */
 function isPointOn({ namedCurve, bytes: size }: (typeof CURVES)[keyof typeof CURVES], bytes: Buffer): boolean {
   const isSize = bytes.length === 1 + size || bytes.length === 1 + 2 * size
-  return isSize && attempt(() => ECDH.convertKey(bytes, namedCurve)) !== undefined
+  return isSize && resultOrUndefined(() => ECDH.convertKey(bytes, namedCurve)) !== undefined
 }
 
 /** The first byte of a structure in DER (ITU-T X.690 section 8.9). Most secrets begin otherwise, and need no reader. */

@@ -1,19 +1,17 @@
 import { expect, it } from 'vitest'
-import { brand, brandOf, brandWith, hasBrand } from '../../../src/options/brand.js'
+import { brand, hasBrand, markOf } from '../../../src/options/brand.js'
 
-it('marks objects and functions themselves, and nothing else', () => {
-  for (const marked of [brand('Sessions', {}), brand('Sessions', () => {})]) {
-    expect(hasBrand('Sessions', marked)).toBe(true)
-    expect(hasBrand('OtherDevices', marked)).toBe(false)
-    for (const other of [Object.create(marked), { ...marked }]) expect(hasBrand('Sessions', other)).toBe(false)
-  }
+it('marks an object itself, and nothing else', () => {
+  const marked = brand('AuthError', {})
+  expect(hasBrand('AuthError', marked)).toBe(true)
+  expect(hasBrand('VerifiedToken', marked)).toBe(false)
+  for (const other of [Object.create(marked), { ...marked }]) expect(hasBrand('AuthError', other)).toBe(false)
   for (const value of [undefined, null, '', 'x', 1, Symbol(), {}, () => {}])
-    expect(hasBrand('Sessions', value)).toBe(false)
+    expect(hasBrand('AuthError', value)).toBe(false)
 })
 
-it('keeps a value for the marked object, and for no copy of it', () => {
-  const guard = brandWith('Sessions', () => {}, { realm: 'x' })
-  expect(brandOf('Sessions', guard)).toEqual({ realm: 'x' })
-  expect(brandOf('Sessions', new Proxy(guard, {}))).toBeUndefined()
-  expect(brandOf('Sessions', {})).toBeUndefined()
+it('adds a value to a mark, which a proxy of the object has too', () => {
+  const marked = brand('VerifiedToken', {}, 'provider')
+  expect([marked, new Proxy(marked, {})].map((one) => markOf('VerifiedToken', one))).toEqual(['provider', 'provider'])
+  expect(markOf('VerifiedToken', brand('VerifiedToken', {}))).toBeUndefined()
 })

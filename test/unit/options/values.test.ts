@@ -1,6 +1,14 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bare, isPlainObject, isThenable, isValidDate, memberOf, own, settled } from '../../../src/options/values.js'
+import {
+  bare,
+  ignoreRejection,
+  isPlainObject,
+  isThenable,
+  isValidDate,
+  memberOf,
+  own,
+} from '../../../src/options/values.js'
 import * as turns from '../../support/concurrency.js'
 import { fatalErrors } from '../../support/failures.js'
 
@@ -28,8 +36,8 @@ it.each<[string, unknown, boolean]>([
 it('a promise of a function that must return none ends no process when it rejects', async () => {
   const unhandled = fatalErrors()
   const promise = Promise.reject(new Error('late'))
-  expect(settled(promise)).toBe(promise)
-  expect(settled('text')).toBe('text')
+  expect(ignoreRejection(promise)).toBe(promise)
+  expect(ignoreRejection('text')).toBe('text')
   await turns.settled()
   expect(unhandled).toEqual([])
 })

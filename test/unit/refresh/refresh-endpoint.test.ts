@@ -17,7 +17,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { refused } from '../../../src/refresh/refresh.js'
 import { createRefreshEndpoint } from '../../../src/refresh/refresh-endpoint.js'
-import { refreshingOf } from '../../../src/sessions/refresh/refreshing.js'
+import { refreshingOf } from '../../../src/sessions/internals.js'
 import { authWith } from '../../support/auth.js'
 import { all, deferred, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'

@@ -1,4 +1,4 @@
-// Tests sessions/{add-session,app-issuers,checked-store,last-used,session,sessions-option}.ts
+// Tests sessions/{add-session,app-issuers,checked-store,internals,last-used,session,sessions-option}.ts
 
 import {
   type AuthEvent,
@@ -11,7 +11,7 @@ import {
   type SessionsOptions,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { useSessionsFor } from '../../../src/sessions/app-issuers.js'
+import { useSessionsFor } from '../../../src/sessions/internals.js'
 import { all, deferred, settled, until } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'

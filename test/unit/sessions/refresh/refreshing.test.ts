@@ -7,7 +7,7 @@ import {
   type SessionStore,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { refreshingOf } from '../../../../src/sessions/refresh/refreshing.js'
+import { refreshingOf } from '../../../../src/sessions/internals.js'
 import { refusalOf } from '../../../support/failures.js'
 import { hang } from '../../../support/values/invalid-results.js'
 
