@@ -135,11 +135,9 @@ describe('the issuers of an app', () => {
   it.each([
     ['the issuer', {}, ISSUER],
     ['an audience of its own', { audience: 'api' }, 'api'],
-  ])('issue tokens for %s, and tickets of at most 10 minutes that are no tokens', async (_, options, audience) => {
+  ])('issue tokens for %s, and tickets that are no tokens', async (_, options, audience) => {
     const { tokens, tickets } = createIssuers({ issuer: ISSUER, keys, lifetime: '5m', ...options })
     expect([tokens.audience, tickets.audience]).toEqual([audience, `${audience}#ticket`])
-    const { iat, exp } = decodePayload(someToken(tickets))
-    expect(Number(exp) - Number(iat)).toBe(600)
     await expectInvalidToken(tokens.verify(someToken(tickets)), 'audience')
     await expectInvalidToken(tickets.verify(someToken(tokens)), 'audience')
   })
