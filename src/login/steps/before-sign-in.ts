@@ -4,7 +4,7 @@ import { callHost } from '../../concurrency/host-call.js'
 import { AuthError, copyOf, isAuthError } from '../../errors/auth-error.js'
 import { isSignInRefusal, type SignInRefusal } from '../../errors/sign-in-refusal.js'
 import type { Origin } from '../../http/origin.js'
-import { attempt } from '../../options/values.js'
+import { resultOrUndefined } from '../../options/values.js'
 import type { ExtraFields } from '../body/credentials.js'
 import { readTerms, type SignInTerms } from './sign-in-terms.js'
 
@@ -71,6 +71,6 @@ export async function askBeforeSignIn(
 
 /** Returns a copy of a refusal, with the account. One that the host has changed so that it cannot be copied cannot be sent either. */
 function withAccount(refusal: SignInRefusal, accountId: string): AuthError {
-  const copy = attempt(() => copyOf(refusal, { accountId }))
+  const copy = resultOrUndefined(() => copyOf(refusal, { accountId }))
   return copy ?? new AuthError('unavailable', { dependency: 'hook', option: 'beforeSignIn', accountId, cause: refusal })
 }
