@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Account } from '../../accounts/account.js'
-import { accountKey, LONGEST_EMAIL } from '../../limits/account-key.js'
+import { LONGEST_EMAIL } from '../../limits/account-key.js'
 import { differing, MEMBERS } from './account-difference.js'
 import { fail, failFor, LeftOut } from './contract-check.js'
 import {
@@ -9,8 +9,8 @@ import {
   oddAddresses,
   otherHashes,
   otherIds,
-  otherSpellings,
   others,
+  similarAddresses,
   swapCase,
 } from './odd-text.js'
 import { type StoreProbe, shown } from './store-probe.js'
@@ -97,16 +97,14 @@ export function accountChecks({ existing, unknownId }: KnownAccounts): Record<st
       }
       failFor(wrong, EXACT)
     },
-    'findByEmail finds the account only by spellings that share its failed-login limit': async (store) => {
+    'findByEmail finds the account only by its whole address': async (store) => {
       const { id } = await findExisting(store)
       const wrong: string[] = []
-      for (const [what, spelling] of otherSpellings(email)) {
-        const found = await store.findByEmail(spelling)
-        if (found?.id !== id || accountKey(spelling) === accountKey(email)) continue
-        wrong.push(`findByEmail(${shown(spelling)}) found the account (${what})`)
+      for (const [what, address] of similarAddresses(email)) {
+        const found = await store.findByEmail(address)
+        if (found?.id === id) wrong.push(`findByEmail(${shown(address)}) found the account (${what})`)
       }
-      const reason = 'Each of these spellings has its own failed-login limit'
-      failFor(wrong, `${reason}. Compare addresses exactly or in lower case`)
+      failFor(wrong, 'Compare whole addresses, exactly or in lower case')
     },
     [`findByEmail returns null or undefined for an address of more than ${LONGEST_EMAIL} characters`]: async (
       store,

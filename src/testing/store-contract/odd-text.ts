@@ -30,60 +30,13 @@ export function oddAddresses(known: string): [string, string][] {
   return addresses.filter(([, address]) => address !== known)
 }
 
-const ACCENTS: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú' }
-
-/** Letters that some collations treat as equal, in pairs. */
-const SAME_LETTERS = [
-  ...['i İ', 'i ı', 'k \u212a', 's ſ', 's ß', 'ss ß', 'o ø', 'd đ', 'l ł', 'h ħ'],
-  ...['fi ﬁ', 'ae æ', 'oe œ', 'ae ä', 'oe ö', 'ue ü', 'aa å', 'y ü', 'th þ'],
-].map((pair) => pair.split(' ') as [string, string])
-
-/** Characters that some collations ignore. */
-const IGNORED: readonly [string, string][] = [
-  ['a zero-width space', '\u200b'],
-  ['a zero-width joiner', '\u200d'],
-  ['a soft hyphen', '\u00ad'],
-  ['a variation selector', '\ufe0f'],
-  ['a control character', '\u0001'],
-  ['a combining accent', '\u0301'],
-  ['an Arabic tatweel', '\u0640'],
-  ['a blank', ' '],
-  ['a dot', '.'],
-  ['a hyphen', '-'],
-  ['an underscore', '_'],
-  ['an apostrophe', "'"],
-  ['an emoji', '😀'],
-  ['an unassigned character', '\u0378'],
-  ['a private character', '\ue000'],
-  ['a replacement character', '\ufffd'],
-]
-
-/** Returns other spellings of an address, each with its difference. Some stores treat them as the address itself. */
-export function otherSpellings(email: string): [string, string][] {
+/**
+ * Returns other addresses that contain the given one or a part of it, each with its difference. A store that compares only a part of an address,
+ * or its letters and digits, finds the account.
+ */
+export function similarAddresses(email: string): [string, string][] {
   const [local = '', domain = ''] = email.split(/@(?=[^@]*$)/)
-  const inside = (text: string) => email.replace(/./su, `$&${text}`)
   const all: [string, string][] = [
-    ['in capitals', email.toUpperCase()],
-    ['in lower case', email.toLowerCase()],
-    ['a blank before it', ` ${email}`],
-    ['a blank after it', `${email} `],
-    ['a tab after it', `${email}\t`],
-    ['a no-break space after it', `${email}\u00a0`],
-    ['a byte order mark before it', `\ufeff${email}`],
-    ...IGNORED.map(([what, text]): [string, string] => [`${what} inside`, inside(text)]),
-    ...SAME_LETTERS.flatMap(([one, other]): [string, string][] => [
-      [`${other} for ${one}`, email.replaceAll(one, other)],
-      [`${one} for ${other}`, email.replaceAll(other, one)],
-    ]),
-    ['in full-width letters', email.replace(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0))],
-    ['in digits of another script', email.replace(/\d/g, (digit) => String.fromCharCode(0x0660 + Number(digit)))],
-    ['with accents', email.replace(/[aeiou]/g, (letter) => ACCENTS[letter] ?? letter)],
-    ['without accents', email.normalize('NFD').replace(/\p{M}/gu, '')],
-    ['decomposed', email.normalize('NFD')],
-    ['composed', email.normalize('NFC')],
-    ['without the dots before the @', `${local.replaceAll('.', '')}@${domain}`],
-    ['with a tag', `${local}+tag@${domain}`],
-    ['without its tag', `${local.replace(/\+.*/s, '')}@${domain}`],
     ['without punctuation', email.replace(/[^\p{L}\p{N}]/gu, '')],
     ['with a zero before its number', email.replace(/\d+/, '0$&')],
     ['without its last character', email.slice(0, -1)],
@@ -93,9 +46,8 @@ export function otherSpellings(email: string): [string, string][] {
     ['in quotation marks', `"${local}"@${domain}`],
     ['in angle brackets', `<${email}>`],
     ['with a dot after it', `${email}.`],
-    ['with an ideographic full stop', `${local}@${domain.replaceAll('.', '。')}`],
   ]
-  return all.filter(([, spelling]) => spelling !== email)
+  return all.filter(([, address]) => address !== email)
 }
 
 /** Returns texts that are too long for an address, each with its description. Some stores cut or trim them and find the account. */

@@ -152,7 +152,7 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     expectMisuse(() => redisSessions({ client: {} } as never), 'Did you mean "sendCommand"?')
     const sendCommand = async () => null
     expectMisuse(() => redisSessions({ sendCommand, prefix: '' }), '"prefix" must be a non-empty text')
-    expectMisuse(() => redisSessions({ sendCommand, namespace: 'a' } as never), 'Did you mean "prefix"?')
+    expectMisuse(() => redisSessions({ sendCommand, prefx: 'a' } as never), 'Did you mean "prefix"?')
   })
 
   it('rejects while Redis refuses to write, and loses nothing', async () => {
