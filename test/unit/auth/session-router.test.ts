@@ -44,7 +44,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     const onEvent = (event: AuthEvent) => void events.push(event)
     const shared = { ...memorySessions(), ...store }
     const sessions = createSessions(shared, { onEvent, ...sessionsOptions })
-    const auth = createAuth({ ...options, sessions, onEvent, timeout: '250ms', ...router })
+    const auth = createAuth({ ...options, sessions, onEvent, timeout: '1s', ...router })
     const { tokens } = auth
     const guard = auth.guard()
     const app = express().set('trust proxy', true)
@@ -278,7 +278,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
         fails?.() ?? method(...args)
     const methods = Object.entries(memory).map(([name, method]) => [name, failing(method as Method)])
     const store = Object.fromEntries(methods) as SessionStore
-    const { ask, logIn, signIn, events, idsOf } = await start({ store, options: { timeout: '50ms' } })
+    const { ask, logIn, signIn, events, idsOf } = await start({ store, options: { timeout: '500ms' } })
     const token = await signIn()
     for (fails of [down, hang]) {
       for (const answer of [

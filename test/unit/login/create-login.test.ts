@@ -235,7 +235,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', (_version, express) => {
   it('an issuer of the host that never ends is a 503 after the timeout', async () => {
     const onEvent = vi.fn()
     const hanging = { ...tokens, issue: () => new Promise(() => {}) }
-    await post(appOf({ tokens: hanging, timeout: '30ms', onEvent })).expect(503)
+    await post(appOf({ tokens: hanging, timeout: '500ms', onEvent })).expect(503)
     expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency: 'internal', refused: true }]])
   })
 
@@ -336,7 +336,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', (_version, express) => {
     ])('that %s is a 503 and a reported failure, and no token is sent', async (_what, respond) => {
       const events: AuthEvent[] = []
       const { body } = await respondWith(respond, {
-        timeout: '30ms',
+        timeout: '500ms',
         onEvent: (e: AuthEvent) => events.push(e),
       }).expect(503)
       expect(body).toMatchObject({ code: 'unavailable' })

@@ -247,7 +247,7 @@ describe('a sign-in with a step after the password', () => {
       signal = signIn.signal
       return new Promise<never>(() => {})
     }
-    const { post } = await start({ beforeSignIn, timeout: '10ms' as never })
+    const { post } = await start({ beforeSignIn, timeout: '500ms' })
     expectUnavailable(await post(GOOD))
     expect(signal?.aborted).toBe(true)
   })
