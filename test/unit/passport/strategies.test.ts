@@ -11,6 +11,7 @@ import {
   createLimits,
   createSessions,
   memorySessions,
+  type Refuse,
   requireBearer,
   SignInRefusal,
   tokenRouter,
@@ -30,7 +31,7 @@ import { logInWith } from '../../support/auth.js'
 import { until } from '../../support/concurrency.js'
 import { expectMisuse, fatalErrors, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
-import { passFailuresOn, sendEndlessly } from '../../support/host.js'
+import { passFailuresOn, passOn, sendEndlessly } from '../../support/host.js'
 import { EXPRESS, listen } from '../../support/http.js'
 import { polluted } from '../../support/pollution.js'
 
@@ -303,6 +304,18 @@ describe('LoginStrategy', () => {
   const options = { accounts, passwords, limits: false as const }
   const logIn = (app: Express, body: object = { email: alice.email, password: PASSWORD }) =>
     request(app).post('/').send(body)
+
+  it('ends with the error that refuse passes on, and fails as without refuse when refuse returns a response', async () => {
+    const wrong = { email: alice.email, password: 'wrong' }
+    const own: Refuse = (error, _req, next) =>
+      next(Object.assign(new Error(), { status: 418, code: `own ${error.code}` }))
+    const passed = await logIn(appOf(new LoginStrategy({ ...options, refuse: own, onEvent() {} })), wrong)
+    expect([passed.status, passed.body.code]).toEqual([418, 'own invalid_credentials'])
+    for (const refuse of [passOn, () => ({ status: 418 })] as Refuse[]) {
+      const failed = await logIn(appOf(new LoginStrategy({ ...options, refuse, onEvent() {} })), wrong)
+      expect(failed.status).toBe(403)
+    }
+  })
 
   it('refuses options of a login next to logIn, and names itself', () => {
     const logIn = logInWith({ accounts })
