@@ -13,7 +13,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { authWith } from '../../support/auth.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { fastPasswords, ISSUER, makeIssuer, makeStore, SECRET } from '../../support/fixtures.js'
-import { asJson, GOOD } from '../../support/host.js'
+import { asJson, GOOD, sendEndlessly } from '../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../support/http.js'
 
 type Refuse = NonNullable<HostOptions['refuse']>
@@ -28,16 +28,17 @@ async function start(refuse: Refuse, onError?: ErrorRequestHandler) {
     if (fields['code'] === 'x') throw new SignInRefusal('wrong_code', { headers: { 'X-Left': '3' } })
   }
   app.use(tokenRouter({ tokens, accounts, ...own, ...quiet, beforeSignIn }))
-  app.get('/guarded', requireBearer({ tokens, ...quiet }), (_req, res) => void res.json(1))
+  app.all('/guarded', requireBearer({ tokens, ...quiet }), (_req, res) => void res.json(1))
   app.get('/custom', () => {
     throw new SignInRefusal('custom')
   })
   app.use(authWith({ accounts, ...quiet }).errors)
   if (onError) app.use(onError)
-  const send = client((await listen(app)).port)
+  const { port } = await listen(app)
+  const send = client(port)
   const signIn = (body: object) => send({ ...asJson(body), method: 'POST', path: TOKEN_PATH })
   const get = (path: string) => send({ method: 'GET', path, headers: {} })
-  return { signIn, get, send }
+  return { signIn, get, send, port }
 }
 
 const asOwn: Refuse = (error, req) => ({ status: 422, body: { errors: { [error.code]: [req.method] } } })
@@ -170,6 +171,14 @@ describe('the option refuse', () => {
       expect(guarded.headers['www-authenticate']).toMatch(/^Bearer realm="https:/)
       expect(await get('/custom')).toMatchObject({ status: 418, body: 'custom' })
       expect(await send({ method: 'PUT', path: TOKEN_PATH })).toMatchObject({ status: 418, headers: { allow: 'POST' } })
+    })
+
+    it.each(['/guarded', TOKEN_PATH])('closes the connection of a client that goes on sending: %s', async (path) => {
+      const { port } = await start(asOwnError, onError)
+      const head = `PUT ${path} HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nContent-Length: 900000000\r\n\r\n`
+      expect(await sendEndlessly(port, head, 'x'.repeat(0x4000))).toMatch(
+        /^HTTP\/1.1 418 [\s\S]*\r\nConnection: close\r\n/,
+      )
     })
 
     it('may pass on the refusal itself, which is reported once', async () => {
