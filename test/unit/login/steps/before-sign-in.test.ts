@@ -322,6 +322,12 @@ describe('a sign-in with a step after the password', () => {
     expect(events).toMatchObject([{ type: 'token.refused', code: 'sign_in_refused', accountId: alice.id }])
   })
 
+  it('sends a refusal whose code is that of an exposed error like another one', async () => {
+    const { post } = await start({ beforeSignIn: () => Promise.reject(new SignInRefusal('sign_in_refused')) })
+    const answer = await post(GOOD)
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([403, 'sign_in_refused'])
+  })
+
   it("passes a refusal to the host's error handler when refuse calls next", async () => {
     const onError: ErrorRequestHandler = (error, _req, res, _next) =>
       void res.status(418).set(error.headers).json(error)
