@@ -1,6 +1,5 @@
 import type { ErrorRequestHandler } from 'express'
 import { isAuthError } from '../errors/auth-error.js'
-import { safeHeaders } from '../errors/headers.js'
 import { partOf } from '../errors/refusal.js'
 import type { Emit } from '../events/emitter.js'
 import { reportRefusal } from '../events/report-refusal.js'
@@ -16,7 +15,7 @@ interface ErrorsSettings {
 }
 
 /**
- * Creates an Express error handler that sends an `AuthError` or a `SignInRefusal` as the routers and the guard do: its status, its headers
+ * Creates an Express error handler that sends an `AuthError` as the routers and the guard do: its status, its headers
  * and problem details (RFC 9457). An error of Express's body parsers, which may hold a password, becomes `invalid_body`, `body_too_large`,
  * `unsupported_media_type` or `client_closed_request`. Passes every other error on.
  */
@@ -27,10 +26,7 @@ export function authErrors({ emit, refuse }: ErrorsSettings): ErrorRequestHandle
       next(error ?? thrown)
       return
     }
-    // A guard knows its realm better.
-    const isOfGuard = safeHeaders(error)['WWW-Authenticate']?.includes('realm=""') === false
-    const facts = isOfGuard ? undefined : { realm: '' }
-    const refusal = reportRefusal(emit, { address: addressOf(req) }, partOf(error), error, facts)
+    const refusal = reportRefusal(emit, { address: addressOf(req) }, partOf(error), error)
     sendRefusal(refuse, refusal, req, res, next, hasToClose(req))
   }
 }

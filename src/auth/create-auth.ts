@@ -21,7 +21,7 @@ import { misuse } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
 import { express } from '../packages/on-first-use.cjs'
 import type { Passwords } from '../passwords/passwords.js'
-import { jwksRouter } from '../routes/jwks-router.js'
+import { keysRouter } from '../routes/jwks-router.js'
 import { tokenRouterWith } from '../routes/token-router.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
@@ -142,7 +142,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
   const plainGuard = guard()
   if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, emit, refuse }))
   const hasKeys = tokens.jwks().keys.length > 0
-  if (hasKeys) router.use(jwksRouter({ tokens, path: paths.keys }))
+  if (hasKeys) router.use(keysRouter(tokens, paths.keys, refuse))
   const openApi = {
     path: mountPath + paths.token,
     extraFields: options.extraFields,

@@ -66,15 +66,7 @@ export type RefreshRefusal =
 export type LimitName = 'address' | 'pair' | 'account'
 
 /** The options whose function is called for a request. When it fails, the event names the option. */
-export type HookOption =
-  | 'allow'
-  | 'beforeSignIn'
-  | 'logIn'
-  | 'refresh'
-  | 'respond'
-  | 'sessionLabel'
-  | 'tenant'
-  | 'tokenFrom'
+export type HookOption = 'allow' | 'beforeSignIn' | 'refresh' | 'respond' | 'sessionLabel' | 'tenant' | 'tokenFrom'
 
 /**
  * The host's dependencies that can fail. `hook` is a function of the host, which `option` names. `internal` is an unforeseen error of this

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http'
-import { callHost } from '../concurrency/host-call.js'
-import { type AuthErrorCode, REFUSALS } from '../errors/codes.js'
+import { isAuthError } from '../errors/auth-error.js'
+import { refusalOf } from '../errors/refusal.js'
 import { type EventSubject, emitter } from '../events/emitter.js'
 import { hostAliases, hostSchema } from '../http/host-options.js'
 import type { RequestOrigin } from '../http/origin.js'
@@ -46,7 +45,9 @@ function ownLogin(options: LoginStrategyOptions) {
   const settings = loginSettings(read, Date.now)
   const logInWith = createLogin(settings)
   const logIn: LogIn = async (...call) => {
-    const { user, subject } = await logInWith(...call)
+    const { user, subject } = await logInWith(...call).catch((thrown) => {
+      throw isAuthError(thrown) ? thrown : refusalOf('token', thrown)
+    })
     return { account: user, subject }
   }
   const { emit, refuse } = settings
@@ -69,16 +70,11 @@ const givenAliases = aliasesOf({
   [OF_LOGIN]: Object.keys(loginSchema).join(' '),
 })
 
-/** The refusals that a login may end with. */
-const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
-
 function givenLogin(options: LoginStrategyOptions) {
   const given = options as GivenOptions
   const read = readOptions<GivenOptions, typeof givenSchema>(CALLER, given, givenSchema, givenAliases)
   const { logIn: logInOfApp, onEvent, refuse } = read
-  const calls = { passThrough: LOGIN_CODES, mayRefuse: true, about: { option: 'logIn' } } as const
-  const logIn: LogIn = ({ email, password, fields }, { req }) =>
-    callHost('hook', () => logInOfApp({ ...fields, email, password }, req as IncomingMessage), calls)
+  const logIn: LogIn = async ({ email, password, fields }, { req }) => logInOfApp({ ...fields, email, password }, req)
   const body = { ...read, extraFields: undefined, limits: NO_LIMITS }
   return { logIn, emit: emitter(onEvent), refuse, readCredentials: createCredentialsReader(body) }
 }

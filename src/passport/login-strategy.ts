@@ -1,7 +1,6 @@
 import { Strategy } from 'passport-local'
 import { throwLater } from '../concurrency/throw-later.js'
 import { isAuthError } from '../errors/auth-error.js'
-import { refusalOf } from '../errors/refusal.js'
 import type { EventSubject } from '../events/emitter.js'
 import { reportRefusal } from '../events/report-refusal.js'
 import type { BodyRequest } from '../http/body.js'
@@ -83,7 +82,8 @@ export class LoginStrategy extends Local {
         .then(
           ({ account, subject }) =>
             callVerify(outcome, verified, account, { subject }, verify && ((done) => verify(account, done))),
-          (thrown: unknown) => verified(isAuthError(thrown) ? thrown : refusalOf('token', thrown)),
+          // Not always a refusal: `refuse` of the app may have passed an error on.
+          verified,
         )
         .catch(throwLater)
     }

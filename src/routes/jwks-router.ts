@@ -1,5 +1,5 @@
 import type { Router } from 'express'
-import { methodNotAllowed } from '../http/refuse.js'
+import { methodNotAllowed, type Refuse } from '../http/refuse.js'
 import { ENDPOINTS, keysResponse } from '../http/responses.js'
 import { setHeaders } from '../http/send-response.js'
 import { withMethods } from '../options/checks.js'
@@ -47,6 +47,11 @@ const schema = { tokens: publisher, path: optional(plainPath, ENDPOINTS.keys.pat
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
   const { tokens, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema)
+  return keysRouter(tokens, path)
+}
+
+/** Creates the router of an issuer that has public keys. */
+export function keysRouter(tokens: JwksRouterOptions['tokens'], path: string, refuse?: Refuse): Router {
   const router = express().Router({ caseSensitive: true, strict: true })
   router.get(path, function publicKeys(_req, res) {
     const { headers, body } = keysResponse(JSON.stringify(tokens.jwks()))
@@ -54,6 +59,6 @@ export function jwksRouter(options: JwksRouterOptions): Router {
     // As bytes: Express adds a charset to text, which this media type does not have.
     res.send(Buffer.from(body))
   })
-  router.all(path, methodNotAllowed('keys'))
+  router.all(path, methodNotAllowed('keys', refuse))
   return router
 }

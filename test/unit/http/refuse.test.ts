@@ -12,7 +12,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { authWith } from '../../support/auth.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
-import { fastPasswords, ISSUER, makeIssuer, makeStore, SECRET } from '../../support/fixtures.js'
+import { fastPasswords, ISSUER, makeIssuer, makeStore, SECRET, signingKey } from '../../support/fixtures.js'
 import { asJson, GOOD, sendEndlessly } from '../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../support/http.js'
 
@@ -221,7 +221,7 @@ describe('the option refuse', () => {
   })
 
   it('is an option of createAuth, for all its parts', async () => {
-    const keys = { alg: 'HS256', secret: SECRET } as const
+    const keys = signingKey('ES256')
     const auth = createAuth({
       issuer: ISSUER,
       keys,
@@ -236,6 +236,10 @@ describe('the option refuse', () => {
     const send = client((await listen(app)).port)
     expect(await send({ method: 'GET', path: '/guarded' })).toMatchObject({ status: 422 })
     expect(await send({ ...asJson(GOOD), method: 'POST', path: TOKEN_PATH })).toMatchObject({ status: 422 })
+    expect(await send({ method: 'POST', path: '/.well-known/jwks.json' })).toMatchObject({
+      status: 422,
+      headers: { allow: 'GET, HEAD' },
+    })
   })
 
   it('gives the refusals of the sessions of a user the form of the host', async () => {

@@ -422,13 +422,25 @@ describe('LoginStrategy', () => {
       expect(ofApp.mock.calls).toMatchObject([[{ code: 'invalid_credentials' }]])
     })
 
+    it('ends with the error that refuse of the app passes on, and reports nothing', async () => {
+      const [ofApp, own] = [vi.fn(), vi.fn()]
+      const refuse: Refuse = (error, _req, next) =>
+        next(Object.assign(new Error(), { status: 418, code: `own ${error.code}` }))
+      const app = appOf(new LoginStrategy({ logIn: logInWith({ accounts, onEvent: ofApp, refuse }), onEvent: own }))
+      const { status, body } = await logIn(app, { email: alice.email, password: 'wrong' })
+      expect([status, body.code]).toEqual([418, 'own invalid_credentials'])
+      expect([ofApp.mock.calls.length, own.mock.calls.length]).toEqual([1, 0])
+    })
+
     it.each<[string, unknown, number, string]>([
       ['a SignInRefusal', new SignInRefusal('closed', { status: 451 }), 451, 'closed'],
       ['an error that a client may see', Object.assign(new Error('Pay'), { status: 402, expose: true }), 402, 'Pay'],
       ['another error', new Error('bug'), 503, 'unavailable'],
     ])('passes %s of beforeSignIn on', async (_, thrown, status, says) => {
       const auth = logInWith({ accounts, onEvent() {}, beforeSignIn: () => Promise.reject(thrown) })
-      const answer = await logIn(appOf(new LoginStrategy({ logIn: auth, onEvent() {} })))
+      const own = vi.fn()
+      const answer = await logIn(appOf(new LoginStrategy({ logIn: auth, onEvent: own })))
+      expect(own).not.toHaveBeenCalled()
       expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringContaining(says)])
     })
   })
