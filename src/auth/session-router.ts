@@ -1,11 +1,12 @@
 import type { Request, RequestHandler, Router } from 'express'
-import { createGate } from '../concurrency/gate.js'
+import { limitTasks } from '../concurrency/limit.js'
 import { AuthError, isAuthError } from '../errors/auth-error.js'
 import { refusalOf } from '../errors/refusal.js'
 import type { Emit } from '../events/emitter.js'
 import { refusalEvent } from '../events/report-refusal.js'
 import { authOf } from '../guard/require-bearer.js'
-import { addressOf, sourceOf } from '../http/origin.js'
+import { clientNetwork } from '../http/client-network.js'
+import { addressOf } from '../http/origin.js'
 import { methodNotAllowed, type Refuse, sendRefusal } from '../http/refuse.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse } from '../http/responses.js'
@@ -30,7 +31,7 @@ const ONE = /^\/[^/]+$/
 const idOf = ({ path }: Request) => resultOrUndefined(() => decodeURIComponent(path.slice(1))) ?? ''
 
 /** Limits the requests that wait for the store of sessions. */
-const { run: limitSessionCalls } = createGate(GUARDED_REQUESTS)
+const limitSessionCalls = limitTasks(GUARDED_REQUESTS)
 
 /**
  * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
@@ -46,7 +47,7 @@ export function sessionRouter({ guard, sessions, emit, refuse }: SessionRouterSe
   function endpoint(part: Part, run: Run): RequestHandler {
     async function responseOf(auth: VerifiedToken, req: Request): Promise<HttpResponse | AuthError> {
       try {
-        return await limitSessionCalls(sourceOf(req), async () => {
+        return await limitSessionCalls(clientNetwork(addressOf(req)), async () => {
           // Old tokens and API keys must not show where their user is signed in.
           if (!mayHaveSession(auth)) return new AuthError('invalid_token')
           const result = await run(auth, req)

@@ -1,19 +1,7 @@
-/**
- * The origin of a request: network and connection.
- * @inline
- */
-export interface Source {
-  /** The client's network: an IPv4 address, an IPv6 /64, or `'unknown'`. */
-  readonly network: string
-  /** The connection, compared by identity. Requests without a connection share a lane and have no limit per connection. */
-  readonly connection: object | undefined
-}
-
-/** The maximum number of waiting items: in total, for one client network, and for one connection. */
+/** The maximum number of waiting items: in total, and for one client network. */
 export interface QueueLimits {
   readonly total: number
   readonly perNetwork: number
-  readonly perConnection: number
 }
 
 /**
@@ -21,129 +9,73 @@ export interface QueueLimits {
  * `Map` that has grown refer to each other.
  */
 export interface QueueSlot<T> {
-  readonly source: Source
+  readonly network: string | undefined
   item: T | undefined
 }
 
-/** The waiting items of one network, in a lane for each connection. */
-interface Network<T> {
-  size: number
-  readonly lanes: Map<object | undefined, Set<QueueSlot<T>>>
-}
-
 /**
- * Creates a bounded queue that alternates between client networks, and within a network between connections. It calls `drop` with each
- * item that it removes to enforce its limits:
- *
- * - A connection that exceeds its limit loses all its items. Responses leave a connection in order, so a response to the surplus
- *   request would stay in memory until the waiting requests are done.
- * - When the queue is full, the network with the most waiting items loses one of its newest items. It must have more items than
- *   the new item's network.
+ * Creates a bounded queue that alternates between client networks. When the queue is full, the network with the most waiting items loses
+ * its newest one: the queue calls `drop` with it. That network must have more items than the new item's network.
  */
 export function createFairQueue<T extends object>(limits: QueueLimits, drop: (item: T) => void) {
   // A Map keeps the order of insertion, so the first key is the next network to serve.
-  const networks = new Map<string, Network<T>>()
-  const connections = new Map<object | undefined, Set<QueueSlot<T>>>()
+  const networks = new Map<string | undefined, Set<QueueSlot<T>>>()
 
-  /** Empties a slot, and returns its item. */
-  function leave(slot: QueueSlot<T>): T | undefined {
-    const { item, source } = slot
-    const network = networks.get(source.network)
-    if (!item || !network) return undefined
+  /** Empties a slot. Returns whether its item was waiting. */
+  function remove(slot: QueueSlot<T>): boolean {
+    const slots = networks.get(slot.network)
+    if (!slots?.delete(slot)) return false
     slot.item = undefined
     queue.size--
-    network.size--
-    deleteFrom(network.lanes, source.connection, slot)
-    deleteFrom(connections, source.connection, slot)
-    if (network.size === 0) networks.delete(source.network)
-    return item
-  }
-
-  function dropAll(slots: Iterable<QueueSlot<T>>): void {
-    for (const slot of [...slots]) {
-      const item = leave(slot)
-      if (item) drop(item)
-    }
+    if (slots.size === 0) networks.delete(slot.network)
+    return true
   }
 
   /** Makes room for an item of a network that has `others` items waiting. Returns whether there is room. */
   function makeRoom(others: number): boolean {
     if (queue.size < limits.total) return true
-    const most = largest(networks.values())
-    const lane = most && most.size > others + 1 && largest(most.lanes.values())
-    if (!lane) return false
-    dropAll([...lane].slice(-1))
+    let most = new Set<QueueSlot<T>>()
+    for (const slots of networks.values()) if (slots.size > most.size) most = slots
+    const newest = most.size > others + 1 ? [...most].at(-1) : undefined
+    const item = newest?.item
+    if (!newest || !item) return false
+    remove(newest)
+    drop(item)
     return true
   }
 
   const queue = {
     /** The number of waiting items. */
     size: 0,
-    /** Adds an item at the end of its lane. Returns undefined when a limit is reached. */
-    add(source: Source, item: T): QueueSlot<T> | undefined {
-      const { network: name, connection } = source
-      const pipelined = connection && connections.get(connection)
-      if (pipelined && pipelined.size >= limits.perConnection) {
-        dropAll(pipelined)
-        return undefined
-      }
-      const others = networks.get(name)?.size ?? 0
+    /** Adds an item after the others of its network. Returns undefined when a limit is reached. */
+    add(network: string | undefined, item: T): QueueSlot<T> | undefined {
+      const others = networks.get(network)?.size ?? 0
       if (others >= limits.perNetwork || !makeRoom(others)) return undefined
-      const network = getOrCreate(networks, name, () => ({ size: 0, lanes: new Map() }))
-      const slot: QueueSlot<T> = { source, item }
-      network.size++
-      getOrCreate(network.lanes, connection, () => new Set<QueueSlot<T>>()).add(slot)
-      getOrCreate(connections, connection, () => new Set<QueueSlot<T>>()).add(slot)
+      const slot: QueueSlot<T> = { network, item }
+      const slots = networks.get(network)
+      if (slots) slots.add(slot)
+      else networks.set(network, new Set([slot]))
       queue.size++
       return slot
     },
     /**
-     * Takes the next item that fits. Only the first item of each connection can be next. Returns undefined when none fits.
+     * Takes the next item that fits. Returns undefined when none fits.
      * @param fits a question that may also remove the item. Default: every item fits
      */
     take(fits: (item: T) => boolean = () => true): T | undefined {
-      for (const [name, network] of networks) {
-        for (const [connection, lane] of network.lanes) {
-          // A first item that was removed makes the next one the first.
-          for (const slot of lane) {
-            if (slot.item && fits(slot.item)) {
-              const item = leave(slot)
-              if (network.size > 0) moveToEnd(networks, name, network)
-              if (lane.size > 0) moveToEnd(network.lanes, connection, lane)
-              return item
-            }
-            if (lane.has(slot)) break
-          }
+      for (const [network, slots] of networks) {
+        for (const slot of slots) {
+          const { item } = slot
+          if (!item || !fits(item)) continue
+          remove(slot)
+          // The network is the last one now.
+          if (networks.delete(network)) networks.set(network, slots)
+          return item
         }
       }
       return undefined
     },
-    /** Removes a waiting item. Returns whether it was waiting. */
-    remove: (slot: QueueSlot<T>): boolean => leave(slot) !== undefined,
+    remove,
   }
   return queue
-}
-
-function deleteFrom<K, T>(map: Map<K, Set<T>>, key: K, item: T): void {
-  const items = map.get(key)
-  if (items?.delete(item) && items.size === 0) map.delete(key)
-}
-
-function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
-  map.delete(key)
-  map.set(key, value)
-}
-
-function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const created = create()
-  map.set(key, created)
-  return created
-}
-
-function largest<V extends { readonly size: number }>(all: Iterable<V>): V | undefined {
-  let found: V | undefined
-  for (const one of all) if (!found || one.size > found.size) found = one
-  return found
 }

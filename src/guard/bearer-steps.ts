@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Account } from '../accounts/account.js'
-import type { Source } from '../concurrency/fair-queue.js'
-import { createGate } from '../concurrency/gate.js'
 import { callHost } from '../concurrency/host-call.js'
+import { limitTasks } from '../concurrency/limit.js'
 import { createTurnQueue } from '../concurrency/turn-queue.js'
 import { AuthError, isAuthError } from '../errors/auth-error.js'
 import { missingToken } from '../errors/codes.js'
 import { type Emit, emitter } from '../events/emitter.js'
-import { addressOf, sourceOf } from '../http/origin.js'
+import { clientNetwork } from '../http/client-network.js'
+import { addressOf } from '../http/origin.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { hasBrand } from '../options/brand.js'
 import { useSessionsFor } from '../sessions/internals.js'
@@ -82,12 +82,12 @@ async function checkToken(context: GuardContext): Promise<Admission> {
   if (text === undefined) return admitWithoutToken(settings)
   const cached = settings.tokens.cached(text)
   if (cached && !asksHost) return { auth: authorized(settings, cached) }
-  // Before the first wait, because a stream of HTTP/2 that has ended does not know its connection any more.
+  // Before the first wait, because a stream of HTTP/2 that has ended does not know its address any more.
   context.address = addressOf(req)
-  const source = sourceOf(req, context.address)
-  const auth = authorized(settings, cached ?? (await verifyNew(settings, source, text)))
+  const network = clientNetwork(context.address)
+  const auth = authorized(settings, cached ?? (await verifyNew(settings, network, text)))
   if (!asksHost) return { auth }
-  const found = await limitHostCalls(source, () => askHost(settings, auth, req))
+  const found = await limitHostCalls(network, () => askHost(settings, auth, req))
   requireUnexpired(settings, auth)
   if (found) requireScopes(settings, auth, scopesNow(auth, found.account))
   return { auth, user: found?.user }
@@ -118,14 +118,14 @@ function admitWithoutToken({ optional, scheme, tokenFrom }: AuthorizeSettings & 
 const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 
 /** Limits the requests that wait for the key source, the revocation check, the sessions and the account store. */
-const { run: limitHostCalls } = createGate(GUARDED_REQUESTS)
+const limitHostCalls = limitTasks(GUARDED_REQUESTS)
 
 /** Verifies a token that is not cached, after the turns of earlier requests. */
-async function verifyNew({ tokens, timeout }: AuthorizeSettings & HostSettings, source: Source, text: string) {
+async function verifyNew({ tokens, timeout }: AuthorizeSettings & HostSettings, network: string, text: string) {
   assertB64Token(text)
-  await waitForTurn(() => source)
+  await waitForTurn(network)
   return tokens.verify(text, (issuer, call) =>
-    limitHostCalls(source, () =>
+    limitHostCalls(network, () =>
       callHost('keys', call, { timeout, passThrough: ['invalid_token', 'unavailable'], about: { issuer } }),
     ),
   )

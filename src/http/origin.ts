@@ -1,11 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Source } from '../concurrency/fair-queue.js'
 import { warnOnce } from '../events/warnings.js'
 import { memberOf } from '../options/values.js'
 import { clientNetwork } from './client-network.js'
-import { http2StreamOf } from './send-response.js'
 
 type HttpRequest = IncomingMessage & { ip?: string | undefined }
 
@@ -14,7 +12,8 @@ export interface Origin {
   /** The request. Undefined for a login without one. */
   req: IncomingMessage | undefined
   address: string | undefined
-  source: Source
+  /** The client's network: an IPv4 address, an IPv6 /64, or `'unknown'`. */
+  network: string
   /** Aborted when the client has disconnected. */
   signal: AbortSignal
 }
@@ -27,7 +26,7 @@ export interface RequestOrigin extends Origin {
 export function originOfRequest(req: IncomingMessage): RequestOrigin {
   warnOfTrustProxy(req)
   const address = addressOf(req)
-  return { req, address, source: sourceOf(req, address), signal: disconnectSignal(req.socket) }
+  return { req, address, network: clientNetwork(address), signal: disconnectSignal(req.socket) }
 }
 
 /** Returns the client's address: Express's `req.ip`, or the socket's where there is no Express. */
@@ -42,17 +41,6 @@ function warnOfTrustProxy(req: IncomingMessage & { app?: { get?: unknown } }): v
   const trusted: unknown = app.get('trust proxy')
   if (trusted === true) warnOnce('anyProxy')
   else if (trusted === false && Object.hasOwn(headers, 'x-forwarded-for')) warnOnce('proxyUnknown')
-}
-
-/** The streams that a client has reset do not know their session any more, so they share one limit. */
-const ENDED = {}
-
-/** Returns where a request comes from, for the queues. */
-export function sourceOf(req: IncomingMessage, address = addressOf(req)): Source {
-  const stream = http2StreamOf(req)
-  // In HTTP/2 each request has its own `socket`, and the requests of a connection share a session.
-  const connection = stream ? (stream.session ?? ENDED) : (req.socket ?? undefined)
-  return { network: clientNetwork(address), connection }
 }
 
 const signals = new WeakMap<object, AbortSignal>()

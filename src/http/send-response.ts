@@ -94,6 +94,6 @@ function endThenClose(res: ServerResponse, body: string | Buffer): void {
 }
 
 /** Returns the stream of an HTTP/2 request, and undefined for HTTP/1. */
-export function http2StreamOf(req: IncomingMessage): ServerHttp2Stream | undefined {
+function http2StreamOf(req: IncomingMessage): ServerHttp2Stream | undefined {
   return req.httpVersionMajor >= 2 ? (req as IncomingMessage & { stream?: ServerHttp2Stream }).stream : undefined
 }

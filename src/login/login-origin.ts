@@ -36,5 +36,5 @@ export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
   const given = named('logIn: the origin', originOption, origin)
   const { address, signal } = readOptions<LoginOrigin, typeof originSchema>('logIn', given, originSchema)
-  return { req: undefined, address, signal, source: { network: clientNetwork(address), connection: undefined } }
+  return { req: undefined, address, signal, network: clientNetwork(address) }
 }

@@ -33,12 +33,12 @@ export function createCredentialsReader(settings: CredentialsSettings) {
   const readBody = createBodyReader(settings)
   return async function readCredentials(
     req: BodyRequest,
-    { address, source }: RequestOrigin,
+    { address, network }: RequestOrigin,
   ): Promise<RequestCredentials> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
     limits.checkAddress(address)
     const parseBody = await readBody(req)
-    await waitForTurn(() => source)
+    await waitForTurn(network, req.socket ?? undefined)
     const sent = parseBody()
     const body = credentials ? mapped(credentials, sent, req) : sent
     return {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
-import { createGate, type EnterRequest, type Gate, type Leave, ownRequest } from '../concurrency/gate.js'
 import { MOST_TIMEOUTS, withDeadline } from '../concurrency/host-call.js'
-import { own } from '../options/values.js'
+import { createQueue, type Leave, type SlotRequest } from '../concurrency/queue.js'
+import { bare, own } from '../options/values.js'
 
 /** The load of the password checks, for metrics. */
 export interface HashQueueLoad {
@@ -10,12 +10,6 @@ export interface HashQueueLoad {
   /** Logins that wait. */
   waiting: number
 }
-
-/**
- * The options for one queue slot. `timeout` limits the wait until the hash begins, and again the hash.
- * @inline
- */
-export type SlotRequest = EnterRequest
 
 /** Returns one less than libuv's threads, so that one thread is free for files and DNS. Returns at most the number of cores. */
 export function defaultConcurrency(): number {
@@ -26,34 +20,29 @@ export function defaultConcurrency(): number {
 /** Logins for each hashing thread that may look up their account while others hash. Keeps threads busy with a slow store. */
 const SLOTS_PER_THREAD = 32
 
-/** The most waiting logins of one connection. Only a client that pipelines requests has more than one. */
-const PER_CONNECTION = 64
-
 /** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
 export function createHashQueue(concurrency: number, queue: number) {
   const most = Math.min(concurrency * SLOTS_PER_THREAD, concurrency + queue)
   /** A login may wait for others of its account while slots are free, so the room depends on the slots that are held. */
   const limits = {
     get total() {
-      return concurrency + queue - slots.inside
+      return concurrency + queue - slots.active
     },
     get perNetwork() {
       return Math.ceil(limits.total / 2)
     },
-    perConnection: PER_CONNECTION,
   }
-  const slots: Gate = createGate({ total: most }, { queue: limits })
-  const threads = createGate({ total: concurrency }, { queue: { total: most, perNetwork: most, perConnection: most } })
+  const slots: ReturnType<typeof createQueue> = createQueue(most, limits)
+  const threads = createQueue(concurrency, { total: most, perNetwork: most })
 
   /**
    * Waits for a slot, which a login holds from before the look-up until its work is done.
    * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`; what `admit` throws
    */
   async function acquire(given: SlotRequest = {}) {
-    const request = ownRequest(given)
-    const { source, signal, timeout } = request
+    const { network, signal, timeout } = bare(given)
     const since = performance.now()
-    const leaveSlot = await slots.enter(request)
+    const leaveSlot = await slots.enter(given)
     /** The login, and tasks that have not ended after their time limit. */
     let users = 1
     /** The hashing threads that wait for their task. */
@@ -64,7 +53,7 @@ export function createHashQueue(concurrency: number, queue: number) {
       users--
       // The login may end before its task, which makes room for others of its account.
       if (users === 0) leaveSlot()
-      else slots.enterWaiting()
+      else slots.serve()
     }
 
     /**
@@ -77,7 +66,7 @@ export function createHashQueue(concurrency: number, queue: number) {
     ): Promise<void> {
       if (threadsHeld.length > 0) return
       const leaveThread = await threads.enter({
-        source,
+        network,
         signal: own(limits, 'signal'),
         timeout: own(limits, 'timeout'),
       })
@@ -114,7 +103,7 @@ export function createHashQueue(concurrency: number, queue: number) {
     return { start, run, leave }
   }
 
-  const load = (): HashQueueLoad => ({ active: threads.inside, waiting: slots.waiting + slots.inside - threads.inside })
+  const load = (): HashQueueLoad => ({ active: threads.active, waiting: slots.waiting + slots.active - threads.active })
 
   return { acquire, load }
 }

@@ -30,7 +30,7 @@ export interface PasswordsOptions {
   concurrency?: number | undefined
   /**
    * The number of logins that may wait, from 0 to 100,000. 32 for each hashing thread already look up their account. Of the others,
-   * at most half come from one client network, and at most 64 from one connection. The queue alternates between networks. When the
+   * at most half come from one client network. The queue alternates between networks. When the
    * queue is full, a login of the network with the most waiting logins gets `503`. Default 1,024.
    */
   queue?: number | undefined

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express'
-import type { Source } from '../concurrency/fair-queue.js'
 import { createTurnQueue } from '../concurrency/turn-queue.js'
 import { AuthError, isAuthError } from '../errors/auth-error.js'
 import type { RefreshRefusal } from '../errors/codes.js'
@@ -49,16 +48,16 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
     const [presented, other] = await present(req, origin, mode)
     // Another host of the domain may have set one. The user must not get the session of another account by it.
     if (other) throw refused('several_cookies')
-    const { address, signal, source } = origin
+    const { address, network, signal } = origin
     const lookedUpAt = new Date(Number(tokens.now()))
-    return limitCalls(source, async (isWaiting) => {
+    return limitCalls(network, async () => {
       const { session, issued } = await refresh({
         refreshing,
         findById,
         timeout,
         presented,
         address,
-        isWanted: () => isWaiting() && !res.headersSent && !signal.aborted,
+        isWanted: () => !res.headersSent && !signal.aborted,
         issue(found, { account, user }) {
           const expiresAt = refreshing.endOf(found)
           const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), presented.terms)
@@ -96,7 +95,7 @@ export function createSignOutEndpoint(settings: RefreshEndpointSettings) {
   const present = createPresenter(settings)
 
   return async function signOutResponseOf(req: Request, res: Response, origin: RequestOrigin): Promise<HttpResponse> {
-    const { address, source } = origin
+    const { address, network } = origin
     const mode = modeOf(req)
     const found = await present(req, origin, mode).catch((error) => {
       // Without a session there is nothing to end.
@@ -105,7 +104,7 @@ export function createSignOutEndpoint(settings: RefreshEndpointSettings) {
     })
     // All of them, because another host of the domain may have set a cookie, too.
     const end = (presented: RefreshTokenFacts) => signOut({ refreshing, presented, address })
-    if (found) await limitCalls(source, () => Promise.all(found.map(end)))
+    if (found) await limitCalls(network, () => Promise.all(found.map(end)))
     if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)
     return doneResponse()
   }
@@ -127,18 +126,18 @@ function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
   const { refreshing, issuers } = refresh
   const readBody = createBodyReader(limits)
 
-  async function textIn(req: Request, source: Source): Promise<unknown> {
+  async function textIn(req: Request, network: string): Promise<unknown> {
     const parseBody = await readBody(req)
-    await waitForTurn(() => source)
+    await waitForTurn(network, req.socket)
     const body = parseBody()
     const text = isPlainObject(body) ? own(body, 'refreshToken') : undefined
     if (typeof text === 'string') return text
     throw new AuthError('invalid_body', { message: 'The request body must hold "refreshToken", once and a string.' })
   }
 
-  async function cookiesOf(req: Request, source: Source): Promise<unknown[]> {
+  async function cookiesOf(req: Request, network: string): Promise<unknown[]> {
     assertOwnOrigin(req.headers, limits.allowedOrigins)
-    await waitForTurn(() => source)
+    await waitForTurn(network, req.socket)
     const values = cookieValues(req).slice(0, MOST_COOKIES)
     // An app would take the refusal of a missing cookie for the end of its session.
     if (values.length === 0 && hasBody(req)) throw new AuthError('invalid_body', { message: NO_COOKIE })
@@ -147,11 +146,11 @@ function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
 
   return async function present(
     req: Request,
-    { source }: RequestOrigin,
+    { network }: RequestOrigin,
     mode: RefreshMode | undefined,
   ): Promise<Presented> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
-    const texts = mode === 'body' ? [await textIn(req, source)] : mode ? await cookiesOf(req, source) : []
+    const texts = mode === 'body' ? [await textIn(req, network)] : mode ? await cookiesOf(req, network) : []
     if (texts.length === 0) throw refused('missing')
     const read = texts.flatMap((text) => refreshing.read(text, issuers) ?? [])
     const [newest, ...others] = read.sort((one, other) => other.generation - one.generation)

@@ -1,7 +1,7 @@
 // Not the global, because a host's tests may fake the timers.
 import { setImmediate } from 'node:timers'
-import { createGate, type Leave } from '../concurrency/gate.js'
 import { withDeadline } from '../concurrency/host-call.js'
+import { createLimit, type End } from '../concurrency/limit.js'
 import type { FoundSession, SessionStore } from './session.js'
 
 /** The time between two writes of one session, in milliseconds. */
@@ -28,13 +28,13 @@ interface Writing {
 export function createLastUsed({ store, now, timeout, failed }: Writing): (id: string, session: FoundSession) => void {
   /** The writes of the last minute, oldest first. A replica of a database may return an old `lastUsedAt` after a write. */
   const written = new Map<string, number>()
-  const writes = createGate(AT_ONCE)
+  const beginWrite = createLimit(AT_ONCE)
 
-  async function write(id: string, time: number, leave: Leave): Promise<void> {
+  async function write(id: string, time: number, end: End): Promise<void> {
     const touched = (async () => store.touch(id, new Date(time)))()
     await withDeadline(timeout, touched).catch(failed)
     await touched.catch(() => {})
-    leave()
+    end()
   }
 
   return function noteUse(id, { accountId, lastUsedAt }) {
@@ -47,9 +47,9 @@ export function createLastUsed({ store, now, timeout, failed }: Writing): (id: s
       written.delete(old)
     }
     if (written.size >= MOST_WRITES) return
-    const leave = writes.tryEnter({ network: accountId, connection: undefined })
-    if (!leave) return
+    const end = beginWrite(accountId)
+    if (!end) return
     written.set(id, time)
-    setImmediate(write, id, time, leave)
+    setImmediate(write, id, time, end)
   }
 }

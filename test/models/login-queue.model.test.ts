@@ -165,10 +165,9 @@ function create(world: World, concurrency: number, queue: number) {
       const one = newLogin(logins.length, network, plan, world.steady())
       const { connection } = one
       logins.push(one)
-      const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
       const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
-      const origin = { address: network, source, signal: connection.signal, ...asking, dependencyFailed: () => {} }
+      const origin = { address: network, network, signal: connection.signal, ...asking, dependencyFailed: () => {} }
       const settleAs = (code: string) => {
         mustBeAllowed(one, code)
         Object.assign(one, { state: 'has ended', outcome: code })

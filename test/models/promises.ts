@@ -74,7 +74,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'refuses a token without a session',
     ],
     'The same numbers limit the sign-ins that wait for `sign`, `respond` or your session store':
-      'lets at most 16 sign-ins of one connection wait for %s',
+      'lets at most 1,024 sign-ins of one network wait for %s',
   },
   'test/attacks/hosts/prototype-pollution.test.ts': {
     'A polluted `Object.prototype` does not open a route': 'a forged token is not anonymous on an optional guard',
@@ -90,7 +90,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'At most 2,048 token calls wait for that':
       'token calls that wait for a turn: in total, of one network, of one connection',
     'A cached token does not wait in the queue of a flood':
-      'tokens that wait to be verified: in a turn, in total, of one network, of one connection',
+      'tokens that wait to be verified: in a turn, in total, of one network',
     'Refusals are not delayed': 'an unread body after a refusal',
     'is drained for at most 1 s': 'an unread body after a refusal',
   },
@@ -108,7 +108,6 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'An invalid account is a `503`, and so is an invalid return value': '%s: 503, and then service goes on',
   },
   'test/unit/guard/http2.test.ts': {
-    'A connection of HTTP/2 is one connection': 'holds 128 calls of one connection',
     'In HTTP/2, only the stream of the request ends': 'ends the stream of a refused request',
   },
   'test/unit/tokens/keys/remote-keys.test.ts': {
@@ -172,17 +171,16 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'a login ends as it must',
     ],
   },
-  'test/models/gate.model.test.ts': {
+  'test/models/queue.model.test.ts': {
     '8 logins continue in one turn of the event loop': 'at most 8 requests continue in one turn',
     '8 other tokens are verified in one turn of the event loop': [
       'at most 8 requests continue in one turn',
       'no request overtakes those that wait',
     ],
     'At most 4,096 requests wait': 'the limit of waiting requests holds',
-    'Networks take turns, and so do connections': ['networks take turns', 'connections of a network take turns'],
+    'Networks take turns.': 'networks take turns',
     'Such a call counts until it ends or times out': 'a call of the host counts until it ends, and the limits hold',
     'a network has no more calls than are still free': 'a call of the host counts until it ends, and the limits hold',
-    'each of its waiting requests gets `503` at once': 'each waiting request of a connection above its limit gets 503',
   },
   'test/unit/concurrency/fair-queue.test.ts': {
     'the network with the most waiting requests gives way':

@@ -60,8 +60,8 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
     const now = issuedNow(subject)
     const [{ id: tokenId, expiresAt }, response] = now
       ? [now, jsonResponse(tokenText(now))]
-      : await limitCalls(origin.source, (isWaiting) => {
-          const isWanted = () => isWaiting() && !res?.headersSent && !origin.signal.aborted
+      : await limitCalls(origin.network, () => {
+          const isWanted = () => !res?.headersSent && !origin.signal.aborted
           return issueLater({ ...task, isWanted })
         })
     const { accountId } = subject

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Account, UserOf } from '../../accounts/account.js'
-import { createGate } from '../../concurrency/gate.js'
 import { callHost } from '../../concurrency/host-call.js'
+import { limitTasks } from '../../concurrency/limit.js'
 import { TOKEN_CALLS } from '../../http/request-limits.js'
 import { tokenText } from '../../http/responses.js'
 import { describe } from '../../options/read-options.js'
@@ -12,7 +12,7 @@ import type { RespondOptions } from '../token-settings.js'
 import { CALL_CODES } from './start-session.js'
 
 /** Limits the token calls that wait for functions of the host. The queue of the login does not limit them, because the login has ended. */
-export const { run: limitCalls } = createGate(TOKEN_CALLS)
+export const limitCalls = limitTasks(TOKEN_CALLS)
 
 /** A new token, and the response as JSON. */
 export interface Issued extends IssuedToken {

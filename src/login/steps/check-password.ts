@@ -10,8 +10,8 @@ import type { CheckedTask, LoginTask } from './login-task.js'
 
 /** Waits for a queue slot and for room in the limits: in one act, because a login without room must not keep a slot from others. */
 export function waitForSlot(task: LoginTask, attempt?: Attempt): Promise<PasswordsSlot> {
-  const { passwords, source, signal, timeout } = task
-  return passwords.reserve({ source, signal, timeout, admit: attempt && (() => attempt.begin()) })
+  const { passwords, network, signal, timeout } = task
+  return passwords.reserve({ network, signal, timeout, admit: attempt && (() => attempt.begin()) })
 }
 
 /**

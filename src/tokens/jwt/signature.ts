@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
-import { createGate, NOWHERE } from '../../concurrency/gate.js'
 import { callHost } from '../../concurrency/host-call.js'
+import { limitTasks } from '../../concurrency/limit.js'
 import { bare } from '../../options/values.js'
 import { jsonwebtoken } from '../../packages/on-first-use.cjs'
 import type { PairAlgorithmRow } from '../algorithms/algorithm.js'
@@ -50,7 +50,7 @@ const MOST_PENDING = 1024
 
 function createHostSigner(publicKey: VerificationKey, header: JwsHeader, sign: HostSign, timeout: number): Signer {
   const { normalize, verify } = ALGORITHMS[publicKey.alg] as PairAlgorithmRow
-  const pending = createGate({ total: MOST_PENDING })
+  const limited = limitTasks({ total: MOST_PENDING })
   return async (payload) => {
     const signed = signingInput(header, payload)
     const call = async () => {
@@ -62,7 +62,7 @@ function createHostSigner(publicKey: VerificationKey, header: JwsHeader, sign: H
         throw new TypeError('sign: the signature does not fit "publicKey". Pass the public key of the key that signs')
       return signature
     }
-    const signature = await pending.run(NOWHERE, () => callHost('keys', call, { timeout }))
+    const signature = await limited(undefined, () => callHost('keys', call, { timeout }))
     return `${signed}.${signature.toString('base64url')}`
   }
 }

@@ -1,6 +1,6 @@
 import { isUint8Array } from 'node:util/types'
-import { createGate } from '../../concurrency/gate.js'
 import { withDeadline } from '../../concurrency/host-call.js'
+import { limitTasks } from '../../concurrency/limit.js'
 
 /** The response of a `fetch`, as far as it is used. A `Response` of any implementation fits. */
 export interface KeysResponse {
@@ -46,13 +46,10 @@ const GLOBAL: KeysFetch = (url, init) => fetch(url, init)
  * The calls that the host's `fetch` and its bodies have not settled: at most 256, and 8 of one source of keys. Their time limit has passed,
  * but the host may still hold what they need.
  */
-const unsettled = createGate(
+const limitUnsettled = limitTasks(
   { total: 256, perNetwork: 8 },
-  { refusal: () => new Error('too many calls of fetch have not settled. Reject them when "signal" aborts') },
+  () => new Error('too many calls of fetch have not settled. Reject them when "signal" aborts'),
 )
-
-/** The number of sources, for their names. */
-let sources = 0
 
 type LimitCalls = <T>(call: () => PromiseLike<T> | T) => Promise<T>
 
@@ -62,8 +59,7 @@ type LimitCalls = <T>(call: () => PromiseLike<T> | T) => Promise<T>
  * @returns a function that rejects unless the response is a `200` in UTF-8 of the same URL, without a content coding, within all limits
  */
 export function textFetcher({ timeout, ...limits }: FetchLimits): (url: string) => Promise<string> {
-  const source = { network: `keys ${sources++}`, connection: undefined }
-  const limited: LimitCalls = (call) => unsettled.run(source, call)
+  const limited: LimitCalls = (call) => limitUnsettled(limits, call)
   return (url) => {
     const over = new AbortController()
     return withDeadline(timeout, get(url, limits, limited, over.signal)).finally(() => over.abort())

@@ -1,4 +1,4 @@
-import { createGate } from '../../concurrency/gate.js'
+import { createLimit } from '../../concurrency/limit.js'
 import { steadyClock } from '../../concurrency/steady-clock.js'
 import { AuthError, isAuthError } from '../../errors/auth-error.js'
 import { reasonOf } from '../../events/describe-error.js'
@@ -68,7 +68,7 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
   let failure: Error | undefined
   let asking: Promise<void> | undefined
   /** The requests that wait for `asking`. */
-  const waiting = createGate({ total: MOST_WAITING })
+  const beginWait = createLimit({ total: MOST_WAITING })
   const crowded = new Error(`${caller}: ${MOST_WAITING} requests already wait for ${location}`)
 
   function ask(now: number): Promise<void> {
@@ -107,9 +107,9 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
     async renew() {
       const now = clock()
       if (isWithin(cooldown, askedAt, now)) return failure
-      const leave = waiting.tryEnter()
-      if (!leave) return crowded
-      await ask(now).finally(leave)
+      const end = beginWait()
+      if (!end) return crowded
+      await ask(now).finally(end)
       return failure
     },
   }

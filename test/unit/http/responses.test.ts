@@ -13,7 +13,7 @@ import {
   refusalResponse,
   tokenResult,
 } from '../../../src/http/responses.js'
-import { closeAfterEnd, hasUnreadBody, http2StreamOf, sendResponse } from '../../../src/http/send-response.js'
+import { closeAfterEnd, hasUnreadBody, sendResponse } from '../../../src/http/send-response.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }
@@ -142,7 +142,9 @@ it('sends an empty body when another middleware ends a response without a body, 
 })
 
 it('takes no stream that another middleware adds to a request of HTTP/1 for one of HTTP/2', () => {
-  expect(http2StreamOf({ httpVersionMajor: 1, stream: {} } as unknown as IncomingMessage)).toBeUndefined()
+  const headers = { 'transfer-encoding': 'chunked' }
+  const stream = { endAfterHeaders: true }
+  expect(hasUnreadBody({ httpVersionMajor: 1, headers, stream } as unknown as IncomingMessage, 0)).toBe(true)
 })
 
 describe('an answer to who goes on sending', () => {

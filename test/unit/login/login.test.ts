@@ -25,7 +25,7 @@ const CREDENTIALS = { email: alice.email, password: PASSWORD }
 type Failed = LoginTask['dependencyFailed']
 const context = (dependencyFailed: Failed = () => expect.fail('a failure')) => ({
   address: '192.0.2.1',
-  source: { network: '192.0.2.1', connection: undefined },
+  network: '192.0.2.1',
   signal: new AbortController().signal,
   fields: {},
   req: undefined,

@@ -14,7 +14,7 @@ it('reads a body of another client before those of a client that floods', async 
   const order: string[] = []
   await all(41, async (i) => {
     const network = i < 40 ? 'flood' : 'other'
-    await read(req, { req, address: undefined, source: { network, connection: undefined }, signal })
+    await read(req, { req, address: undefined, network, signal })
     order.push(network)
   })
   expect(order.indexOf('other')).toBeLessThan(16)

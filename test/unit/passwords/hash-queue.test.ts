@@ -95,7 +95,7 @@ describe('the hash queue', () => {
     [2, 128],
   ])('has room for %i that run and %i that wait, and for no more', async (concurrency, length) => {
     const queue = createHashQueue(concurrency, length)
-    const from = (i: number) => ({ source: { network: `192.0.2.${i}`, connection: {} } })
+    const from = (i: number) => ({ network: `192.0.2.${i}` })
     const asked = Array.from({ length: concurrency + length }, (_, i) => queue.acquire(from(i)))
     await expect(queue.acquire(from(999))).rejects.toMatchObject({ code: 'overloaded', status: 503 })
     const first = await asked[0]
@@ -109,12 +109,12 @@ describe('the hash queue', () => {
 
   describe('between those who wait', () => {
     const SLOTS = 32
-    const source = (network: string, connection: object = {}) => ({ source: { network, connection } })
+    const from = (network: string) => ({ network })
 
     /** Creates a queue without free slots. `serve` frees the slots one by one and returns their new owners. */
     async function busy(length: number) {
       const queue = createHashQueue(1, length)
-      const taken = await Promise.all(Array.from({ length: SLOTS }, () => queue.acquire(source('first'))))
+      const taken = await Promise.all(Array.from({ length: SLOTS }, () => queue.acquire(from('first'))))
       const served: string[] = []
       const ask = (name: string, limits: Limits) =>
         queue.acquire(limits).then(
@@ -134,30 +134,33 @@ describe('the hash queue', () => {
       return { queue, ask, serve }
     }
 
-    it('serves logins without a source in turn with those of clients whose address is unknown', async () => {
+    it('serves logins without a network in turn with those of clients whose address is unknown', async () => {
       const { ask, serve } = await busy(1000)
       ask('none 0', undefined)
       ask('none 1', {})
-      ask('unknown', { source: { network: 'unknown', connection: undefined } })
-      ask('b', source('b'))
+      ask('unknown', from('unknown'))
+      ask('b', from('b'))
       expect(await serve()).toEqual(['none 0', 'b', 'none 1', 'unknown'])
     })
 
-    it('lets 64 of one connection wait, and half of the queue of one network', async () => {
+    it('lets half of the queue be of one network', async () => {
       const { queue, ask, serve } = await busy(SLOTS - 1 + 200)
-      const [one, greedy] = [source('a'), source('b')]
-      for (let i = 0; i < 64; i++) ask('one', one)
-      for (let i = 0; i < 70; i++) ask('other', source('a'))
-      // A connection that pipelines more loses all its places.
-      for (let i = 0; i < 65; i++) ask('greedy', greedy)
+      for (let i = 0; i < 130; i++) ask('one', from('a'))
+      for (let i = 0; i < 70; i++) ask('other', from('b'))
       await turns()
-      expect(queue.load().waiting).toBe(SLOTS + 100)
-      expect(tally(await serve())).toEqual({
-        one: 64,
-        other: 36,
-        'other: overloaded': 34,
-        'greedy: overloaded': 65,
-      })
+      expect(queue.load().waiting).toBe(SLOTS + 170)
+      expect(tally(await serve())).toEqual({ one: 100, 'one: overloaded': 30, other: 70 })
+    })
+
+    it('lets a login begin that has room, before another one of its network that has none', async () => {
+      const { queue, ask, serve } = await busy(SLOTS - 1 + 200)
+      let hasRoom = false
+      ask('blocked', { ...from('a'), admit: () => hasRoom })
+      ask('free', from('a'))
+      const served = await serve()
+      expect(served).toEqual(['free', 'blocked: overloaded'])
+      hasRoom = true
+      expect(queue.load()).toEqual({ active: 0, waiting: 0 })
     })
   })
 
@@ -207,7 +210,7 @@ describe('the hash queue', () => {
           return room === true
         }
         try {
-          const slot = await queue.acquire({ source: { network: name, connection: {} }, admit })
+          const slot = await queue.acquire({ network: name, admit })
           outcomes.push(name)
           return slot
         } catch (error) {
@@ -221,7 +224,7 @@ describe('the hash queue', () => {
     it('lets them wait for as long as the queue has room, also while slots are free', async () => {
       const queue = createHashQueue(4, 8)
       const ask = (network: number, admit = () => false) =>
-        queue.acquire({ source: { network: `${network}`, connection: {} }, admit }).catch((error) => error.code)
+        queue.acquire({ network: `${network}`, admit }).catch((error) => error.code)
       await ask(0, () => true)
       const waiting = Array.from({ length: 11 }, (_, i) => ask(i))
       const settled = turns().then(() => 'settled')

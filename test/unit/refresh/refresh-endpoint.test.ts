@@ -816,7 +816,7 @@ it.each(['body', 'cookie'] as const)(
     const order: string[] = []
     await all(41, async (i) => {
       const network = i < 40 ? 'flood' : 'other'
-      const origin = { req, address: undefined, source: { network, connection: undefined }, signal }
+      const origin = { req, address: undefined, network, signal }
       await refusalOf(endpoint(req, {} as Response, origin, { address: undefined }))
       order.push(network)
     })

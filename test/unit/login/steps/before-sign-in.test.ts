@@ -206,8 +206,8 @@ describe('a sign-in with a step after the password', () => {
 
   it('leaves nothing on the signal of a connection', async () => {
     const { signal } = new AbortController()
-    const source = { network: '192.0.2.1', connection: undefined }
-    const task = { fields: {}, req: undefined, address: undefined, source, signal, timeout: 1000 }
+    const network = '192.0.2.1'
+    const task = { fields: {}, req: undefined, address: undefined, network, signal, timeout: 1000 }
     const beforeSignIn = () => void expect(getEventListeners(signal, 'abort')).toHaveLength(1)
     await askBeforeSignIn({ ...task, beforeSignIn }, { account: alice, original: alice, user: alice })
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)

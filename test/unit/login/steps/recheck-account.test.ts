@@ -37,10 +37,10 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   }
   const passwords = createPasswords({ hashers: [hasher, old], concurrency: 1, queue: 0 }) as QueuedPasswords
   const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
-  const source = { network: '192.0.2.1', connection: undefined }
+  const network = '192.0.2.1'
   const signal = new AbortController().signal
   const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
-  const context = { address: '192.0.2.1', source, signal, ...asking, dependencyFailed: vi.fn(), ...from }
+  const context = { address: '192.0.2.1', network, signal, ...asking, dependencyFailed: vi.fn(), ...from }
   const dependencies = {
     accounts: store,
     passwords,
