@@ -12,11 +12,6 @@ export function observer(log: (line: string) => void): AuthObserver {
 /** Returns an event as one line, or undefined for an event that is neither a refusal nor a failure. */
 function eventLine(event: AuthEvent): string | undefined {
   switch (event.type) {
-    case 'token.issued':
-    case 'session.started':
-    case 'session.refreshed':
-    case 'session.ended':
-      return undefined
     case 'dependency.failed': {
       const { type, dependency, error } = event
       // An unreachable Redis is not a bug, so the line has no stack.
@@ -30,6 +25,9 @@ function eventLine(event: AuthEvent): string | undefined {
       const { type, code, reason, accountId, address } = event
       return lineOf(type, code, reason, accountId && `account=${accountId}`, address && `from=${address}`)
     }
+    // A minor version of the package may add events.
+    default:
+      return undefined
   }
 }
 

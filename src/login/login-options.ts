@@ -72,12 +72,12 @@ const limitsObject = withMethods<LimitsPort>(
 )
 const limitsOption: Check<LimitsPort> = (value) => (value === false ? NO_LIMITS : limitsObject(value))
 
-/** The names of the credentials have their own option, `fields`. */
+/** The option `credentials` renames the members of the credentials. */
 const extraFieldsOption: Check<readonly string[]> = (value) => {
   const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
   if (!isList) throw new InvalidOption("an array of the names of members, like ['code', 'device']")
   if (value.some((name) => name === 'password' || name === 'email')) {
-    throw new InvalidOption('an array without "email" and "password"', 'To rename these members, pass "fields"')
+    throw new InvalidOption('an array without "email" and "password"', 'To rename these members, pass "credentials"')
   }
   return Object.freeze([...value])
 }
