@@ -14,7 +14,7 @@ export function passportGuard(options: BearerStrategyOptions & { scope: string }
     const end = (error: unknown, user: unknown, challenge: unknown) => {
       if (error || user) return next(error)
       const code = /error="(\w+)"/.exec(String(challenge))?.[1] ?? 'missing_token'
-      sendRefusal(res.set('WWW-Authenticate', String(challenge)), new AuthError(code as AuthErrorCode))
+      sendRefusal(res, new AuthError(code as AuthErrorCode), { 'WWW-Authenticate': String(challenge) })
     }
     authenticator.authenticate('bearer', { session: false }, end)(req, res, next)
   }

@@ -11,10 +11,10 @@ export function sendProblem(res: Response, status: number, code: string): void {
 }
 
 /** Sends a refusal of the package, for an API that has no `auth.errors` because it only verifies tokens. */
-export function sendRefusal(res: Response, error: AuthError): void {
+export function sendRefusal(res: Response, error: AuthError, headers: Readonly<Record<string, string>> = {}): void {
   res
     .status(error.status)
-    .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...error.headers })
+    .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...error.headers, ...headers })
     .type('application/problem+json')
     .send(JSON.stringify(error.toProblem()))
 }
