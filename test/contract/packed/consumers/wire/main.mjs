@@ -3,6 +3,7 @@ import express from 'express'
 import {
   authOf,
   createAuth,
+  createLimits,
   createPasswords,
   createSessions,
   createTokenIssuer,
