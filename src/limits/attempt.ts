@@ -182,11 +182,11 @@ export function createAttempts(limits: readonly Limit[]) {
       if (hasEnded) return
       hasEnded = true
       if (outcome === 'failed' && isUnderWay) {
-        const failed = (place: Place) => {
-          const ended = begun.delete(place) ? () => endAt(place) : undefined
-          return place.limit.fail(place.key, storeFailed, ended)
+        const failAt = (place: Place) => {
+          const { limit, key, spelling } = place
+          return begun.delete(place) ? limit.endWithFailure(key, storeFailed, spelling) : limit.fail(key, storeFailed)
         }
-        await Promise.all(places.map(failed))
+        await Promise.all(places.map(failAt))
       }
       if (outcome === 'disconnected' && hasBegun) void disconnects.fail(network, storeFailed)
       leave()

@@ -5,7 +5,7 @@ import type { Message } from '../options/misuse.js'
 import { type Check, InvalidOption, readOptions } from '../options/read-options.js'
 import { bare, isPlainObject } from '../options/values.js'
 import { lruCache } from '../packages/on-first-use.cjs'
-import type { SharedLimit, Size } from './shared-limit.js'
+import type { Counted, SharedLimit, Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
 /** A failed-login limit, as set with the option `limits`. */
@@ -33,13 +33,13 @@ export function limitOption(name: Message, what = '{ points, duration }'): Check
 /** Options without a prototype, because lru-cache would read a `ttl` or a `start` from a polluted prototype and forget the failures. */
 const OPTIONS = bare({})
 
-/** The failures of a key, and whether the store has counted all of them. Replaced at each change. */
+/** The failures of a key, and how many of them the store has not confirmed. Replaced at each change. */
 interface Failures {
   readonly count: number
-  readonly isShared: boolean
+  readonly unconfirmed: number
 }
 
-const NONE: Failures = { count: 0, isShared: true }
+const NONE: Failures = { count: 0, unconfirmed: 0 }
 
 /** The most keys in memory. A new key drops the least recently used one. A failure has two keys, of the address and of the account. */
 const MOST_KEYS = 60_000
@@ -48,6 +48,22 @@ const MOST_KEYS = 60_000
 const PURGE_MS = 60_000
 
 export type Limit = ReturnType<typeof createLimit>
+
+/** The attempts at each key, each with its spelling of the address, where the limit is that of an account. */
+type Attempts = Map<string, readonly (string | undefined)[]>
+
+const attemptsIn = (attempts: Attempts, key: string) => attempts.get(key) ?? []
+
+function add(attempts: Attempts, key: string, spelling?: string): void {
+  attempts.set(key, [...attemptsIn(attempts, key), spelling])
+}
+
+function remove(attempts: Attempts, key: string, spelling?: string): void {
+  const left = [...attemptsIn(attempts, key)]
+  left.splice(left.indexOf(spelling), 1)
+  if (left.length > 0) attempts.set(key, left)
+  else attempts.delete(key)
+}
 
 /**
  * Creates one failed-login limit. Attempts under way are counted in this process only, and an attempt begins only where they and the known
@@ -63,7 +79,9 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
   // With `max`, lru-cache would allocate all slots at once. With `maxSize`, it grows.
   const bounds = bare({ maxSize: MOST_KEYS, sizeCalculation: () => 1, ttl: duration * 1000, ttlResolution: 0, perf })
   const failures = new LRUCache<string, Failures>(bounds)
-  const underWay = new Map<string, (string | undefined)[]>()
+  const underWay: Attempts = new Map()
+  /** The attempts whose failure the store has not counted yet. */
+  const ending: Attempts = new Map()
   const reads = new Map<string, Promise<void>>()
   let isPurging = false
 
@@ -83,10 +101,10 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
   const known = (key: string) => failures.get(key, OPTIONS) ?? NONE
   const restOf = (key: string) => (known(key) === NONE ? 0 : failures.getRemainingTTL(key))
 
-  function set(key: string, count: number, isShared: boolean, ttl: number): void {
+  function set(key: string, { count, unconfirmed }: Failures, ttl: number): void {
     if (count === 0) return void failures.delete(key)
     // For lru-cache, 0 means without end.
-    failures.set(key, { count, isShared }, bare({ ttl: Math.max(1, ttl) }))
+    failures.set(key, { count, unconfirmed }, bare({ ttl: Math.max(1, ttl) }))
     purgeLater()
   }
 
@@ -98,21 +116,26 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
    */
   const isNarrow = (key: string) => shared !== undefined && name === 'pair' && known(key) !== NONE
 
-  function end(key: string, spelling?: string): void {
-    const attempts = underWay.get(key) ?? []
-    attempts.splice(attempts.indexOf(spelling), 1)
-    if (attempts.length === 0) underWay.delete(key)
-  }
-
   async function readNow(key: string, account: string | undefined, storeFailed: StoreFailed): Promise<void> {
     const before = known(key)
     const counted = await shared?.read(key, account, storeFailed)
     if (!counted) return
     const now = known(key)
     // A response that was on its way during a failure does not include it. A lower count is that of a reset.
-    const isNewest = now === before && now.isShared
-    const [least, rest] = isNewest ? [0, 0] : [now.count, restOf(key)]
-    set(key, Math.max(least, counted.points), now.isShared, Math.max(rest, counted.msBeforeNext))
+    learn(key, counted, now.unconfirmed, now === before && now.unconfirmed === 0)
+  }
+
+  function learn(key: string, { points, msBeforeNext }: Counted, unconfirmed: number, mayBeLower: boolean): void {
+    const [least, rest] = mayBeLower ? [0, 0] : [known(key).count, restOf(key)]
+    set(key, { count: Math.max(least, points), unconfirmed }, Math.max(rest, msBeforeNext))
+  }
+
+  /** Counts a failure, in memory at once. The first one begins the window. */
+  async function fail(key: string, storeFailed: StoreFailed): Promise<void> {
+    const { count, unconfirmed } = known(key)
+    set(key, { count: count + 1, unconfirmed: unconfirmed + 1 }, restOf(key) || duration * 1000)
+    const counted = await shared?.fail(key, storeFailed)
+    if (counted) learn(key, counted, Math.max(0, known(key).unconfirmed - 1), false)
   }
 
   return {
@@ -128,40 +151,38 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
     },
     /** Returns whether attempts under way have more than their room, because other processes have counted failures. */
     isExceeded(key: string): boolean {
-      const attempts = underWay.get(key)?.length ?? 0
-      return attempts > (isNarrow(key) ? Math.min(1, freeOf(key)) : freeOf(key))
+      const attempts = attemptsIn(underWay, key).length
+      return attempts > freeOf(key) || (isNarrow(key) && attempts + attemptsIn(ending, key).length > 1)
     },
     /**
      * Begins an attempt. Returns false when failures and attempts under way leave no room.
      * @param spelling the key of its address, where the limit is that of an account: attempts with one spelling have their own limit
      */
     begin(key: string, spelling?: string): boolean {
-      const attempts = underWay.get(key) ?? []
-      if (attempts.length >= freeOf(key)) return false
-      if (isNarrow(key) && attempts.some((other) => other === undefined || other !== spelling)) return false
-      underWay.set(key, [...attempts, spelling])
+      if (attemptsIn(underWay, key).length >= freeOf(key)) return false
+      const others = [...attemptsIn(underWay, key), ...attemptsIn(ending, key)]
+      if (isNarrow(key) && others.some((other) => other === undefined || other !== spelling)) return false
+      add(underWay, key, spelling)
       return true
     },
     /** Ends an attempt without a failure. */
-    end,
+    end: (key: string, spelling?: string) => remove(underWay, key, spelling),
     /** Reads the failures that the store has counted. Simultaneous reads of a key are one call. */
     async read(key: string, account: string | undefined, storeFailed: StoreFailed): Promise<void> {
       const reading = reads.get(key) ?? readNow(key, account, storeFailed).finally(() => reads.delete(key))
       reads.set(key, reading)
       await reading
     },
+    fail,
     /**
-     * Counts a failure. The first one begins the window.
-     * @param ended ends the attempt, which keeps its room until the store has counted the failure
+     * Ends an attempt with a failure. Where the limit is narrow, the attempt keeps its room until the store has counted the failure, because
+     * other processes do not know it sooner.
      */
-    async fail(key: string, storeFailed: StoreFailed, ended?: () => void): Promise<void> {
-      const counted = shared && (await shared.fail(key, storeFailed))
-      const { count, isShared } = known(key)
-      // The count may include the failure, because another login may have read it meanwhile.
-      const least = counted && isShared ? count : count + 1
-      const rest = Math.max(restOf(key), counted?.msBeforeNext ?? 0) || duration * 1000
-      set(key, Math.max(least, counted?.points ?? 0), isShared && counted !== undefined, rest)
-      ended?.()
+    async endWithFailure(key: string, storeFailed: StoreFailed, spelling?: string): Promise<void> {
+      remove(underWay, key, spelling)
+      add(ending, key, spelling)
+      await fail(key, storeFailed)
+      remove(ending, key, spelling)
     },
     /** Forgets the failures of an account, in memory before the store. */
     async reset(account: string): Promise<void> {
