@@ -1,7 +1,7 @@
 import { AuthError } from '../errors/auth-error.js'
 
 /** The most items that may be in progress at the same time. */
-interface Limits {
+interface LimitSizes {
   readonly total: number
   /** The most items of one client network. It may have at most as many as are still free. Default: only `total`. */
   readonly perNetwork?: number
@@ -11,7 +11,7 @@ interface Limits {
 export type End = () => void
 
 /** Creates a limit. Returns the function that begins an item, or returns undefined when there is no room. */
-export function createLimit({ total, perNetwork }: Limits) {
+export function createLimit({ total, perNetwork }: LimitSizes) {
   const networks = new Map<unknown, number>()
   let active = 0
 
@@ -36,7 +36,7 @@ export function createLimit({ total, perNetwork }: Limits) {
  * Returns a function that runs tasks within limits. A task counts until it has settled.
  * @param refusal creates the error of a task for which there is no room
  */
-export function limitTasks(limits: Limits, refusal: () => Error = () => new AuthError('overloaded')) {
+export function limitTasks(limits: LimitSizes, refusal: () => Error = () => new AuthError('overloaded')) {
   const begin = createLimit(limits)
   return async function runWithinLimits<T>(network: unknown, task: () => PromiseLike<T> | T): Promise<T> {
     const end = begin(network)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { AuthError } from '../errors/auth-error.js'
 import { clientNetwork } from '../http/client-network.js'
 import { accountKey } from './account-key.js'
-import { createLimit, type Limit } from './limit.js'
+import { createLoginLimit, type Limit } from './limit.js'
 import type { StoreFailed } from './shared-store.js'
 
 /**
@@ -17,7 +17,7 @@ export type AttemptOutcome = 'succeeded' | 'failed' | 'not_checked' | 'disconnec
  * `refused`: only the limits of the account are used up, by guesses with other spellings of its address. Refuse the login like one with a
  * wrong password, after the same work.
  */
-export type Admission = 'admitted' | 'waits' | 'refused'
+export type AttemptAdmission = 'admitted' | 'waits' | 'refused'
 
 /** One login at all limits. */
 export interface Attempt {
@@ -36,7 +36,7 @@ export interface Attempt {
    * Reads what other processes have counted, also for the account that was looked up.
    * @throws AuthError `too_many_attempts`; the attempt has then ended
    */
-  admit(accountId: string | undefined): Admission | Promise<Admission>
+  admit(accountId: string | undefined): AttemptAdmission | Promise<AttemptAdmission>
   /** Ends the attempt. Only `'failed'` makes it a failure of the limits: wait for the result, then send the response. */
   end(outcome: AttemptOutcome): void | Promise<void>
 }
@@ -88,7 +88,7 @@ const endAt = ({ limit, key, spelling }: Place) => limit.end(key, spelling)
 
 /** Creates attempts at all limits together. An attempt that one limit refuses counts nowhere. */
 export function createAttempts(limits: readonly Limit[]) {
-  const disconnects = createLimit('address', DISCONNECTS)
+  const disconnects = createLoginLimit('address', DISCONNECTS)
   const isShared = limits.some(({ shared }) => shared !== undefined)
 
   const placesOf = (account: string, network: string): Place[] =>
@@ -122,11 +122,11 @@ export function createAttempts(limits: readonly Limit[]) {
     let hasBegun = false
     let hasEnded = false
 
-    const learn = (from: readonly Place[]) =>
+    const readAll = (from: readonly Place[]) =>
       Promise.all(from.map(({ limit, key, account }) => limit.read(key, account, storeFailed)))
 
     async function check(): Promise<void> {
-      if (isShared) await learn(ofEmail)
+      if (isShared) await readAll(ofEmail)
       assertNotReached(ofEmail)
     }
 
@@ -158,11 +158,11 @@ export function createAttempts(limits: readonly Limit[]) {
       begun.clear()
     }
 
-    async function admit(accountId: string | undefined): Promise<Admission> {
+    async function admit(accountId: string | undefined): Promise<AttemptAdmission> {
       const ofNone = placesOfId(noIdKey(account), network, account)
       const ofAccount = accountId === undefined ? ofNone : placesOfId(idKey(accountId, tenant), network, account)
       try {
-        if (isShared) await learn([...ofEmail, ...ofAccount])
+        if (isShared) await readAll([...ofEmail, ...ofAccount])
         assertNotReached(ofEmail)
       } catch (error) {
         void end('not_checked')

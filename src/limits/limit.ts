@@ -47,7 +47,7 @@ const MOST_KEYS = 60_000
 /** The time between two removals of ended windows from memory. */
 const PURGE_MS = 60_000
 
-export type Limit = ReturnType<typeof createLimit>
+export type Limit = ReturnType<typeof createLoginLimit>
 
 /** The attempts at each key, each with its spelling of the address, where the limit is that of an account. */
 type Attempts = Map<string, readonly (string | undefined)[]>
@@ -73,7 +73,7 @@ function remove(attempts: Attempts, key: string, spelling?: string): void {
  * of keys, and uses the wall clock.
  * @param shared the same limit in the shared store, if there is one
  */
-export function createLimit(name: LimitName, { points, duration }: Size, shared?: SharedLimit) {
+export function createLoginLimit(name: LimitName, { points, duration }: Size, shared?: SharedLimit) {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
   // With `max`, lru-cache would allocate all slots at once. With `maxSize`, it grows.
@@ -122,10 +122,15 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
     if (!counted) return
     const now = known(key)
     // A response that was on its way during a failure does not include it. A lower count is that of a reset.
-    learn(key, counted, now.unconfirmed, now === before && now.unconfirmed === 0)
+    setFromStore(key, counted, now.unconfirmed, now === before && now.unconfirmed === 0)
   }
 
-  function learn(key: string, { points, msBeforeNext }: Counted, unconfirmed: number, mayBeLower: boolean): void {
+  function setFromStore(
+    key: string,
+    { points, msBeforeNext }: Counted,
+    unconfirmed: number,
+    mayBeLower: boolean,
+  ): void {
     const [least, rest] = mayBeLower ? [0, 0] : [known(key).count, restOf(key)]
     set(key, { count: Math.max(least, points), unconfirmed }, Math.max(rest, msBeforeNext))
   }
@@ -135,7 +140,7 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
     const { count, unconfirmed } = known(key)
     set(key, { count: count + 1, unconfirmed: unconfirmed + 1 }, restOf(key) || duration * 1000)
     const counted = await shared?.fail(key, storeFailed)
-    if (counted) learn(key, counted, Math.max(0, known(key).unconfirmed - 1), false)
+    if (counted) setFromStore(key, counted, Math.max(0, known(key).unconfirmed - 1), false)
   }
 
   return {

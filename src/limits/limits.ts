@@ -5,7 +5,7 @@ import { aliasesOf, type Check, named, optional, readOptions } from '../options/
 import { memberOf } from '../options/values.js'
 import { LONGEST_EMAIL } from './account-key.js'
 import { type AttemptOutcome, createAttempts, type LimitsPort, type ResetAccount } from './attempt.js'
-import { createLimit, type LoginLimit, limitOption } from './limit.js'
+import { createLoginLimit, type LoginLimit, limitOption } from './limit.js'
 import { type Limiter, type LimiterOptions, type Size, sharedLimit } from './shared-limit.js'
 import { sharedStore } from './shared-store.js'
 
@@ -125,7 +125,7 @@ export function createLimits(options?: LimitsOptions): Limits {
     if (!size) return []
     const options = { keyPrefix: `login-${name}`, ...size }
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
-    return [createLimit(name, size, limiter && sharedLimit(limiter, store, size))]
+    return [createLoginLimit(name, size, limiter && sharedLimit(limiter, store, size))]
   })
   const { checkAddress, attempt, consume, reset } = createAttempts(limits)
 

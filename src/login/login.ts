@@ -1,6 +1,6 @@
 import { AuthError } from '../errors/auth-error.js'
 import type { Origin } from '../http/origin.js'
-import type { Admission } from '../limits/attempt.js'
+import type { AttemptAdmission } from '../limits/attempt.js'
 import type { PasswordsSlot } from '../passwords/passwords.js'
 import { type KnownSignIn, knownSignIn } from './sign-in/known-sign-in.js'
 import { askBeforeSignIn } from './steps/before-sign-in.js'
@@ -23,7 +23,7 @@ export async function logIn(task: LoginTask): Promise<KnownSignIn> {
   try {
     let checked: CheckedTask
     let lookedUpAt: Date
-    let admission: Admission
+    let admission: AttemptAdmission
     do {
       slot?.leave()
       slot = await waitForSlot(task, attempt)

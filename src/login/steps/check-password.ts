@@ -22,12 +22,12 @@ export async function verifyPassword(task: CheckedTask, isAdmitted: boolean): Pr
   const { slot, password, found, about } = task
   const verify = () => slot.verify(password, isAdmitted ? found?.account.passwordHash : undefined)
   const matches = await callHost('passwords', verify, { passThrough: NOT_CHECKED, about })
-  const reason = refusalOf(found?.account, matches, isAdmitted)
+  const reason = reasonAgainst(found?.account, matches, isAdmitted)
   if (found && !reason) return found
   throw new AuthError('invalid_credentials', { ...(reason && { reason }), ...about })
 }
 
-function refusalOf(account: Account | undefined, matches: boolean, isAdmitted: boolean): LoginRefusal | undefined {
+function reasonAgainst(account: Account | undefined, matches: boolean, isAdmitted: boolean): LoginRefusal | undefined {
   if (!account) return 'unknown_account'
   if (isAdmitted !== true) return 'limited'
   if (account.passwordHash === null) return 'no_password'

@@ -1,7 +1,7 @@
 import { callHost, isTimeout } from '../../concurrency/host-call.js'
 import { isAuthError } from '../../errors/auth-error.js'
 import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
-import type { Admission, Attempt, AttemptOutcome } from '../../limits/attempt.js'
+import type { Attempt, AttemptAdmission, AttemptOutcome } from '../../limits/attempt.js'
 import { ignoringErrors } from '../../options/values.js'
 import type { ExtraFields } from '../body/credentials.js'
 import type { CheckedTask, LoginTask } from './login-task.js'
@@ -25,7 +25,7 @@ export function createAttempt(task: LoginTask): Promise<Attempt> {
  * Reads what other processes have counted, when a hashing thread is free: so they count few failures before the check. Returns whether the
  * password may be checked.
  */
-export async function admitAttempt({ slot, attempt, about, timeout }: CheckedTask): Promise<Admission> {
+export async function admitAttempt({ slot, attempt, about, timeout }: CheckedTask): Promise<AttemptAdmission> {
   await callHost('passwords', () => slot.start(), { passThrough: NOT_CHECKED, about })
   return callHost('limits', () => attempt.admit(about?.accountId), { timeout, passThrough: NOT_CHECKED })
 }

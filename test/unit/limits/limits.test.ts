@@ -4,7 +4,7 @@ import { createLimits, type Limiter, type LimiterOptions, type LimitsOptions } f
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
-import { createLimit } from '../../../src/limits/limit.js'
+import { createLoginLimit } from '../../../src/limits/limit.js'
 import { sharedLimit } from '../../../src/limits/shared-limit.js'
 import { sharedStore as ownState } from '../../../src/limits/shared-store.js'
 import { deferred, withMaps } from '../../support/concurrency.js'
@@ -899,7 +899,7 @@ describe('the second key, of the account', () => {
     expect(await a.admit('a1')).toBe('admitted')
     await (await createLimits({ limiter, limits: PAIR }).consume('c@x.org', ALICE[1], silent, about)).end('failed')
     expect(await other.admit('a1')).toBe('refused')
-    const same = createLimit('pair', { points: 3, duration: 10 }, sharedLimit(limiter(SIZE), ownState(), SIZE))
+    const same = createLoginLimit('pair', { points: 3, duration: 10 }, sharedLimit(limiter(SIZE), ownState(), SIZE))
     await same.fail('id', silent)
     expect(['a', 'a', 'b', 'a'].map((spelling) => same.begin('id', spelling))).toEqual([true, true, false, false])
   })
@@ -916,7 +916,7 @@ describe('a limit', () => {
     })
 
   it('holds 60,000 keys in memory, and drops the least recently used key for another one', () => {
-    const limit = createLimit('pair', { points: 1, duration: 10 })
+    const limit = createLoginLimit('pair', { points: 1, duration: 10 })
     for (let i = 0; i < 60_000; i++) void limit.fail(`key ${i}`, silent)
     expect(limit.reached('key 0')).toBeDefined()
     void limit.fail('one more', silent)
@@ -931,7 +931,7 @@ describe('a limit', () => {
   ])('refuses after a count of the store that reaches it: %s', async (_, msBeforeNext, expected) => {
     const size = { points: 3, duration: 60 }
     const get = async () => ({ consumedPoints: 3, msBeforeNext })
-    const { read, reached } = createLimit(
+    const { read, reached } = createLoginLimit(
       'pair',
       size,
       sharedLimit({ consume: get, get, delete: get }, ownState(), size),
@@ -946,7 +946,7 @@ describe('a limit', () => {
 })
 
 it('keeps nothing of attempts that have ended', () => {
-  const { made, maps } = withMaps(() => createLimit('pair', { points: 2, duration: 10 }))
+  const { made, maps } = withMaps(() => createLoginLimit('pair', { points: 2, duration: 10 }))
   const { begin, end } = made
   const kept = () => maps.reduce((sum, { size }) => sum + size, 0)
   expect([begin('a'), begin('a', 'x'), begin('b'), kept()]).toEqual([true, true, true, 2])
@@ -1006,14 +1006,14 @@ describe('the memory of a process', () => {
     vi.useRealTimers()
     const timers = vi.spyOn(globalThis, 'setTimeout')
     onTestFinished(() => timers.mockRestore())
-    createLimit('pair', { points: 1, duration: 60 }).fail('key', silent)
+    createLoginLimit('pair', { points: 1, duration: 60 }).fail('key', silent)
     expect(timers.mock.results.map(({ value }) => value.hasRef())).toEqual([false])
   })
 
   it('counts a failure also where fake timers of a host are numbers', () => {
     const timers = vi.spyOn(globalThis, 'setTimeout').mockReturnValue(1 as never)
     onTestFinished(() => timers.mockRestore())
-    const limit = createLimit('pair', { points: 1, duration: 60 })
+    const limit = createLoginLimit('pair', { points: 1, duration: 60 })
     void limit.fail('key', silent)
     expect(limit.reached('key')).toBeDefined()
     expect(timers).toHaveBeenCalledOnce()

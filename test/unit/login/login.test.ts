@@ -11,7 +11,7 @@ import {
   SignInRefusal,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type Admission, type Attempt, type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
+import { type Attempt, type AttemptAdmission, type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
 import { logIn } from '../../../src/login/login.js'
 import type { LoginDependencies, LoginTask } from '../../../src/login/steps/login-task.js'
 import type { PasswordsSlot, QueuedPasswords } from '../../../src/passwords/passwords.js'
@@ -194,8 +194,8 @@ describe('a login', () => {
   )
 
   it('begins again where failures in other processes leave no room, and looks the account up again', async () => {
-    const admissions: Admission[] = ['waits', 'waits', 'admitted']
-    const { outcome, calls, names } = await run({ attempt: { admit: () => admissions.shift() as Admission } })
+    const admissions: AttemptAdmission[] = ['waits', 'waits', 'admitted']
+    const { outcome, calls, names } = await run({ attempt: { admit: () => admissions.shift() as AttemptAdmission } })
     expect(outcome).toEqual(accountOf(alice))
     const AGAIN = ['begin', 'findByEmail', 'start', 'admit', 'leave']
     expect(names).toEqual(['check', ...AGAIN, ...AGAIN, ...CHECKED.slice(1), 'end succeeded', 'leave'])
