@@ -14,7 +14,7 @@ import { misuse } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
 import { bare, isPlainObject, memberOf } from '../options/values.js'
-import { refreshingOf } from '../sessions/internals.js'
+import { refreshStepsOf } from '../sessions/internals.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { sessionsOption } from '../sessions/sessions-option.js'
@@ -169,12 +169,12 @@ function storeIn(accounts: unknown): NonNullable<RequireBearerOptions['accounts'
 /** Returns what the routes of refresh tokens need, where the app has them. */
 export function refreshRoutesIn({ read, store }: AuthSettings, issuer: string): RefreshRoutes | undefined {
   const { refresh: modeOf, sessions } = read
-  const refreshing = sessions && refreshingOf(sessions)
+  const refreshSteps = sessions && refreshStepsOf(sessions)
   if (!modeOf) {
-    if (refreshing) warnOnce('unusedRefresh')
+    if (refreshSteps) warnOnce('unusedRefresh')
     return undefined
   }
-  if (!refreshing)
+  if (!refreshSteps)
     throw misuse(
       `${CALLER}: option "refresh" needs "sessions" that can be refreshed. Pass createSessions(store, { refresh: { secret } })`,
     )
@@ -182,5 +182,5 @@ export function refreshRoutesIn({ read, store }: AuthSettings, issuer: string): 
     throw misuse(
       `${CALLER}: option "refresh" needs "accounts" with "findById", because each refresh looks the account up by its id`,
     )
-  return { refreshing, issuers: sessions.issuers ?? [issuer], modeOf, findById: findByIdOption(store) }
+  return { refreshSteps, issuers: sessions.issuers ?? [issuer], modeOf, findById: findByIdOption(store) }
 }

@@ -17,7 +17,7 @@ import { loginSettings } from '../login/login-options.js'
 import { createFinish } from '../login/sign-in/finish-sign-in.js'
 import type { OpenApiOptions } from '../openapi/document-options.js'
 import { bool } from '../options/checks.js'
-import { misuse } from '../options/misuse.js'
+import { misuse, PAGE } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
 import { express } from '../packages/on-first-use.cjs'
 import type { Passwords } from '../passwords/passwords.js'
@@ -151,7 +151,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     jwks: hasKeys && mountPath + paths.keys,
   }
 
-  return Object.freeze({
+  const auth = {
     router,
     guard: guard as Auth<A>['guard'],
     userOf(req: AuthenticatedRequest & { user?: unknown }) {
@@ -172,7 +172,13 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     limits: (options.limits ?? limits) as Auth<A>['limits'],
     sessions,
     codes,
-  })
+  }
+  return Object.freeze(Object.defineProperty(auth, 'throttle', { get: throwRenamed }))
+}
+
+/** The name of an earlier release. It goes at 1.0.0. */
+function throwRenamed(): never {
+  throw misuse('auth.throttle is now auth.limits', PAGE.passwords)
 }
 
 const ticketOption = optional(bool, false)

@@ -13,7 +13,7 @@ import { signedInAtOf } from '../tokens/verified-token.js'
 export interface TicketOptions {
   /** The path of the URL as the client sends it, with the mount path and without the query: `/reports/7.pdf`. */
   path: string
-  /** The method. A ticket for `GET` is also one for `HEAD`. Default `GET`. */
+  /** The method. `GET` and `HEAD` are one: a ticket for either admits both. Default `GET`. */
   method?: string | undefined
   /** The time until the ticket expires, from 1 s to 10 min. It never outlives the token of the request. Default 60 s. */
   lifetime?: Duration | undefined
@@ -22,9 +22,12 @@ export interface TicketOptions {
 /** The query member that holds a ticket. */
 const MEMBER = 'ticket='
 
+/** A response to `HEAD` says what one to `GET` says, so both are one route (RFC 9110 section 9.3.2). */
+const methodOf = (method: string | undefined) => (method === 'HEAD' ? 'GET' : method)
+
 const schema = {
   path: text('a path like "/reports/7.pdf", without a query', /^\/[^?#\s]*$/),
-  method: optional(text('a method in upper case', /^[A-Z]+$/), 'GET'),
+  method: optional((value) => methodOf(text('a method in upper case', /^[A-Z]+$/)(value)), 'GET'),
   lifetime: optional(duration(1000, 600_000), 60_000),
 }
 
@@ -91,8 +94,7 @@ export const ticketFrom: TokenFrom<TicketRequest> = (req) => {
   const { path, tickets } = sentIn(req)
   const [ticket, ...others] = tickets as [string, ...string[]]
   const payload = Object(parseJson(Buffer.from(String(ticket.split('.')[1]), 'base64url').toString()))
-  const method = req.method === 'HEAD' ? 'GET' : req.method
-  const isRoute = own(payload, 'path') === path && own(payload, 'method') === method
+  const isRoute = own(payload, 'path') === path && own(payload, 'method') === methodOf(req.method)
   if (!isRoute || others.length > 0) throw new AuthError('invalid_token', { reason: 'audience' })
   return ticket
 }

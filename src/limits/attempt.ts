@@ -216,8 +216,8 @@ export function createAttempts(limits: readonly Limit[]) {
   async function reset({ id, email, tenant }: ResetAccount): Promise<void> {
     const account = emailKey(email, tenant)
     const keys = [account, noIdKey(account), idKey(id, tenant)]
-    const lifted = limits.filter(({ isOfAccount }) => isOfAccount)
-    await Promise.all(lifted.flatMap((limit) => keys.map((key) => limit.reset(key))))
+    const ofAccount = limits.filter(({ isOfAccount }) => isOfAccount)
+    await Promise.all(ofAccount.flatMap((limit) => keys.map((key) => limit.reset(key))))
   }
 
   return { checkAddress, attempt, consume, reset }

@@ -53,8 +53,8 @@ const MARK_MS = 500
 export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore, { points, duration }: Size) {
   const windowMs = duration * 1000
   const { LRUCache } = lruCache()
-  /** The ends of the marks by which this process has lifted a key. A mark lifts it once, because clocks of processes may differ. */
-  const lifted = new LRUCache<string, number>(bare({ max: 1000 }))
+  /** The ends of the marks for which this process has reset a key. A mark resets it once, because clocks of processes may differ. */
+  const resetUntil = new LRUCache<string, number>(bare({ max: 1000 }))
 
   /** Reads a result. Returns a count of 0 for everything else. */
   function countedIn(result: unknown): Counted {
@@ -83,17 +83,17 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
   /** Reads the failures of a key. Removes them when they are older than the last reset of their account. */
   async function readNow(key: string, account?: string): Promise<Counted> {
     const [counted, reset] = await Promise.all([get(key), account === undefined ? NOTHING : get(resetKey(account))])
-    // A mark without an end would lift the key for ever.
+    // A mark without an end would reset the key for ever.
     const hasReset = reset.points > 0 && reset.hasEnd === true
     if (!hasReset || counted.points === 0 || reset.msBeforeNext <= counted.msBeforeNext) return counted
     const endsAt = performance.now() + reset.msBeforeNext
-    if (endsAt < (lifted.get(key) ?? 0) + MARK_MS) return counted
+    if (endsAt < (resetUntil.get(key) ?? 0) + MARK_MS) return counted
     try {
       await remove(key)
     } catch {
       return counted
     }
-    lifted.set(key, endsAt)
+    resetUntil.set(key, endsAt)
     return NOTHING
   }
 

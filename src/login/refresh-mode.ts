@@ -5,7 +5,7 @@ import { type HttpResponse, jsonResponse, type RefreshMode } from '../http/respo
 import { LONGEST_AGE, tokenAge } from '../options/checks.js'
 import { type Check, InvalidOption, optional } from '../options/read-options.js'
 import { ignoreRejection, own, resultOrUndefined } from '../options/values.js'
-import type { RefreshableSession, Refreshing } from '../sessions/refresh/refreshing.js'
+import type { RefreshableSession, RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { addCookie } from './refresh-cookie.js'
 
@@ -14,7 +14,7 @@ export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode 
 
 /** The steps and functions that the routes of a router need for refresh tokens. */
 export interface RefreshRoutes {
-  refreshing: Refreshing
+  refreshSteps: RefreshSteps
   findById: FindById
   /** The issuers of the app, whose refresh tokens are valid. */
   issuers: readonly string[]

@@ -34,7 +34,7 @@ const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
 /** Creates the endpoint that refreshes a session: request → refresh token → account → token → response. */
 export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
   const { tokens, path, timeout, emit } = settings
-  const { refreshing, findById, modeOf } = settings.refresh
+  const { refreshSteps, findById, modeOf } = settings.refresh
   const issue = createIssuing(settings)
   const present = createPresenter(settings)
 
@@ -52,14 +52,14 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
     const lookedUpAt = new Date(Number(tokens.now()))
     return limitCalls(network, async () => {
       const { session, issued } = await refresh({
-        refreshing,
+        refreshSteps,
         findById,
         timeout,
         presented,
         address,
         isWanted: () => !res.headersSent && !signal.aborted,
         issue(found, { account, user }) {
-          const expiresAt = refreshing.endOf(found)
+          const expiresAt = refreshSteps.endOf(found)
           const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), presented.terms)
           const subject = withinSession(narrowed, { ...found, expiresAt }, lookedUpAt.getTime())
           return issue(req, subject, user)
@@ -67,7 +67,7 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
       })
       const { id: sessionId, accountId, state, expiresAt } = session
       const { generation, remember } = state
-      const refreshToken = refreshing.write({ sessionId, generation, terms: presented.terms }, tokens.issuer)
+      const refreshToken = refreshSteps.write({ sessionId, generation, terms: presented.terms }, tokens.issuer)
       const { id: tokenId, expiresAt: end, text } = issued
       emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
       const now = lookedUpAt.getTime()
@@ -91,7 +91,7 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
 /** Creates the endpoint that ends the session of a refresh token. */
 export function createSignOutEndpoint(settings: RefreshEndpointSettings) {
   const { path } = settings
-  const { refreshing, modeOf } = settings.refresh
+  const { refreshSteps, modeOf } = settings.refresh
   const present = createPresenter(settings)
 
   return async function signOutResponseOf(req: Request, res: Response, origin: RequestOrigin): Promise<HttpResponse> {
@@ -103,7 +103,7 @@ export function createSignOutEndpoint(settings: RefreshEndpointSettings) {
       throw error
     })
     // All of them, because another host of the domain may have set a cookie, too.
-    const end = (presented: RefreshTokenFacts) => signOut({ refreshing, presented, address })
+    const end = (presented: RefreshTokenFacts) => signOut({ refreshSteps, presented, address })
     if (found) await limitCalls(network, () => Promise.all(found.map(end)))
     if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)
     return doneResponse()
@@ -123,7 +123,7 @@ const hasBody = ({ headers }: Request) => Number(own(headers, 'content-length') 
 
 /** Creates the reader of the refresh token of a request. A text that this package did not sign is refused without a look-up. */
 function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
-  const { refreshing, issuers } = refresh
+  const { refreshSteps, issuers } = refresh
   const readBody = createBodyReader(limits)
 
   async function textIn(req: Request, network: string): Promise<unknown> {
@@ -152,7 +152,7 @@ function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
     const texts = mode === 'body' ? [await textIn(req, network)] : mode ? await cookiesOf(req, network) : []
     if (texts.length === 0) throw refused('missing')
-    const read = texts.flatMap((text) => refreshing.read(text, issuers) ?? [])
+    const read = texts.flatMap((text) => refreshSteps.read(text, issuers) ?? [])
     const [newest, ...others] = read.sort((one, other) => other.generation - one.generation)
     if (!newest) throw refused('malformed')
     const ids = new Set([newest.sessionId])

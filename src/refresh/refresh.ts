@@ -2,12 +2,12 @@ import type { Account, FoundAccount } from '../accounts/account.js'
 import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
 import { AuthError } from '../errors/auth-error.js'
 import type { RefreshRefusal } from '../errors/codes.js'
+import type { RefreshableSession, RefreshEnd, RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
-import type { RefreshableSession, RefreshEnd, Refreshing } from '../sessions/refresh/refreshing.js'
 
 /** One refresh: its dependencies, what the refresh token names, and the client. */
 interface RefreshTask<Token> {
-  refreshing: Refreshing
+  refreshSteps: RefreshSteps
   findById: FindById
   /** The time limit for the look-up of the account, in milliseconds. */
   timeout: number
@@ -35,18 +35,20 @@ export async function refresh<Token>(task: RefreshTask<Token>): Promise<Refreshe
   const account = await requireAccount(task, session, found)
   const issued = await task.issue(session, account)
   if (!task.isWanted()) throw new AuthError('client_closed_request')
-  return { issued, session: await rotate(task, session, account.account) }
+  return { issued, session: await rotateOrEnd(task, session, account.account) }
 }
 
 /** Ends the session of a refresh token. Does nothing for a session that has ended. */
-export async function signOut(task: Pick<RefreshTask<unknown>, 'refreshing' | 'presented' | 'address'>): Promise<void> {
-  const { refreshing, presented, address } = task
-  const session = await refreshing.findEvenExpired(presented)
-  if (session) await refreshing.end(session, 'signed_out', address)
+export async function signOut(
+  task: Pick<RefreshTask<unknown>, 'refreshSteps' | 'presented' | 'address'>,
+): Promise<void> {
+  const { refreshSteps, presented, address } = task
+  const session = await refreshSteps.findEvenExpired(presented)
+  if (session) await refreshSteps.end(session, 'signed_out', address)
 }
 
-async function findSession({ refreshing, presented }: Pick<RefreshTask<unknown>, 'refreshing' | 'presented'>) {
-  const session = await refreshing.find(presented)
+async function findSession({ refreshSteps, presented }: Pick<RefreshTask<unknown>, 'refreshSteps' | 'presented'>) {
+  const session = await refreshSteps.find(presented)
   if (!session) throw refused('ended')
   return session
 }
@@ -59,31 +61,31 @@ async function requireAccount(
 ): Promise<FoundAccount> {
   const account = currentAccount(found, session.createdAt)
   if (typeof account === 'string') return end(task, session, 'account', account)
-  if (task.refreshing.hasOtherPassword(session, account.account.passwordHash)) {
+  if (task.refreshSteps.hasOtherPassword(session, account.account.passwordHash)) {
     return end(task, session, 'account', 'superseded')
   }
   return account
 }
 
 /** Moves the session to its next generation. Ends a session whose refresh token was used before. */
-async function rotate(
+async function rotateOrEnd(
   task: RefreshTask<unknown>,
   found: RefreshableSession,
   { passwordHash }: Account,
 ): Promise<RefreshableSession> {
-  const { refreshing, presented } = task
-  const session = await refreshing.rotate(found, presented.generation, passwordHash)
+  const { refreshSteps, presented } = task
+  const session = await refreshSteps.rotate(found, presented.generation, passwordHash)
   if (session === 'ended') throw refused('ended', found.accountId)
   return session === 'reused' ? end(task, found, 'reused', 'reused') : session
 }
 
 async function end(
-  { refreshing, address }: RefreshTask<unknown>,
+  { refreshSteps, address }: RefreshTask<unknown>,
   session: RefreshableSession,
   why: RefreshEnd,
   reason: RefreshRefusal,
 ): Promise<never> {
-  await refreshing.end(session, why, address)
+  await refreshSteps.end(session, why, address)
   throw refused(reason, session.accountId)
 }
 

@@ -1,9 +1,9 @@
-import type { Refreshing } from './refresh/refreshing.js'
+import type { RefreshSteps } from './refresh/refresh-steps.js'
 
 /** The members of sessions that only this package uses. */
 interface Internals {
   /** The steps of a refresh, for sessions that have the option. */
-  readonly refreshing: Refreshing | undefined
+  readonly refreshSteps: RefreshSteps | undefined
   useFor(issuers: readonly string[], caller: string): void
 }
 
@@ -18,7 +18,7 @@ export function withInternals<T extends object>(sessions: T, members: Internals)
 export const isSessions = (value: unknown): boolean => internals.has(value as object)
 
 /** Returns the steps of a refresh of sessions that have the option. */
-export const refreshingOf = (sessions: object): Refreshing | undefined => internals.get(sessions)?.refreshing
+export const refreshStepsOf = (sessions: object): RefreshSteps | undefined => internals.get(sessions)?.refreshSteps
 
 /**
  * Requires that tokens of these issuers may have sessions. Without the option `issuers`, the first call names the issuer of the app.

@@ -12,7 +12,7 @@ import { withInternals } from './internals.js'
 import { createLastUsed } from './last-used.js'
 import { noteStart } from './mistakes.js'
 import { type RefreshOptions, type RefreshSettings, readRefreshOptions } from './refresh/refresh-options.js'
-import { createRefreshing } from './refresh/refreshing.js'
+import { createRefreshSteps } from './refresh/refresh-steps.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
 
 /** The options of `createSessions`. */
@@ -151,7 +151,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       PAGE.stores,
     )
   }
-  const refreshing = read.refresh && createRefreshing({ ...read.refresh, store, now, timeout, emit })
+  const refreshSteps = read.refresh && createRefreshSteps({ ...read.refresh, store, now, timeout, emit })
   const noteUse = createLastUsed({ store, now, timeout, failed })
   const checked = checkedStore(store, now)
 
@@ -162,7 +162,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   }
 
   /** Returns the id of a session as events name it. Without refresh, it is the one of its token. */
-  const namesOf = (id: string) => (refreshing ? { sessionId: id } : { tokenId: id })
+  const namesOf = (id: string) => (refreshSteps ? { sessionId: id } : { tokenId: id })
 
   async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
     const hasEnded = await call(() => checked.removeAll(accountId, exceptId))
@@ -209,12 +209,12 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         throw misuse(`sessions.endOthers: ${what}`, PAGE.signOut)
       }
       await endSeveral('others', address, accountId, id)
-      if (!(UNCHANGED in auth)) await refreshing?.keepAfterChange(id)
+      if (!(UNCHANGED in auth)) await refreshSteps?.keepAfterChange(id)
     },
     async endAll(accountId: string, address?: string) {
       assertAccountId('endAll', accountId)
       await endSeveral('all', address, accountId)
     },
   }
-  return Object.freeze(withInternals(sessions, { refreshing, useFor }))
+  return Object.freeze(withInternals(sessions, { refreshSteps, useFor }))
 }

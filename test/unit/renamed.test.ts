@@ -1,10 +1,24 @@
+// Tests client/renamed.ts too
 import * as entry from 'express-token-endpoint'
+import * as client from 'express-token-endpoint/client'
 import { expect, it } from 'vitest'
 import * as renamed from '../../src/renamed.js'
 import { expectMisuse } from '../support/failures.js'
+import { ISSUER, SECRET } from '../support/fixtures.js'
 
 it.each(Object.entries(renamed))('%s throws a TypeError that names what to do, for every call', (name, stub) => {
   expect(Object.entries(entry)).toContainEqual([name, stub])
   for (const args of [[], [{}], [{ url: 'x' }, 'y']])
     expectMisuse(() => stub(...args), new RegExp(`^${name} is (gone\\b|now )`))
+})
+
+it('auth.throttle throws a TypeError that names auth.limits, and a listing of the members does not call it', () => {
+  const auth = entry.createAuth({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET }, accounts: () => undefined })
+  expect(Object.keys(auth)).not.toContain('throttle')
+  expectMisuse(() => Object(auth).throttle, /^auth\.throttle is now auth\.limits\b/)
+})
+
+it('the functions of the client for tabs throw a TypeError that names what replaces them', () => {
+  for (const stub of [client.keepInTab, client.shareBetweenTabs])
+    expect(stub).toThrow("shareBetweenTabs and keepInTab are gone: refresh: 'cookie' restores every tab")
 })

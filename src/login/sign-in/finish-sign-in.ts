@@ -5,7 +5,7 @@ import type { EventSubject } from '../../events/emitter.js'
 import { headerOf } from '../../http/header-lines.js'
 import type { RequestOrigin } from '../../http/origin.js'
 import { type HttpResponse, jsonResponse, type RefreshMode, tokenText } from '../../http/responses.js'
-import type { Refreshing } from '../../sessions/refresh/refreshing.js'
+import type { RefreshSteps } from '../../sessions/refresh/refresh-steps.js'
 import type { NewSession } from '../../sessions/session.js'
 import { createTokenId } from '../../tokens/jwt/claims.js'
 import type { IssuedToken, TokenSubject } from '../../tokens/jwt/issue-token.js'
@@ -90,28 +90,28 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
   async function issueWithRefresh(
     task: WantedSignIn,
     mode: RefreshMode,
-    { refreshing }: RefreshRoutes,
+    { refreshSteps }: RefreshRoutes,
   ): Promise<[IssuedToken, HttpResponse]> {
     const { req, res, user, subject, ofAccount, terms, remember, mountPath } = task
     const now = Number(tokens.now())
     const id = createTokenId(now)
-    const { refresh: state, expiresAt } = refreshing.begin(remember)
+    const { refresh: state, expiresAt } = refreshSteps.begin(remember)
     const session = { id, createdAt: ofAccount.issuedAt, expiresAt }
     const issued = await issue(req, withinSession(subject, session, now), user)
     const kept = keptTerms(subject, ofAccount, terms)
-    await start(task, { id, expiresAt, refresh: state }, refreshing)
-    const refreshToken = refreshing.write({ sessionId: id, generation: 0, terms: kept }, tokens.issuer)
+    await start(task, { id, expiresAt, refresh: state }, refreshSteps)
+    const refreshToken = refreshSteps.write({ sessionId: id, generation: 0, terms: kept }, tokens.issuer)
     const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }
     return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember })]
   }
 
-  async function start(task: WantedSignIn, begun: BegunSession, refreshing?: Refreshing): Promise<void> {
+  async function start(task: WantedSignIn, begun: BegunSession, refreshSteps?: RefreshSteps): Promise<void> {
     if (!sessions) return
     const { req, origin, subject, isWanted, recheckAccount } = task
     const { address } = origin
     const label = task.label ?? (sessionLabel && (await callHost('hook', () => sessionLabel(req), labelCalls)))
     const userAgent = headerOf(req, 'user-agent') as string | undefined
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
-    await startSession({ sessions, session, recheckAccount, isWanted, timeout, refreshing })
+    await startSession({ sessions, session, recheckAccount, isWanted, timeout, refreshSteps })
   }
 }

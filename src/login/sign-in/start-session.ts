@@ -1,6 +1,6 @@
 import { callHost, withDeadline } from '../../concurrency/host-call.js'
 import { AuthError } from '../../errors/auth-error.js'
-import type { Refreshing } from '../../sessions/refresh/refreshing.js'
+import type { RefreshSteps } from '../../sessions/refresh/refresh-steps.js'
 import type { NewSession } from '../../sessions/session.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import type { RecheckAccount } from '../steps/recheck-account.js'
@@ -14,7 +14,7 @@ interface StartingSession {
   /** The time limit for the sessions, in milliseconds. */
   timeout: number
   /** The steps of a refresh, for a session that has refresh tokens. */
-  refreshing?: Refreshing | undefined
+  refreshSteps?: RefreshSteps | undefined
 }
 
 /** The refusals that end a token call as they are. */
@@ -25,7 +25,7 @@ export const CALL_CODES = ['unavailable', 'overloaded', 'client_closed_request']
  * a sign-in whose account was checked before its session starts could overtake a password change.
  */
 export async function startSession(starting: StartingSession): Promise<void> {
-  const { sessions, session, recheckAccount, isWanted, timeout, refreshing } = starting
+  const { sessions, session, recheckAccount, isWanted, timeout, refreshSteps } = starting
   const { id, accountId, address } = session
   let isOver = false
   const start = () => sessions.start(session, () => !isOver && isWanted())
@@ -36,7 +36,7 @@ export async function startSession(starting: StartingSession): Promise<void> {
   })
   try {
     const confirmed = await recheckAccount()
-    if (refreshing) await refreshing.notePassword(session, confirmed)
+    if (refreshSteps) await refreshSteps.notePassword(session, confirmed)
     if (!isWanted()) throw new AuthError('client_closed_request')
   } catch (error) {
     // A session that stays gives no access, because its token was not sent.

@@ -34,7 +34,7 @@ export async function serve(
   from: string,
   isWanted: () => boolean,
 ): Promise<{ token: string } | 403 | 503> {
-  const presented = server.refreshing.read(text, [ISSUER])
+  const presented = server.refreshSteps.read(text, [ISSUER])
   law.must(presented !== undefined, 'each process accepts the refresh tokens of the others')
   if (!presented) return 403
   const request: Request = { kind: 'refresh', presented, arrivedAt: time.now(), from }
@@ -46,7 +46,7 @@ export async function serve(
     trace(time, 'granted', request, session)
     const { id: sessionId, state } = session
     law.must(sessionId === presented.sessionId, 'a refresh token opens only its own session')
-    return { token: server.refreshing.write({ sessionId, generation: state.generation }, ISSUER) }
+    return { token: server.refreshSteps.write({ sessionId, generation: state.generation }, ISSUER) }
   } catch (error) {
     if (!isAuthError(error)) throw error
     trace(time, 'refused', error.code, error.reason, request)

@@ -28,19 +28,19 @@ export function start(
     ...sim,
     devices,
     async signIn(kind: Device['kind'], accountId: string): Promise<Device> {
-      const { refreshing, clock } = servers.anyServer()
+      const { refreshSteps, clock } = servers.anyServer()
       const { passwordHash, disabled } = servers.accounts.get(accountId) as { passwordHash: string; disabled?: boolean }
       const id = `s${made++}`
-      const { expiresAt } = refreshing.begin(true)
+      const { expiresAt } = refreshSteps.begin(true)
       const begun = {
-        refresh: writeState(firstState({ remember: true, passwordTag: refreshing.tagOf(passwordHash) })),
+        refresh: writeState(firstState({ remember: true, passwordTag: refreshSteps.tagOf(passwordHash) })),
         expiresAt,
       }
       const session = newSession({ id, accountId, ...begun }, clock())
       await servers.store.add(session)
       law.begin({ id, accountId, createdAt: session.createdAt.getTime() }, begun.refresh, begun.expiresAt)
       if (disabled) law.of(id).mayEnd = true
-      const token = refreshing.write({ sessionId: id, generation: 0 }, ISSUER)
+      const token = refreshSteps.write({ sessionId: id, generation: 0 }, ISSUER)
       const device: Device = { name: `device ${id}`, kind, accountId, sessionId: id, token, isBusy: false }
       devices.push(device)
       return device
@@ -57,7 +57,7 @@ export function start(
       const { token, sessionId } = device
       if (token === undefined) return
       const server = servers.anyServer()
-      const presented = server.refreshing.read(token, [ISSUER])
+      const presented = server.refreshSteps.read(token, [ISSUER])
       if (!presented) return law.must(false, 'each process accepts the refresh tokens of the others')
       const request: Request = { kind: 'sign-out', presented, arrivedAt: time.now(), from: device.name }
       law.of(sessionId).mayEnd = true
@@ -89,7 +89,7 @@ export function start(
       }
       try {
         await servers.run(server, other(time.now()), async () => {
-          if (isKept) await server.refreshing.keepAfterChange(sessionId)
+          if (isKept) await server.refreshSteps.keepAfterChange(sessionId)
           if (kept) kept.changedAt = time.now()
           await servers.host(server, async () => {
             await servers.store.removeAll(accountId, isKept ? sessionId : undefined)
@@ -111,7 +111,7 @@ export function start(
       servers.accounts.set(accountId, { ...servers.accounts.get(accountId), id: accountId, passwordHash: to })
       try {
         await servers.run(server, other(time.now()), () =>
-          server.refreshing.notePassword({ id: 'new', accountId }, { current: to, replaced: from }),
+          server.refreshSteps.notePassword({ id: 'new', accountId }, { current: to, replaced: from }),
         )
         for (const facts of all) facts.changedAt = time.now()
       } catch {
@@ -141,15 +141,15 @@ export function start(
       const { token, sessionId } = device
       if (token === undefined) return
       const [id = '', generation = '', mac = ''] = token.split('.')
-      const { refreshing } = servers.anyServer()
+      const { refreshSteps } = servers.anyServer()
       const another = devices[choices.below(devices.length)]?.sessionId as string
       const forged = [
         `${another === sessionId ? 'x' : another}.${generation}.${mac}`,
         `${id}.${Number(generation) + 1}.${mac}`,
-        refreshing.write({ sessionId, generation: Number(generation) }, 'https://staging.example.com'),
+        refreshSteps.write({ sessionId, generation: Number(generation) }, 'https://staging.example.com'),
       ]
       for (const text of forged)
-        law.must(refreshing.read(text, [ISSUER]) === undefined, 'no other token opens a session')
+        law.must(refreshSteps.read(text, [ISSUER]) === undefined, 'no other token opens a session')
     },
   }
   return kit

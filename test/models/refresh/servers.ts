@@ -2,8 +2,8 @@ import type { SessionStore } from 'express-token-endpoint'
 import type { Account } from '../../../src/accounts/account.js'
 import { callHost } from '../../../src/concurrency/host-call.js'
 import { type Refreshed, refresh, signOut } from '../../../src/refresh/refresh.js'
+import { createRefreshSteps, type RefreshSteps } from '../../../src/sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../../../src/sessions/refresh/refresh-token.js'
-import { createRefreshing, type Refreshing } from '../../../src/sessions/refresh/refreshing.js'
 import type { Choices, Time } from './time.js'
 
 /** The time limit for a call of the store, in milliseconds. */
@@ -45,7 +45,7 @@ export interface StoreObserver {
 /** A server process. */
 export interface Server {
   readonly clock: () => number
-  refreshing: Refreshing
+  refreshSteps: RefreshSteps
   /** The number of its crashes. */
   crashes: number
   secrets: readonly Uint8Array[]
@@ -123,10 +123,10 @@ export function createServers(
     }
   }
 
-  function start(server: Server): Refreshing {
+  function start(server: Server): RefreshSteps {
     const { secrets, clock: now } = server
     const { idle, longest, grace } = settings
-    return createRefreshing({
+    return createRefreshSteps({
       store: storeOf(server),
       now,
       timeout: TIMEOUT,
@@ -141,13 +141,13 @@ export function createServers(
 
   function crash(server: Server): void {
     server.crashes++
-    server.refreshing = start(server)
+    server.refreshSteps = start(server)
   }
 
   const servers = [0, 1, 2].map((number) => {
     const ahead = number === 0 ? 0 : number === 1 ? settings.skew : choices.below(settings.skew + 1)
     const server = { clock: () => time.now() + ahead, crashes: 0, secrets: STAGES[0] } as unknown as Server
-    server.refreshing = start(server)
+    server.refreshSteps = start(server)
     return server
   })
   let stage = 1
@@ -176,9 +176,9 @@ export function createServers(
       return result.value
     },
     refresh(server: Server, request: Request, isWanted: () => boolean): Promise<Refreshed<number>> {
-      const { refreshing, clock } = server
+      const { refreshSteps, clock } = server
       return refresh({
-        refreshing,
+        refreshSteps,
         findById: (id) => call(server, () => accounts.get(id)),
         timeout: TIMEOUT,
         presented: request.presented,
@@ -187,8 +187,8 @@ export function createServers(
         isWanted,
       } as Parameters<typeof refresh<number>>[0])
     },
-    signOut: ({ refreshing }: Server, { presented }: Request) =>
-      signOut({ refreshing, presented, address: undefined } as Parameters<typeof signOut>[0]),
+    signOut: ({ refreshSteps }: Server, { presented }: Request) =>
+      signOut({ refreshSteps, presented, address: undefined } as Parameters<typeof signOut>[0]),
     /** Calls the session store of a process, as the host does. */
     host: <T>(server: Server, run: () => PromiseLike<T>) => call(server, run),
     /** Deploys the next step of a rotation of the secrets in one process. */
@@ -201,7 +201,7 @@ export function createServers(
         return
       }
       behind.secrets = list
-      behind.refreshing = start(behind)
+      behind.refreshSteps = start(behind)
     },
   }
 }

@@ -102,9 +102,11 @@ describe('a ticket', () => {
     expect(await get(`${path}?ticket=${ticket}`)).toBe(200)
   })
 
-  it('for GET is also one for HEAD, and one for POST is only for POST', async () => {
+  it('for GET is also one for HEAD and the other way round, and one for POST is only for POST', async () => {
     const { ticketFor, get } = await start({ sessions: undefined })
     expect(await get(`${path}?ticket=${await ticketFor({ path })}`, 'HEAD')).toBe(200)
+    for (const method of ['GET', 'HEAD'])
+      expect(await get(`${path}?ticket=${await ticketFor({ path, method: 'HEAD' })}`, method)).toBe(200)
     const post = await ticketFor({ path, method: 'POST' })
     expect(await get(`${path}?ticket=${post}`)).toBe(401)
     expect(await get(`${path}?ticket=${post}`, 'POST')).toBe(200)

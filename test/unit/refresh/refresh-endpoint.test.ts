@@ -17,7 +17,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { refused } from '../../../src/refresh/refresh.js'
 import { createRefreshEndpoint } from '../../../src/refresh/refresh-endpoint.js'
-import { refreshingOf } from '../../../src/sessions/internals.js'
+import { refreshStepsOf } from '../../../src/sessions/internals.js'
 import { authWith } from '../../support/auth.js'
 import { all, deferred, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
@@ -807,7 +807,7 @@ it.each(['body', 'cookie'] as const)(
   async (mode) => {
     const { sessions, accounts, tokens } = await start()
     const { findById } = accounts
-    const refresh = { refreshing: refreshingOf(sessions), issuers: [ISSUER], modeOf: () => mode, findById }
+    const refresh = { refreshSteps: refreshStepsOf(sessions), issuers: [ISSUER], modeOf: () => mode, findById }
     const limits = { bodyLimit: 10_240, allowedOrigins: new Set(), timeout: 5000 }
     const endpoint = createRefreshEndpoint({ tokens, path: '', emit() {}, ...limits, refresh } as never)
     const headers = { 'content-type': 'application/json', cookie: `${COOKIE}=x`, ...OWN }

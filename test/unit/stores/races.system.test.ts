@@ -13,8 +13,8 @@ import { Kysely, MysqlDialect, PostgresDialect } from 'kysely'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { refreshingOf } from '../../../src/sessions/internals.js'
-import type { Refreshing } from '../../../src/sessions/refresh/refreshing.js'
+import { refreshStepsOf } from '../../../src/sessions/internals.js'
+import type { RefreshSteps } from '../../../src/sessions/refresh/refresh-steps.js'
 import { mariadb, NO_MARIADB } from '../../support/services/mariadb.js'
 import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
@@ -83,14 +83,14 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
       const options = { clock: () => time, refresh: { secret: 'r'.repeat(32) } }
       const all = (await open()).sessions.map((store) => createSessions(store, options))
       const [sessions] = all
-      const refreshing = all.map((one) => refreshingOf(one) as Refreshing)
+      const refreshSteps = all.map((one) => refreshStepsOf(one) as RefreshSteps)
       const facts = { sessionId: 'session-1', generation: 0 }
-      const begun = (refreshing[0] as Refreshing).begin(true)
+      const begun = (refreshSteps[0] as RefreshSteps).begin(true)
       await sessions?.start({ id: facts.sessionId, accountId: 'acc-1', ...begun })
       for (let round = 1; round <= ROUNDS; round++) {
         // Each process has two requests under way.
         const moved = await Promise.all(
-          [...refreshing, ...refreshing].map(async (one) => {
+          [...refreshSteps, ...refreshSteps].map(async (one) => {
             const found = await one.find(facts)
             return found && one.rotate(found, round - 1, null)
           }),
@@ -101,7 +101,7 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
         time += 11_000
       }
       await sessions?.endAll('acc-1')
-      for (const one of refreshing) expect(await one.find(facts)).toBeUndefined()
+      for (const one of refreshSteps) expect(await one.find(facts)).toBeUndefined()
     },
   )
 

@@ -6,6 +6,7 @@ import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
 import { hash } from '../../../../src/cli/hash/hash.js'
 import { keygen } from '../../../../src/cli/keygen/keygen.js'
+import * as renamedInClient from '../../../../src/client/renamed.js'
 import { REFUSALS } from '../../../../src/errors/codes.js'
 import * as renamed from '../../../../src/renamed.js'
 import { type Page, pagesBelow, readPage } from '../../../support/documents/pages.js'
@@ -158,7 +159,11 @@ describe('the page on errors', () => {
 describe('the index of functions', () => {
   const index = readPage('docs/README.md')
   const exported = ENTRIES.map(
-    (name, i) => [name, Object.keys(entries[i] ?? {}).filter((key) => !Object.hasOwn(renamed, key))] as const,
+    (name, i) =>
+      [
+        name,
+        Object.keys(entries[i] ?? {}).filter((key) => !Object.hasOwn({ ...renamed, ...renamedInClient }, key)),
+      ] as const,
   ).filter(([, names]) => names.length > 0)
 
   it.each(exported)('has each function and class of %s, and no other', (entry, names) => {

@@ -34,12 +34,12 @@ export interface ConfirmedHash {
 export type RefreshEnd = Extract<SessionEnd, 'reused' | 'account' | 'signed_out'>
 
 /** The steps of a refresh that need the sessions. Returned with the sessions, for the routers of this package. */
-export type Refreshing = ReturnType<typeof createRefreshing>
+export type RefreshSteps = ReturnType<typeof createRefreshSteps>
 
 /** More changes of one session at the same moment than any number of tabs makes. */
 const MOST_RACES = 16
 
-interface RefreshingOptions extends RefreshSettings {
+interface RefreshStepsOptions extends RefreshSettings {
   store: SessionStore
   now(): number
   /** The time limit for a call of the store, in milliseconds. */
@@ -48,7 +48,7 @@ interface RefreshingOptions extends RefreshSettings {
 }
 
 /** Creates the steps of a refresh. Each rejects with an AuthError `unavailable` when the store fails. */
-export function createRefreshing({
+export function createRefreshSteps({
   store,
   now,
   timeout,
@@ -58,7 +58,7 @@ export function createRefreshing({
   unremembered,
   longest,
   grace,
-}: RefreshingOptions) {
+}: RefreshStepsOptions) {
   const signer = createRefreshSigner(secrets)
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
 
@@ -111,7 +111,7 @@ export function createRefreshing({
     return 'ended'
   }
 
-  function rotated(
+  function rotationOf(
     found: RefreshableSession,
     session: RefreshableSession,
     generation: number,
@@ -155,7 +155,7 @@ export function createRefreshing({
      * @returns the session with its current generation, or why there is none
      */
     rotate: (session: RefreshableSession, generation: number, passwordHash: string | null) =>
-      callHost('sessions', () => update(session, (current) => rotated(session, current, generation, passwordHash)), {
+      callHost('sessions', () => update(session, (current) => rotationOf(session, current, generation, passwordHash)), {
         timeout,
         passThrough: ['overloaded'],
       }),
