@@ -4,7 +4,7 @@ import { AuthError } from '../errors/auth-error.js'
 import { type Clock, clockOption, type Duration, duration, integer, text, withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, describe, named, optional, readOptions } from '../options/read-options.js'
-import { isValidDate, memberOf } from '../options/values.js'
+import { isValidDate, memberOf, parseJson } from '../options/values.js'
 
 /** A code as a store holds it. The code itself is not in it. */
 export interface StoredCode {
@@ -161,8 +161,11 @@ function readStored(found: unknown, digest: string, now: Date): TakenCode | unde
   if (found === undefined || found === null) return undefined
   const [accountId, expiresAt, data] = ['accountId', 'expiresAt', 'data'].map((name) => memberOf(Object(found), name))
   const isCode = typeof accountId === 'string' && accountId !== '' && isValidDate(expiresAt)
-  if (!isCode || memberOf(Object(found), 'digest') !== digest)
+  // A SyntaxError of JSON.parse would show a part of the text.
+  const read = typeof data === 'string' ? parseJson(data) : undefined
+  const isRead = typeof data !== 'string' || read !== undefined
+  if (!isCode || !isRead || memberOf(Object(found), 'digest') !== digest)
     throw misuse(`codes: take must return undefined or the code as "add" received it, but returned ${describe(found)}`)
   if (!(now < expiresAt)) return undefined
-  return { accountId, data: typeof data === 'string' ? JSON.parse(data) : undefined }
+  return { accountId, data: read }
 }

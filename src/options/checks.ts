@@ -1,6 +1,6 @@
 import ms from 'ms'
 import { misuse, PAGE } from './misuse.js'
-import { type Check, checkThat, InvalidOption, optional } from './read-options.js'
+import { type Check, checkThat, describeNumber, InvalidOption, optional } from './read-options.js'
 import { isPlainObject, isValidDate, memberOf } from './values.js'
 
 /** A length of time: a number of seconds (at most 86,400), or a string with a unit like `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
@@ -35,6 +35,8 @@ export const integer = (min: number, max: number, what: string) =>
   checkThat<number>(
     `${what}, a whole number from ${min} to ${max}`,
     (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+    undefined,
+    describeNumber,
   )
 
 /** The largest number of seconds. Larger numbers are probably meant as milliseconds. */
@@ -46,7 +48,8 @@ export function duration(minMs: number, maxMs: number): Check<number> {
     const read = durationInMs(value)
     if (!(read >= minMs && read <= maxMs)) {
       const range = `from ${ms(minMs, { long: true })} to ${ms(maxMs, { long: true })}`
-      throw new InvalidOption(`a number of seconds or a string like '15m', '1h' or '30 days', ${range}`, hintOn(value))
+      const what = `a number of seconds or a string like '15m', '1h' or '30 days', ${range}`
+      throw new InvalidOption(what, hintOn(value), describeNumber)
     }
     return read
   }

@@ -11,9 +11,12 @@ export type Check<T> = (value: unknown, name?: string | number) => T
 /** The error for an invalid option: the expected value and the likely mistake. Never holds the value itself. */
 export class InvalidOption extends Error {
   readonly hint: string
-  constructor(what: string, hint = '') {
+  readonly describeValue: (value: unknown) => string
+  /** @param describeValue pass `describeNumber` only where a number is expected, because any other number may be a secret */
+  constructor(what: string, hint = '', describeValue = describe) {
     super(what)
     this.hint = hint
+    this.describeValue = describeValue
   }
 }
 
@@ -60,18 +63,12 @@ export function unknownOption(name: string, options: readonly string[], wording:
 }
 
 /** Runs a check. Adds the option's name and a description of the value to its error. */
-export function checkValue<T>(
-  name: string,
-  check: Check<T>,
-  value: unknown,
-  error: Wording['error'],
-  describeValue = describe,
-): T {
+export function checkValue<T>(name: string, check: Check<T>, value: unknown, error: Wording['error']): T {
   try {
     return check(value, name)
   } catch (cause) {
     if (!(cause instanceof InvalidOption)) throw cause
-    const { message, hint } = cause
+    const { message, hint, describeValue } = cause
     throw error(`${name} must be ${message}, but is ${describeValue(value)}${hint && `. ${hint}`}`)
   }
 }
@@ -106,27 +103,25 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
 
 /** Runs a check. Its error is a TypeError that names a page, by default the one of the subject. */
 export function named<T>(name: Message, check: Check<T>, value: unknown): T
-export function named<T>(name: string, check: Check<T>, value: unknown, page: Page, describeValue?: typeof describe): T
-export function named<T>(name: string, check: Check<T>, value: unknown, page?: Page, describeValue = describe): T {
+export function named<T>(name: string, check: Check<T>, value: unknown, page: Page): T
+export function named<T>(name: string, check: Check<T>, value: unknown, page?: Page): T {
   const error = (message: string) => (page ? misuse(message, page) : misuse(message as Message))
-  return checkValue(name, check, value, error, describeValue)
+  return checkValue(name, check, value, error)
 }
 
-/** Describes a value without showing text, because text may be a secret. */
+/** Describes a value without showing text or numbers, because they may be a secret. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === '') return 'an empty string'
   if (typeof value === 'string') return `a string of ${value.length} characters`
-  if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value)
+  if (value === null || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (isThenable(value)) return 'a Promise (is an "await" missing?)'
   return `${/^[aeiou]/.test(typeof value) ? 'an' : 'a'} ${typeof value}`
 }
 
-/** Describes a value that should be a secret, like {@link describe} but without showing numbers. */
-export function describeSecret(value: unknown): string {
-  return typeof value === 'number' ? 'a number' : describe(value)
-}
+/** Describes a value that should be a number, like {@link describe} but showing numbers. */
+export const describeNumber = (value: unknown) => (typeof value === 'number' ? String(value) : describe(value))
 
 /** Creates a check for an optional option. Returns `fallback` when the option is absent. */
 export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check<T | F> {
@@ -137,9 +132,10 @@ export function checkThat<T>(
   what: string,
   fits: (value: unknown) => boolean,
   hint?: (value: unknown) => string,
+  describeValue?: (value: unknown) => string,
 ): Check<T> {
   return (value) => {
-    if (!fits(value)) throw new InvalidOption(what, hint?.(value))
+    if (!fits(value)) throw new InvalidOption(what, hint?.(value), describeValue)
     return value as T
   }
 }

@@ -8,6 +8,7 @@ import { createHashQueue, type HashQueueLoad } from './hash-queue.js'
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
 import type { Hasher } from './hashers/hasher.js'
+import { assertText } from './hashers/stored-key.js'
 import { type ForbiddenCheck, type HasherList, type PasswordsOptions, passwordsSchema } from './passwords-options.js'
 
 /** Hashes and checks passwords. Every byte counts. Passwords are never trimmed, cut or normalised (OWASP ASVS 5, 6.2.8). */
@@ -22,6 +23,7 @@ export interface Passwords {
   /**
    * Checks a password. Without a hash, does the same work and returns false, so that the time does not reveal who has an account.
    * Rejects with the error of the hasher when that fails.
+   * @throws TypeError when the password is not a string
    * @throws Error when no hasher accepts the hash
    * @throws AuthError `overloaded` when too many logins wait
    */
@@ -162,7 +164,10 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
       if (isForbidden) await assertAllowed(isForbidden, password)
       return inSlot((slot) => slot.hash(password))
     },
-    verify: (password, hash) => inSlot((slot) => slot.verify(password, hash)),
+    async verify(password, hash) {
+      assertText('passwords', password)
+      return inSlot((slot) => slot.verify(password, hash))
+    },
     needsRehash(hash) {
       const hasher = hasherOf(hash)
       if (hasher.external || first.external) return false

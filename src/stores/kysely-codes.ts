@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { CodeStore } from '../codes/codes.js'
+import { parseJson } from '../options/values.js'
 import { withHints } from './kysely-errors.js'
 import { asciiJson, createTable, dateOf, openTable, type Table } from './kysely-table.js'
 
@@ -54,7 +55,9 @@ export function kyselyCodes<DB>(db: Kysely<DB> | Transaction<DB>, options?: Code
       // MySQL has no "delete … returning", so the number of deleted rows says which call gets the code.
       if (!row || !(await table.removeRows([row]))) return undefined
       const { account_id: accountId, purpose, expires_at, data } = row
-      return { digest, accountId, purpose, expiresAt: dateOf(expires_at), data: JSON.parse(data) }
+      // Text that is not JSON stays as it is, and `createCodes` refuses it. The error of JSON.parse would show a part of it.
+      const read = parseJson(data) as string | null | undefined
+      return { digest, accountId, purpose, expiresAt: dateOf(expires_at), data: read === undefined ? data : read }
     },
     async removeAll(accountId, purpose) {
       await table.removeRows(await rowsFor(accountId, purpose))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { warnOnce } from '../events/warnings.js'
 import { type Clock, clockOption, func } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { aliasesOf, checkThat, describeSecret, named, optional, readOptions } from '../options/read-options.js'
+import { aliasesOf, checkThat, named, optional, readOptions } from '../options/read-options.js'
 import { ignoreRejection, isPlainObject, isValidDate, own } from '../options/values.js'
 import { createVerifier } from './create-verifier.js'
 import { type Expectation, isText, privateClaims, readTimes, type TokenForm } from './jwt/claims.js'
@@ -57,13 +57,7 @@ export function oldTokens(options: OldTokensOptions): TokenVerifier {
   const { clock } = read
   const until = read.until.getTime()
   const hint = 'Is an environment variable not set?'
-  const secret = named(
-    `${caller}: option "secret"`,
-    secretKey(1, SECRET, hint),
-    read.secret,
-    PAGE.oldTokens,
-    describeSecret,
-  )
+  const secret = named(`${caller}: option "secret"`, secretKey(1, SECRET, hint), read.secret, PAGE.oldTokens)
   if (process.env['NODE_ENV'] === 'production' && until - clock() > NINETY_DAYS) warnOnce('longOldTokens')
   const key = { kid: ISSUER, alg: 'HS256', key: secret } as const
   const settings = { issuer: ISSUER, audience: '', keys: undefined, clock, clockTolerance: 0, cache: 10_000 }

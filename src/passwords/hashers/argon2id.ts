@@ -6,6 +6,7 @@ import { bare } from '../../options/values.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
 import { costsOf, nodeArgon2 } from './node-argon2.js'
+import { assertText } from './stored-key.js'
 
 const nodeRs = () => nativeModule<typeof Argon2>('@node-rs/argon2')
 
@@ -68,8 +69,14 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
         stored.parallelism <= MOST.parallelism
       )
     },
-    verify: async (password, hash) => load().verify(hash, password),
-    hash: async (password) => load().hash(password, costs),
+    async verify(password, hash) {
+      assertText('argon2id', password)
+      return load().verify(hash, password)
+    },
+    async hash(password) {
+      assertText('argon2id', password)
+      return load().hash(password, costs)
+    },
     outdated(hash) {
       const { memoryCost, timeCost, parallelism } = costsOf(hash)
       return memoryCost !== costs.memoryCost || timeCost !== costs.timeCost || parallelism !== costs.parallelism

@@ -4,6 +4,7 @@ import { bool, integer } from '../../options/checks.js'
 import { optional, readOptions } from '../../options/read-options.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
+import { assertText } from './stored-key.js'
 
 const blowfish = () => nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
 
@@ -59,10 +60,12 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
   return {
     accepts: (hash) => 2 ** costOf(hash) <= mostRounds,
     async verify(password, hash) {
+      assertText('bcrypt', password)
       const matches = await blowfish().verify(Buffer.from(password).subarray(0, BCRYPT_BYTES), hash)
       return matches && (truncate ? !password.includes('\0') : fitsBcrypt(password))
     },
     async hash(password) {
+      assertText('bcrypt', password)
       if (!fitsBcrypt(password)) throw new SignInRefusal('password_too_long', { status: 422, detail: TOO_LONG })
       return blowfish().hash(password, cost)
     },

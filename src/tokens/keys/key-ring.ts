@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isKeyObject } from 'node:util/types'
 import { func, text } from '../../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../../options/misuse.js'
-import { checkThat, describe, describeSecret, named, optional, readOptions } from '../../options/read-options.js'
+import { checkThat, describe, named, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
 import { withoutOptions } from '../algorithms/algorithm.js'
 import {
@@ -215,7 +215,7 @@ function readKey(name: Message, entry: unknown): SigningKey {
     throw wrong(name, `with "sign" must have no other key material than "publicKey". ${mend}`)
   }
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
-  const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)
+  const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys)
   const verificationKey = parsed.type === 'private' ? withoutOptions(createPublicKey(parsed)) : parsed
   return {
     alg,

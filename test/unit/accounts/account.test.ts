@@ -70,21 +70,24 @@ describe('an account from the store', () => {
 
   it('tells what it got, and to convert an id that is a number', () => {
     expectMisuse(() => readAccount([]), /null or undefined, but is an empty array\.?$/)
-    expectMisuse(() => readAccount({ id: 7 }), /"id" must be a non-empty string, but is 7\. Return String\(id\)\.?$/)
+    expectMisuse(
+      () => readAccount({ id: 7 }),
+      /"id" must be a non-empty string, but is a number\. Return String\(id\)\.?$/,
+    )
   })
 
   const NO_HASH = '"passwordHash" must be a string, or null for an account without a password, but is'
   const bcrypt = '$2b$10$abcdefghijklmnopqrstuu'
   it.each<[object, string]>([
-    [{ passwordHash: 7 }, `${NO_HASH} 7`],
+    [{ passwordHash: 7 }, `${NO_HASH} a number`],
     [{ passwordHash: undefined, password: bcrypt }, `${NO_HASH} missing. Return "password" as "passwordHash"`],
-    [{ disabled: 0 }, '"disabled" must be a boolean, but is 0. Return Boolean(disabled)'],
+    [{ disabled: 0 }, '"disabled" must be a boolean, but is a number. Return Boolean(disabled)'],
     [{ disabled: 'no' }, '"disabled" must be a boolean, but is a string of 2 characters'],
     [
       { scopes: 'a b' },
       '"scopes" must be an array of scope tokens, but is a string of 3 characters. Split the text, for example with .split(\' \')',
     ],
-    [{ scopes: 7 }, '"scopes" must be an array of scope tokens, but is 7'],
+    [{ scopes: 7 }, '"scopes" must be an array of scope tokens, but is a number'],
   ])('tells what it got, and how to convert it: %j', (change, says) => {
     const { message } = thrownBy(() => readAccount({ ...least, ...change })) as Error
     expect(message.split(/\.? See |\.$/)[0]).toBe(`account: ${says}`)
@@ -109,7 +112,7 @@ describe('memoryAccounts', () => {
     [{ ...bob, id: alice.id }, 'memoryAccounts: two accounts share'],
     [{ ...bob, email: alice.email }, 'memoryAccounts: two accounts share'],
     [{ ...bob, id: '' }, /^account: "id" must be a non-empty string, but is an empty string\.?$/],
-    [{ ...bob, id: 7 }, 'account: "id" must be a non-empty string, but is 7. Return String(id)'],
+    [{ ...bob, id: 7 }, 'account: "id" must be a non-empty string, but is a number. Return String(id)'],
     [null, 'memoryAccounts: each account needs an "email"'],
     [{ ...bob, email: 7 }, 'memoryAccounts: each account needs an "email"'],
   ])('refuses %j', (account, says) => {

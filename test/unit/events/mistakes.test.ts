@@ -318,7 +318,7 @@ describe('an account', () => {
     const { logIn } = kit.authWith({ accounts: () => ({ ...alice, disabled: 0 }) as never, onEvent })
     await rejectionOf(logIn(GOOD))
     expect(onEvent.mock.calls[0]?.[0].error.message).toMatch(
-      /"disabled" must be a boolean, but is 0\. Return Boolean\(/,
+      /"disabled" must be a boolean, but is a number\. Return Boolean\(/,
     )
   })
 })

@@ -125,7 +125,7 @@ describe('an invalid option is refused with a message that says what it must be'
     ['accounts', { findByEmail() {} }, `${STORE} an object. ${NO_EMAIL}`],
     ['accounts', { findByPk() {} }, `${STORE} an object. Did you mean "findById" instead of "findByPk"?`],
     ['accounts', () => null, `${STORE} a function. ${NO_EMAIL}`],
-    ['accounts', 7, `${STORE} 7`],
+    ['accounts', 7, `${STORE} a number`],
     ['allow', true, 'must be a function (req, account, auth) => boolean, but is true'],
     [
       'scheme',
@@ -136,7 +136,7 @@ describe('an invalid option is refused with a message that says what it must be'
     ['isRevoked', true, 'must be a function (auth) => boolean, but is true'],
     ['sessions', memorySessions(), `${SESSIONS} an object. Pass the store to createSessions() first`],
     ['sessions', {}, `${SESSIONS} an object`],
-    ['sessions', 7, `${SESSIONS} 7`],
+    ['sessions', 7, `${SESSIONS} a number`],
     ['realm', 'a\tb', 'must be printable ASCII text, but is a string of 3 characters'],
     ['realm', 'é', 'must be printable ASCII text, but is a string of 1 characters'],
     ['realm', '', 'must be printable ASCII text, but is an empty string'],

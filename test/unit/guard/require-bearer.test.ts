@@ -285,7 +285,7 @@ describe('onEvent', () => {
       'a number as the result of isRevoked',
       { isRevoked: returning(0) },
       'revocation',
-      /^isRevoked: must return true or false, but returned 0\. Return Boolean\(…\) of it\./,
+      /^isRevoked: must return true or false, but returned a number\. Return Boolean\(…\) of it\./,
     ],
     ['sessions that hang', { sessions: sessionsOf(hang as never), timeout: '20ms' }, 'sessions', /20 ms/],
   ])('is told of %s, and its cause', async (_what, options, dependency, message) => {

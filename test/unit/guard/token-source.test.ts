@@ -194,7 +194,7 @@ describe('a guard with allow', () => {
     ['throws', () => expect.fail('down'), 'down'],
     ['hangs', hang, 'no result within 20 ms'],
     ['returns nothing', () => undefined, 'allow: must return true or false, but returned missing'],
-    ['returns a number', () => 1, 'allow: must return true or false, but returned 1'],
+    ['returns a number', () => 1, 'allow: must return true or false, but returned a number'],
   ])('refuses with 503 when the function %s', async (_, allow, message) => {
     const { get, events } = await start({ accounts: makeStore(), allow: allow as never, timeout: '20ms' })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })

@@ -181,7 +181,7 @@ describe('auth.logIn', () => {
     const signal = 'option "signal" must be an AbortSignal'
     for (const [origin, says] of [
       ['203.0.113.1', 'the origin must be the request or { address }, but is a string of 11 characters. '],
-      [7, 'the origin must be the request or { address }, but is 7$'],
+      [7, 'the origin must be the request or { address }, but is a number$'],
       [{ ip: '203.0.113.1' }, 'unknown option "ip". Known options: address, signal'],
       [{ address: 7 }, 'option "address" must be the address of a client'],
       [{ signal: {} }, signal],

@@ -54,7 +54,7 @@ describe('bearer', () => {
     ...['accountId', 'sub'].map((name) => [`an id as "${name}"`, { [name]: 'acc-1' }, 'Did you mean "id"?']),
     ...['role', 'roles', 'permissions'].map((name) => [`only "${name}"`, { [name]: 'a' }, 'Did you mean "scopes"?']),
     ['an account with "scope"', { ...ALICE, scope: 'a' }, 'Did you mean "scopes"?'],
-    ['a number', 7, 'is 7'],
+    ['a number', 7, 'is a number'],
     ['a list', [ALICE], 'is an array'],
   ] as [string, unknown, string][])('refuses %s', (_, account, says) => {
     const { bearer, issue, refused } = createTestIssuer()
@@ -267,7 +267,7 @@ describe('a test clock', () => {
     ['a time before 1972', '1971-12-31', 'from 1972 to 9998'],
     ['a time after 9998', Date.UTC(9999, 0), 'from 1972 to 9998'],
     ['nothing', undefined, 'but is missing'],
-    ['NaN', Number.NaN, 'but is NaN'],
+    ['NaN', Number.NaN, 'but is a number'],
   ])('is not set by %s, and goes on as it was', (_, moment, says) => {
     const { clock } = running()
     expectMisuse(() => clock.set(moment as never), says)

@@ -233,7 +233,7 @@ const FAULTS: Record<string, Fault[]> = {
       givingWith({ tokensValidAfter: '2026-01-01T00:00:00Z' }),
     ],
     ['gives 0 for false', '"disabled" must be a boolean', givingWith({ disabled: 0 })],
-    ['gives a number as id', '"id" must be a non-empty string, but is 7', givingWith({ id: 7 })],
+    ['gives a number as id', '"id" must be a non-empty string, but is a number', givingWith({ id: 7 })],
   ],
   [BY_ID]: [
     [
@@ -363,7 +363,7 @@ const FAULTS: Record<string, Fault[]> = {
       },
     ],
     ['remembers what it has read by id', 'findById returned another hash', byId(ALICE)],
-    ['answers with a count of rows', `${MUST_BE_BOOLEAN} 1`, replacing(() => 1)],
+    ['answers with a count of rows', `${MUST_BE_BOOLEAN} a number`, replacing(() => 1)],
     ['answers nothing', `${MUST_BE_BOOLEAN} missing`, replacing(() => undefined)],
   ],
   [COMPARE]: [
@@ -513,7 +513,7 @@ describe('misuse', () => {
   it.each([
     [{ existing: undefined }, '"existing" must be an account that is in the store, { email, … }, but is missing'],
     [{ existing: { id: 'acc-1' } }, '"existing" must be an account'],
-    [{ unknownId: 7 }, '"unknownId" must be an id that no account has, but is 7'],
+    [{ unknownId: 7 }, '"unknownId" must be an id that no account has, but is a number'],
     [{ accounts: makeStore() }, 'Did you mean "store"?'],
   ])('%o is refused when the checks are made', (options, says) => {
     expectMisuse(() => accountStoreContract({ store: makeStore(), existing: ALICE, ...options } as never), says)

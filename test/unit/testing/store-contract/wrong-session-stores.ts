@@ -243,7 +243,7 @@ export const WRONG_STORES: readonly [mistake: string, says: string, change: Chan
   ],
   [
     'returns the number of removed sessions',
-    'remove must return true or false, but the result is 1',
+    'remove must return true or false, but the result is a number',
     (store) => ({
       remove: async (...args) => Number(await store.remove(...args)) as never,
     }),
