@@ -18,7 +18,8 @@ export interface RefreshOptions {
   longest?: Duration | undefined
   /**
    * The time in which a replaced refresh token returns its successor again, for tabs, retries and lost responses. A thief who always
-   * refreshes within this time of the owner is not noticed, so keep it short. Default 10 s. At most 1 min.
+   * refreshes within this time of the owner is not noticed, so keep it short. Default 10 s. At most 1 min. 0: a replaced refresh token ends
+   * the session, so that a lost response signs the user out.
    */
   grace?: Duration | undefined
 }

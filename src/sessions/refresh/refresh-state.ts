@@ -6,7 +6,7 @@ export interface RefreshState {
   generation: number
   /** The times at which the generations before were replaced, in milliseconds: of `generation - 1` first. At most eight. */
   replacedAt: readonly number[]
-  /** True when the last change came from a token that had been replaced long before. A second one in a row is reuse. */
+  /** True when the last move came from a token that had been replaced long before, and its successor was not presented since. */
   late: boolean
   /** False for a session that ends with the browser. */
   remember: boolean
@@ -19,6 +19,9 @@ const MOST_TIMES = 8
 
 /** The most by which clocks differ, in milliseconds. A clock that was much further ahead must not stop the rotation until then. */
 const MOST_AHEAD = 60_000
+
+/** The age of a forgiven generation: the one between it and the current one was lost. */
+const FORGIVEN_AGE = 2
 
 const FORM = /^1\.(\d{1,15})\.([01])([01])\.([\w-]{0,16})((?:\.\d{1,16}){0,8})$/
 
@@ -53,13 +56,16 @@ export const firstState = (facts: Pick<RefreshState, 'remember' | 'passwordTag'>
 
 /**
  * Decides about a refresh token whose signature is valid. An honest client presents a replaced token when several tabs refresh at once,
- * or when a response was lost. A thief and the owner of a token present replaced tokens in turn.
+ * or when responses were lost. A thief and the owner of a token present replaced tokens in turn.
  *
  * - The current generation: the session moves to the next one.
  * - One that was replaced within `grace`: the current one again, without a change.
- * - The one before, later: forgiven once. The session moves on, and a second late one in a row is reuse.
+ * - The one before, later: forgiven. The session moves on, and a late one of another generation is then reuse.
+ * - The forgiven one again: the current one again, as long as that was never presented. Only the time of the forgiven one changes.
  * - An older one: reuse.
  * - A later one than the current one: the store has lost what it had stored, so the session moves to the generation after it.
+ *
+ * Without `grace`, each replaced one is reuse.
  * @param times `now`, and `presentedAt`: a slow server must not make a refresh token late
  * @returns the state to store, the same object when nothing changes, or undefined for reuse
  */
@@ -70,10 +76,15 @@ export function nextState(
 ): RefreshState | undefined {
   const { generation, replacedAt } = state
   const age = generation - presented
+  const late = age > 0
+  if (late && grace === 0) return undefined
   // The time of a process whose clock is ahead is within `grace` too.
   const isRecent = (time = Number.NaN) => presentedAt - time <= grace && time - presentedAt <= MOST_AHEAD
-  if (isRecent(replacedAt[age > 0 ? age - 1 : MOST_TIMES - 1])) return state
-  const late = age > 0
+  if (isRecent(replacedAt[late ? age - 1 : MOST_TIMES - 1])) return state
+  // Its time changes, because a second tab may present it after the first one has used the successor.
+  if (state.late && age === FORGIVEN_AGE) {
+    return { ...state, replacedAt: replacedAt.map((time, i) => (i === age - 1 ? now : time)) }
+  }
   if (late && (age > 1 || state.late)) return undefined
   const [oldest, next] = [Math.min(generation, presented), Math.max(generation, presented) + 1]
   // Also of a generation that was skipped or forgiven, because other tabs may still present it.

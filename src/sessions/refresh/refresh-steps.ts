@@ -94,15 +94,20 @@ export function createRefreshSteps({
     return isSwapped ? { ...session, stored } : undefined
   }
 
-  /** Changes a session until no other process has changed it meanwhile. Returns what `change` returns for a session that stays. */
+  /**
+   * Changes a session until no other process has changed it meanwhile. Returns what `change` returns for a session that stays.
+   * @param isWanted returns whether somebody still waits for the change, just before each write. Default: true
+   */
   async function update<E extends string>(
     found: RefreshableSession | undefined,
     change: (session: RefreshableSession) => Partial<RefreshableSession> | undefined | E,
+    isWanted = () => true,
   ): Promise<RefreshableSession | 'ended' | E> {
     let session = found
     for (let races = 0; session && races < MOST_RACES; races++) {
       const changed = change(session)
       if (typeof changed === 'string') return changed
+      if (!isWanted()) throw new AuthError('client_closed_request')
       const swapped = changed ? await swap(session, changed) : session
       if (swapped) return swapped
       session = await lookUp(session.id)
@@ -154,11 +159,17 @@ export function createRefreshSteps({
      * Moves a session to the next generation. Of several refreshes at once, one moves it, and all get the same session.
      * @returns the session with its current generation, or why there is none
      */
-    rotate: (session: RefreshableSession, generation: number, passwordHash: string | null) =>
-      callHost('sessions', () => update(session, (current) => rotationOf(session, current, generation, passwordHash)), {
-        timeout,
-        passThrough: ['overloaded'],
-      }),
+    async rotate(session: RefreshableSession, generation: number, passwordHash: string | null) {
+      let isOver = false
+      const change = (current: RefreshableSession) => rotationOf(session, current, generation, passwordHash)
+      const run = () => update(session, change, () => !isOver)
+      try {
+        return await callHost('sessions', run, { timeout, passThrough: ['overloaded'] })
+      } finally {
+        // A retry after the time limit would move the session on although the client has another refresh token by now.
+        isOver = true
+      }
+    },
     /** Keeps a session in which the user has changed the password. Its next refresh takes the account's hash as it is. */
     keepAfterChange: (id: string) => call(() => retag(id, () => true, openTag())),
     /**

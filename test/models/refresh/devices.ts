@@ -1,10 +1,8 @@
 import { isAuthError } from '../../../src/errors/auth-error.js'
 import { type Law, trace } from './law.js'
-import { ISSUER, type Request, type Server, type Servers } from './servers.js'
+import { CLIENT_TIMEOUT, ISSUER, type Request, type Server, type Servers } from './servers.js'
 import type { Choices, Time } from './time.js'
 
-/** A client gives an exchange up after this time, in milliseconds. It never sees a later response. */
-const CLIENT_TIMEOUT = 5000
 const MOST_DELAY = 4000
 
 /** A browser with tabs that share a cookie, or an app that saves its refresh token. */
@@ -61,6 +59,8 @@ export async function serve(
       `a store that works does not cause ${error.code}: ${(error as { cause?: Error }).cause?.message}`,
     )
     return 503
+  } finally {
+    law.ended(request)
   }
 }
 
@@ -90,6 +90,7 @@ export function send(sim: Sim, device: Device, { retries = 0, burst = 0 } = {}):
       if (device.token?.startsWith(`${device.sessionId}.`)) device.token = undefined
     } else if (typeof outcome === 'object') {
       device.token = outcome.token
+      sim.law.received(device.sessionId, Number(outcome.token.split('.')[1]))
       if (burst > 1) send(sim, device, { burst: burst - 1 })
     } else if (retries > 0) {
       time.after(choices.pick([10, 1000, 8000, 30_000, 120_000]), () => send(sim, device, { retries: retries - 1 }))

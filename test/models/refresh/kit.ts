@@ -124,6 +124,7 @@ export function start(
       const stored = (await servers.store.find(sessionId))?.refresh
       const back = facts.history[facts.history.length - 1 - choices.below(4)]
       if (!stored || !back || tagOf(stored) !== tagOf(back.text) || facts.overAt < time.now()) return
+      if (back.staysUntil <= time.now()) return
       const generation = Number(back.text.split('.')[1])
       if (generation >= facts.generation) return
       await servers.store.replace(sessionId, stored, {
@@ -132,7 +133,9 @@ export function start(
         lastUsedAt: new Date(),
       })
       facts.generation = generation
+      facts.received = Math.min(facts.received, generation)
       facts.replacedAt.length = Math.min(facts.replacedAt.length, generation)
+      facts.forgiven = back.forgiven
       facts.staysUntil = back.staysUntil
       facts.history.length = facts.history.indexOf(back) + 1
     },

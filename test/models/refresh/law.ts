@@ -1,9 +1,9 @@
 import { readState } from '../../../src/sessions/refresh/refresh-state.js'
-import type { Request, Settings, StoreObserver } from './servers.js'
+import { CLIENT_TIMEOUT, type Request, type Settings, type StoreObserver } from './servers.js'
 import type { Time } from './time.js'
 
 /** The longest time from a request until its effect in the store. */
-const SLOWEST = 20_000
+const SLOWEST = 40_000
 
 /** Prints what happens in a run that is repeated with `MODEL_TRACE`. */
 export function trace({ now }: { now(): number }, ...what: unknown[]): void {
@@ -19,11 +19,15 @@ export interface Facts {
   generation: number
   /** The time of each generation at which a process asked the store to replace it. */
   readonly replacedAt: number[]
-  /** The generation whose successor was lost, until a refresh with a current token. */
-  lost: number | undefined
+  /** The time at which each replaced generation last came within `grace`. */
+  readonly recentAt: number[]
+  /** The replaced generation that was forgiven last, until its successor is presented. */
+  forgiven: number | undefined
+  /** The newest generation that its device has received. */
+  received: number
   /** The time until which only the user or the host ends the session. */
   staysUntil: number
-  /** True when it may end: because of the user, the host, two lost responses in a row or a thief. */
+  /** True when it may end: because of the user, the host or a thief. */
   mayEnd: boolean
   /** Requests that arrived before this time met a change of the password half-way. */
   changedAt: number
@@ -33,7 +37,7 @@ export interface Facts {
   /** The name of the one who moved each generation on. */
   readonly movedBy: (string | undefined)[]
   /** Earlier states of the store. */
-  readonly history: { readonly text: string; readonly staysUntil: number; readonly expiresAt: Date }[]
+  readonly history: (Pick<Facts, 'staysUntil' | 'forgiven'> & { readonly text: string; readonly expiresAt: Date })[]
 }
 
 export type Law = ReturnType<typeof createLaw>
@@ -60,6 +64,9 @@ export function createLaw(time: Time<Request>, settings: Settings) {
   /** Requests that have asked the store to move a session on. */
   const movers = new WeakSet<Request>()
 
+  /** Requests whose refresh has ended, also at its time limit. */
+  const ended = new WeakSet<Request>()
+
   const mayBeOver = (facts: Facts, request: Request) =>
     facts.mayEnd ||
     hadExpired.has(request) ||
@@ -68,28 +75,33 @@ export function createLaw(time: Time<Request>, settings: Settings) {
     time.now() >= facts.overAt
 
   const observer: StoreObserver = {
-    asked(id, from, request) {
+    asked(id, from, to, request) {
       if (request.kind !== 'refresh') return
       movers.add(request)
+      must(!ended.has(request), 'a refresh that has ended writes nothing more')
       const { replacedAt } = of(id)
-      replacedAt[readState(from).generation] ??= time.now()
+      const { generation } = readState(from)
+      if (readState(to).generation !== generation) replacedAt[generation] ??= time.now()
     },
     replaced(id, from, to, expiresAt, askedAt, request) {
       const facts = of(id)
       const [before, after] = [readState(from).generation, readState(to).generation]
       must(expiresAt.getTime() <= facts.createdAt + longest, 'no refresh moves the end of a session past `longest`')
       must(!facts.isRemoved, 'a session that has ended is not stored again')
-      if (request?.kind !== 'refresh' || after === before) return
+      if (request?.kind !== 'refresh') return
       const { presented, from: party } = request
       trace(time, 'moved', request, before, after, to)
-      for (let i = Math.min(presented.generation, before); i < after; i++) {
+      const isAgain = after === before
+      if (isAgain)
+        must(presented.generation === facts.forgiven, 'only a forgiven refresh token returns its successor later')
+      else facts.forgiven = presented.generation < before ? presented.generation : undefined
+      for (let i = Math.min(presented.generation, before); i < (isAgain ? presented.generation + 1 : after); i++) {
         facts.replacedAt[i] = askedAt
         facts.movedBy[i] = party
       }
       facts.generation = after
-      if (presented.generation >= before) facts.lost = undefined
       facts.staysUntil = Math.min(askedAt + idle, facts.createdAt + longest)
-      facts.history.push({ text: to, staysUntil: facts.staysUntil, expiresAt })
+      facts.history.push({ text: to, staysUntil: facts.staysUntil, forgiven: facts.forgiven, expiresAt })
     },
     removed(id, request) {
       trace(time, 'removed', request)
@@ -115,18 +127,20 @@ export function createLaw(time: Time<Request>, settings: Settings) {
         ...facts,
         generation: 0,
         replacedAt: [],
-        lost: undefined,
+        recentAt: [],
+        forgiven: undefined,
+        received: 0,
         staysUntil,
         mayEnd: false,
         changedAt: 0,
         overAt: Number.POSITIVE_INFINITY,
         isRemoved: false,
         movedBy: [],
-        history: [{ text, staysUntil, expiresAt }],
+        history: [{ text, staysUntil, forgiven: undefined, expiresAt }],
       })
       must(expiresAt.getTime() <= facts.createdAt + longest, 'no session begins with an end past `longest`')
     },
-    /** Notes a request of an honest client. It may lose a response, but not two in a row late. */
+    /** Notes a request of an honest client, which may lose any number of responses. */
     arrived(request: Request): void {
       const { sessionId, generation } = request.presented
       const facts = of(sessionId)
@@ -134,12 +148,24 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       if (time.now() > facts.staysUntil + skew + SLOWEST) late.add(request)
       trace(time, 'arrived', sessionId, generation, facts)
       const replacedAt = facts.replacedAt[generation]
-      if (replacedAt === undefined || time.now() - replacedAt <= grace - skew) return
-      const age = Math.max(1, facts.generation - generation)
-      // Processes may disagree whether it is late, so that one of them moves on while another ends the session.
-      const isUnclear = skew > 0 && time.now() - replacedAt <= grace + skew
-      if (isUnclear || age > 1 || (facts.lost !== undefined && facts.lost !== generation)) facts.mayEnd = true
-      facts.lost = generation
+      if (grace === 0 && replacedAt !== undefined) facts.mayEnd = true
+      const age = time.now() - (replacedAt ?? time.now())
+      if (age <= grace - skew) {
+        facts.recentAt[generation] = time.now()
+        return
+      }
+      // Processes may disagree whether it is late.
+      const isUnclear = skew > 0 && age <= grace + skew
+      // A tab that came just before may have got the successor that is skipped now.
+      const isSplit = time.now() - (facts.recentAt[generation] ?? 0) < CLIENT_TIMEOUT
+      // An older response came after a newer one.
+      const wentBack = generation < facts.received
+      if (isUnclear || isSplit || wentBack) facts.mayEnd = true
+    },
+    ended: (request: Request) => void ended.add(request),
+    received(sessionId: string, generation: number): void {
+      const facts = of(sessionId)
+      facts.received = Math.max(facts.received, generation)
     },
     granted(request: Request, issuedAt: number, generation: number): void {
       const facts = of(request.presented.sessionId)

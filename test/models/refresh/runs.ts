@@ -55,6 +55,8 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
   ],
   [4, (kit) => kit.servers.crash(kit.servers.anyServer())],
   [4, (kit) => kit.servers.setDown(!kit.servers.isDown())],
+  [4, (kit) => kit.servers.silence()],
+  [4, (kit) => kit.servers.lock()],
   [4, (kit, device) => kit.rollBack(device)],
   [6, (kit) => kit.servers.deploySecrets()],
   [4, (kit, device) => kit.forge(device)],
@@ -120,17 +122,27 @@ export async function thiefRun(
     const replacedAt = facts.replacedAt[presented]
     const by = facts.movedBy[presented]
     const distance = replacedAt === undefined || by === party ? undefined : time.now() - replacedAt
+    // Its response was lost, so that the other one was forgiven with the same refresh token.
+    const isAgain = presented === facts.forgiven
     const isCaught =
-      distance !== undefined && distance > settings.grace + settings.skew && facts.generation > presented + 1
+      distance !== undefined &&
+      distance > settings.grace + settings.skew &&
+      facts.generation > presented + 1 &&
+      !isAgain
     if (distance !== undefined) isFar = distance > settings.grace + settings.skew
+    // Both get the same refresh token, as if it had been copied now.
+    if (isAgain && by !== party) isFar = false
     if (!isFar) turns = 0
+    const isStrict = settings.grace === 0 && presented < facts.generation
     const outcome = await serve(sim, servers.anyServer(), text, party, () => true)
+    law.must(!(isStrict && outcome !== 403), 'without grace, a replaced refresh token ends the session')
     law.must(!(isCaught && outcome !== 403), 'a thief who polls is caught by the next refresh of the owner')
     if (typeof outcome === 'object') {
       if (isFar && (last !== party || turns === 0)) turns++
       last = party
       law.must(turns <= 1, 'after an exchange further apart than grace, only one of the two gets anything more')
-      if (!choices.isOneOf(network.lost)) tokens[party] = outcome.token
+      // A thief may also keep a refresh token that will be forgiven again.
+      if (!choices.isOneOf(party === 'thief' ? 200 : network.lost)) tokens[party] = outcome.token
     } else if (outcome === 403) {
       const hasExpired = time.now() >= facts.staysUntil - settings.skew
       law.must(facts.isRemoved || hasExpired, 'a refused refresh token has ended its session')

@@ -21,6 +21,9 @@ export const WORLDS: readonly (readonly [string, Settings, Network])[] = [
   ['clocks that differ by 30 s', { ...TIMES, grace: 40 * SECOND, skew: 30 * SECOND, faults: 10 }, BAD],
 ]
 
+/** The world of a thief without `grace`, where each lost response ends the session of an honest client. */
+export const STRICT: (typeof WORLDS)[number] = ['no grace', { ...TIMES, grace: 0, skew: 0, faults: 0 }, BAD]
+
 /** Returns numbers that look random. The same seed has the same ones. */
 function numbersOf(seed: number, length: number): number[] {
   let state = seed | 1

@@ -8,6 +8,9 @@ import type { Choices, Time } from './time.js'
 
 /** The time limit for a call of the store, in milliseconds. */
 const TIMEOUT = 5000
+const SECOND = 1000
+/** A client gives an exchange up after this time, in milliseconds. It never sees a later response. */
+export const CLIENT_TIMEOUT = 5000
 /** The secrets of each step of a rotation: first all processes verify the next secret, then they sign with it. */
 const STAGES: readonly (readonly Uint8Array[])[] = ['1', '12', '21', '213', '321'].map((list) =>
   [...list].map((byte) => Buffer.alloc(32, byte)),
@@ -36,8 +39,8 @@ export interface Settings {
 
 /** Called at what happens in the store, at the moment when it has happened there. */
 export interface StoreObserver {
-  /** Called when a process asks the store to move a session on. */
-  asked(id: string, from: string, request: Request): void
+  /** Called when a process asks the store to change a session. */
+  asked(id: string, from: string, to: string, request: Request): void
   replaced(id: string, from: string, to: string, expiresAt: Date, askedAt: number, request: Request | undefined): void
   removed(id: string, request: Request | undefined): void
 }
@@ -67,6 +70,10 @@ export function createServers(
   const store = withoutTime(time, sessions)
   const accounts = new Map<string, Account>()
   let isDown = false
+  /** The time until which the store executes its writes when it should, but responds to them after the time limit. */
+  let silentUntil = 0
+  /** The time until which writes wait for a lock, as for a backup. */
+  let lockedUntil = 0
   let steps = 0
   let failures = 0
 
@@ -80,16 +87,18 @@ export function createServers(
     choices.below(20)
 
   /** Calls a store of a server: with delays, and in some cases with a failure before or after the call was executed. */
-  function call<T>(server: Server, run: () => T | PromiseLike<T>): Promise<T> {
+  function call<T>(server: Server, run: () => T | PromiseLike<T>, isWrite = false): Promise<T> {
     const { crashes } = server
     steps++
     return new Promise<T>((resolve, reject) => {
       const fate = isDown ? 'fails' : choices.isOneOf(settings.faults) ? choices.pick(FATES) : undefined
-      if (fate) failures++
-      time.after(delay() + (fate === 'is slow' ? 3000 + choices.below(12_000) : 0), async () => {
+      const isSilent = isWrite && time.now() < silentUntil
+      const wait = isWrite ? Math.max(0, lockedUntil - time.now()) : 0
+      if (fate || isSilent || wait > 0) failures++
+      time.after(wait + delay() + (fate === 'is slow' ? 3000 + choices.below(12_000) : 0), async () => {
         const isExecuted = !fate || fate === 'is slow' || LATE.includes(fate)
         const result = isExecuted ? await run() : undefined
-        time.after(delay(), () => {
+        time.after(delay() + (isSilent ? TIMEOUT + SECOND : 0), () => {
           if (fate?.startsWith('crashes')) crash(server)
           if (server.crashes !== crashes) return
           if (fate?.startsWith('fails')) reject(new Error('the store is down'))
@@ -105,20 +114,28 @@ export function createServers(
       find: (id) => call(server, () => store.find(id)),
       remove(id, accountId) {
         const request = time.cause()
-        return call(server, async () => {
-          const isRemoved = await store.remove(id, accountId)
-          if (isRemoved) observer.removed(id, request)
-          return isRemoved
-        })
+        return call(
+          server,
+          async () => {
+            const isRemoved = await store.remove(id, accountId)
+            if (isRemoved) observer.removed(id, request)
+            return isRemoved
+          },
+          true,
+        )
       },
       replace(id, from, to) {
         const [request, askedAt] = [time.cause(), time.now()]
-        if (request) observer.asked(id, from, request)
-        return call(server, async () => {
-          const isReplaced = await store.replace(id, from, to)
-          if (isReplaced) observer.replaced(id, from, to.refresh, to.expiresAt, askedAt, request)
-          return isReplaced
-        })
+        if (request) observer.asked(id, from, to.refresh, request)
+        return call(
+          server,
+          async () => {
+            const isReplaced = await store.replace(id, from, to)
+            if (isReplaced) observer.replaced(id, from, to.refresh, to.expiresAt, askedAt, request)
+            return isReplaced
+          },
+          true,
+        )
       },
     }
   }
@@ -164,6 +181,14 @@ export function createServers(
       isDown = value
     },
     isDown: () => isDown,
+    /** Lets the store respond to its writes too late for a while. */
+    silence: () => {
+      silentUntil = time.now() + 20 * SECOND
+    },
+    /** Lets the writes of the store wait for a while. */
+    lock: () => {
+      lockedUntil = time.now() + 17 * SECOND
+    },
     /** Runs steps of a process. Their end is not seen when the process crashes. */
     async run<T>(server: Server, request: Request, task: () => Promise<T>): Promise<T> {
       const { crashes } = server

@@ -27,10 +27,22 @@ describe('a session moves on', () => {
       { generation: 8, replacedAt: [NOW, ...ago(11, 12, 13, 14, 15, 16, 17)] },
     ],
     [
-      'from the one before, once, when it comes after the grace',
+      'from the one before when it comes after the grace',
       state({ replacedAt: ago(11, 20) }),
       6,
       { generation: 8, replacedAt: [NOW, NOW, ...ago(20)], late: true },
+    ],
+    [
+      'not from the one that it forgave last, but notes its time',
+      state({ replacedAt: ago(60, 60, 90), late: true }),
+      5,
+      { replacedAt: [NOW - 60_000, NOW, NOW - 90_000], late: true },
+    ],
+    [
+      'not from one that it forgave when the successor was used since',
+      state({ replacedAt: ago(60, 60) }),
+      5,
+      undefined,
     ],
     ['not from the one before when the last one was late', state({ replacedAt: ago(11), late: true }), 6, undefined],
     ['not from an older one', state({ replacedAt: ago(11, 12) }), 5, undefined],
@@ -51,6 +63,17 @@ describe('a session moves on', () => {
   ]
   it.each(moves)('%s', (_, from, generation, change) => {
     expect(present(from, generation)).toEqual(change && { ...from, late: false, ...change })
+  })
+})
+
+describe('without grace', () => {
+  const replaced = state({ replacedAt: ago(0, 0, 0, 0, 0, 0, 0, 0) })
+  it.each([6, 5])('a replaced refresh token is reuse, in the same millisecond too: %i of 7', (generation) => {
+    expect(nextState(replaced, generation, { now: NOW, presentedAt: NOW, grace: 0 })).toBeUndefined()
+  })
+  it('the current one moves on', () => {
+    const times = { now: NOW + 1, presentedAt: NOW + 1, grace: 0 }
+    expect(nextState(replaced, 7, times)).toMatchObject({ generation: 8 })
   })
 })
 

@@ -6,8 +6,9 @@ import {
   type Session,
   type SessionStore,
 } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { refreshStepsOf } from '../../../../src/sessions/internals.js'
+import { deferred, settled } from '../../../support/concurrency.js'
 import { refusalOf } from '../../../support/failures.js'
 import { hang } from '../../../support/values/invalid-results.js'
 
@@ -108,6 +109,19 @@ describe('a change of a session', () => {
     expect(await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
       code: 'unavailable',
     })
+  })
+
+  it('is not tried again after the time limit', async () => {
+    const isSwapped = deferred<boolean>()
+    const replace = vi.fn(() => isSwapped.promise)
+    const { refreshSteps, found, store } = await open({ replace }, { timeout: '1ms' })
+    const refusal = await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)
+    expect(refusal).toMatchObject({ code: 'unavailable' })
+    const looked = vi.spyOn(store, 'find')
+    isSwapped.resolve(false)
+    await settled()
+    expect(looked).toHaveBeenCalledTimes(1)
+    expect(replace).toHaveBeenCalledTimes(1)
   })
 
   it('is stored once for two refreshes with the same token, one after the other', async () => {
