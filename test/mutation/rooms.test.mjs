@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOMS } from './rooms.mjs'
+import { readSurvivors } from './survivors.mjs'
 
 /** The command, the client and the kit for tests do not run in a server. A file at the top of `src` only exports. */
 const NOT_IN_A_SERVER = /^src\/(cli|client|testing)\/|^src\/[^/]+$/
@@ -19,4 +20,8 @@ it('has each source file of a server in one room', () => {
 const paths = filesOf('test').filter((path) => path.endsWith('.test.ts'))
 it.each(Object.entries(ROOMS))('finds tests for the room %s', (_, { tests }) => {
   for (const pattern of tests) expect(matching(paths, [pattern]), pattern).not.toEqual([])
+})
+
+it('explains only survivors whose line is in their file', () => {
+  expect(readSurvivors().length).toBeGreaterThan(0)
 })

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compare, countsOf, isTimeout, isUntriedStatic, without } from './report.mjs'
 import { ROOMS } from './rooms.mjs'
+import { readSurvivors } from './survivors.mjs'
 
 /** The lowest score of a room, in percent. */
 const LOWEST = 98
@@ -36,13 +37,11 @@ function forget(room, isForgotten) {
   writeFileSync(path, JSON.stringify(without(JSON.parse(readFileSync(path, 'utf8')), isForgotten)))
 }
 
-const explained = JSON.parse(readFileSync('test/mutation/survivors.json', 'utf8'))
-for (const { file, line, code, becomes, why } of explained) {
-  const lines = readFileSync(file, 'utf8').split('\n')
-  if (!lines.some((text) => text.trim() === line)) fail(`survivors.json: ${file} does not have this line: ${line}`)
-  if (typeof code !== 'string' || typeof becomes !== 'string')
-    fail(`survivors.json: add the mutant of this line: ${line}`)
-  if (!/^[A-Z].{20,}\.$/.test(why)) fail(`survivors.json: give the reason for this line in a sentence: ${line}`)
+let explained = []
+try {
+  explained = readSurvivors()
+} catch (error) {
+  fail(error.message)
 }
 const table = []
 const problems = []
