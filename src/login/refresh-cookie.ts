@@ -1,6 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AuthError } from '../errors/auth-error.js'
 import { headerOf } from '../http/header-lines.js'
 import { REFRESH_COOKIE } from '../http/responses.js'
+import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
+
+const TOO_MANY = 'The request has more refresh cookies than a browser keeps.'
 
 /** A cookie for the token endpoint and the paths below it. */
 interface RefreshCookie {
@@ -26,6 +30,26 @@ export const deleteCookie = (res: ServerResponse, path: string) => addCookie(res
 /** A mount path with parameters holds text of the client, which must not become another attribute. */
 const attributeOf = (path: string) =>
   path.replace(/[^\x21-\x3a\x3c-\x7e]/g, (character) => encodeURIComponent(character))
+
+/**
+ * The most sessions in the cookies of a request. Each causes a look-up. More than the 162 cookies for which Node's default limit of headers has
+ * room.
+ */
+const MOST_SESSIONS = 192
+
+/**
+ * Returns the newest refresh token of each session. A browser may send several cookies of one.
+ * @throws AuthError `invalid_body` for more sessions than a browser has
+ */
+export function newestIn(presented: readonly RefreshTokenFacts[]): RefreshTokenFacts[] {
+  const newest = new Map<string, RefreshTokenFacts>()
+  for (const one of presented) {
+    const known = newest.get(one.sessionId)
+    if (!known || known.generation < one.generation) newest.set(one.sessionId, one)
+  }
+  if (newest.size > MOST_SESSIONS) throw new AuthError('invalid_body', { message: TOO_MANY })
+  return [...newest.values()]
+}
 
 /** Returns the values of all refresh cookies of a request. Another host of the same domain can add one. */
 export function cookieValues(req: IncomingMessage): string[] {

@@ -8,7 +8,7 @@ import { assertOwnOrigin } from '../http/cross-site.js'
 import type { RequestOrigin } from '../http/origin.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import { doneResponse, type HttpResponse, type RefreshMode } from '../http/responses.js'
-import { cookieValues, deleteCookie } from '../login/refresh-cookie.js'
+import { cookieValues, deleteCookie, newestIn } from '../login/refresh-cookie.js'
 import { type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
 import { createIssuing, limitCalls } from '../login/sign-in/issuing.js'
 import { subjectOf, withKeptTerms } from '../login/steps/sign-in-terms.js'
@@ -45,22 +45,20 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
     about: EventSubject,
     mode: RefreshMode | undefined,
   ): Promise<HttpResponse> {
-    const [presented, other] = await present(req, origin, mode)
-    // Another host of the domain may have set one. The user must not get the session of another account by it.
-    if (other) throw refused('several_cookies')
+    const texts = await present(req, origin, mode)
     const { address, network, signal } = origin
     const lookedUpAt = new Date(Number(tokens.now()))
     return limitCalls(network, async () => {
-      const { session, issued } = await refresh({
+      const { session, issued, presented } = await refresh({
         refreshSteps,
         findById,
         timeout,
-        presented,
+        presented: texts,
         address,
         isWanted: () => !res.headersSent && !signal.aborted,
-        issue(found, { account, user }) {
+        issue({ presented: { terms }, session: found, found: { account, user } }) {
           const expiresAt = refreshSteps.endOf(found)
-          const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), presented.terms)
+          const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), terms)
           const subject = withinSession(narrowed, { ...found, expiresAt }, lookedUpAt.getTime())
           return issue(req, subject, user)
         },
@@ -102,19 +100,14 @@ export function createSignOutEndpoint(settings: RefreshEndpointSettings) {
       if (isAuthError(error) && error.code === 'invalid_refresh_token') return undefined
       throw error
     })
-    // All of them, because another host of the domain may have set a cookie, too.
-    const end = (presented: RefreshTokenFacts) => signOut({ refreshSteps, presented, address })
-    if (found) await limitCalls(network, () => Promise.all(found.map(end)))
+    await limitCalls(network, async () => {
+      // All of them, because another host of the domain may have set a cookie, too.
+      for (const presented of found ?? []) await signOut({ refreshSteps, address }, presented)
+    })
     if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)
     return doneResponse()
   }
 }
-
-/** The refresh tokens of a request: one of each session, the newest. A body has one, and several cookies may have more. */
-type Presented = readonly [RefreshTokenFacts, ...RefreshTokenFacts[]]
-
-/** More cookies than the other hosts of a domain can set for the path of the endpoint. Each causes a few signatures. */
-const MOST_COOKIES = 16
 
 const NO_COOKIE =
   'This endpoint expects the refresh token in its cookie, and the request has a body without the cookie.'
@@ -138,7 +131,7 @@ function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
   async function cookiesOf(req: Request, network: string): Promise<unknown[]> {
     assertOwnOrigin(req.headers, limits.allowedOrigins)
     await waitForTurn(network, req.socket)
-    const values = cookieValues(req).slice(0, MOST_COOKIES)
+    const values = cookieValues(req)
     // An app would take the refusal of a missing cookie for the end of its session.
     if (values.length === 0 && hasBody(req)) throw new AuthError('invalid_body', { message: NO_COOKIE })
     return values
@@ -148,15 +141,12 @@ function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
     req: Request,
     { network }: RequestOrigin,
     mode: RefreshMode | undefined,
-  ): Promise<Presented> {
+  ): Promise<readonly RefreshTokenFacts[]> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
     const texts = mode === 'body' ? [await textIn(req, network)] : mode ? await cookiesOf(req, network) : []
     if (texts.length === 0) throw refused('missing')
-    const read = texts.flatMap((text) => refreshSteps.read(text, issuers) ?? [])
-    const [newest, ...others] = read.sort((one, other) => other.generation - one.generation)
-    if (!newest) throw refused('malformed')
-    const ids = new Set([newest.sessionId])
-    const isFirst = ({ sessionId }: RefreshTokenFacts) => ids.size < ids.add(sessionId).size
-    return [newest, ...others.filter(isFirst)]
+    const presented = newestIn(texts.flatMap((text) => refreshSteps.read(text, issuers) ?? []))
+    if (presented.length === 0) throw refused('malformed')
+    return presented
   }
 }

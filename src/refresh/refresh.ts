@@ -1,6 +1,6 @@
-import type { Account, FoundAccount } from '../accounts/account.js'
+import type { FoundAccount } from '../accounts/account.js'
 import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
-import { AuthError } from '../errors/auth-error.js'
+import { AuthError, isAuthError } from '../errors/auth-error.js'
 import type { RefreshRefusal } from '../errors/codes.js'
 import type { RefreshableSession, RefreshEnd, RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
@@ -11,16 +11,25 @@ interface RefreshTask<Token> {
   findById: FindById
   /** The time limit for the look-up of the account, in milliseconds. */
   timeout: number
-  presented: RefreshTokenFacts
+  /** The refresh tokens of the request, one of each session. */
+  presented: readonly RefreshTokenFacts[]
   address: string | undefined
   /** Issues the access token, before the session moves on: a failure must not use up a refresh token. */
-  issue(session: RefreshableSession, found: FoundAccount): Promise<Token>
+  issue(live: Live): Promise<Token>
   /** Returns whether the client still waits. */
   isWanted(): boolean
 }
 
+/** A refresh token that may be refreshed: its session and its account are not over. */
+export interface Live {
+  presented: RefreshTokenFacts
+  session: RefreshableSession
+  found: FoundAccount
+}
+
 /** A refreshed session, and what was issued for it. */
 export interface Refreshed<Token> {
+  presented: RefreshTokenFacts
   session: RefreshableSession
   issued: Token
 }
@@ -30,27 +39,48 @@ export interface Refreshed<Token> {
  * @throws AuthError `invalid_refresh_token` with the reason, `unavailable`, `overloaded` or `client_closed_request`
  */
 export async function refresh<Token>(task: RefreshTask<Token>): Promise<Refreshed<Token>> {
-  const session = await findSession(task)
-  const found = await findAccount(task.findById, session.accountId, task.timeout)
-  const account = await requireAccount(task, session, found)
-  const issued = await task.issue(session, account)
+  const live = await findLive(task)
+  const issued = await task.issue(live)
   if (!task.isWanted()) throw new AuthError('client_closed_request')
-  return { issued, session: await rotateOrEnd(task, session, account.account) }
+  return { issued, presented: live.presented, session: await rotateOrEnd(task, live) }
 }
 
 /** Ends the session of a refresh token. Does nothing for a session that has ended. */
 export async function signOut(
-  task: Pick<RefreshTask<unknown>, 'refreshSteps' | 'presented' | 'address'>,
+  task: Pick<RefreshTask<unknown>, 'refreshSteps' | 'address'>,
+  presented: RefreshTokenFacts,
 ): Promise<void> {
-  const { refreshSteps, presented, address } = task
+  const { refreshSteps, address } = task
   const session = await refreshSteps.findEvenExpired(presented)
   if (session) await refreshSteps.end(session, 'signed_out', address)
 }
 
-async function findSession({ refreshSteps, presented }: Pick<RefreshTask<unknown>, 'refreshSteps' | 'presented'>) {
-  const session = await refreshSteps.find(presented)
+/**
+ * Finds the only refresh token of a request that is live. Others may be left from an earlier path or another host of the domain. Between two
+ * live ones, nobody can decide: the user must not get the session of another account.
+ */
+async function findLive(task: RefreshTask<unknown>): Promise<Live> {
+  let live: Live | undefined
+  let refusal: AuthError | undefined
+  // One after the other, so that one request never has several calls of the store at a time.
+  for (const presented of task.presented) {
+    const one = await requireLive(task, presented).catch((error) => {
+      if (!isAuthError(error) || error.code !== 'invalid_refresh_token') throw error
+      refusal ??= error
+    })
+    if (one && live) throw refused('several_cookies')
+    live ??= one || undefined
+    if (!task.isWanted()) throw new AuthError('client_closed_request')
+  }
+  if (live) return live
+  throw refusal ?? refused('missing')
+}
+
+async function requireLive(task: RefreshTask<unknown>, presented: RefreshTokenFacts): Promise<Live> {
+  const session = await task.refreshSteps.find(presented)
   if (!session) throw refused('ended')
-  return session
+  const found = await findAccount(task.findById, session.accountId, task.timeout)
+  return { presented, session, found: await requireAccount(task, session, found) }
 }
 
 /** Ends the session of an account that is gone or disabled, whose password was changed, or that has ended its earlier tokens. */
@@ -70,13 +100,11 @@ async function requireAccount(
 /** Moves the session to its next generation. Ends a session whose refresh token was used before. */
 async function rotateOrEnd(
   task: RefreshTask<unknown>,
-  found: RefreshableSession,
-  { passwordHash }: Account,
+  { presented, session, found }: Live,
 ): Promise<RefreshableSession> {
-  const { refreshSteps, presented } = task
-  const session = await refreshSteps.rotate(found, presented.generation, passwordHash)
-  if (session === 'ended') throw refused('ended', found.accountId)
-  return session === 'reused' ? end(task, found, 'reused', 'reused') : session
+  const rotated = await task.refreshSteps.rotate(session, presented.generation, found.account.passwordHash)
+  if (rotated === 'ended') throw refused('ended', session.accountId)
+  return rotated === 'reused' ? end(task, session, 'reused', 'reused') : rotated
 }
 
 async function end(

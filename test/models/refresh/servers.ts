@@ -206,14 +206,14 @@ export function createServers(
         refreshSteps,
         findById: (id) => call(server, () => accounts.get(id)),
         timeout: TIMEOUT,
-        presented: request.presented,
+        presented: [request.presented],
         address: undefined,
         issue: () => callHost('internal', () => call(server, clock), { timeout: TIMEOUT }),
         isWanted,
       } as Parameters<typeof refresh<number>>[0])
     },
     signOut: ({ refreshSteps }: Server, { presented }: Request) =>
-      signOut({ refreshSteps, presented, address: undefined } as Parameters<typeof signOut>[0]),
+      signOut({ refreshSteps, address: undefined }, presented),
     /** Calls the session store of a process, as the host does. */
     host: <T>(server: Server, run: () => PromiseLike<T>) => call(server, run),
     /** Deploys the next step of a rotation of the secrets in one process. */

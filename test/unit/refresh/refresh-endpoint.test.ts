@@ -15,11 +15,11 @@ import {
   type SessionStore,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { refused } from '../../../src/refresh/refresh.js'
+import { refused, refresh as runRefresh } from '../../../src/refresh/refresh.js'
 import { createRefreshEndpoint } from '../../../src/refresh/refresh-endpoint.js'
 import { refreshStepsOf } from '../../../src/sessions/internals.js'
 import { authWith } from '../../support/auth.js'
-import { all, deferred, until } from '../../support/concurrency.js'
+import { all, deferred, settled, until } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
 import {
@@ -121,6 +121,12 @@ const bodyOf = (answer: Answer) => {
   return JSON.parse(answer.body) as { authenticationToken: string; expiration: string; refreshToken: string }
 }
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString())
+/** Returns cookies of other sessions that the app has signed. */
+const planted = (sessions: object, count: number) =>
+  Array.from({ length: count }, (_, i) => {
+    const text = refreshStepsOf(sessions)?.write({ sessionId: `s${i}`, generation: 0 }, ISSUER)
+    return `${COOKIE}=${text}`
+  })
 const setCookies = ({ headers }: Answer) => [headers['set-cookie'] ?? []].flat() as string[]
 const cookieOf = (answer: Answer) => (setCookies(answer)[0] ?? '').split(';')[0] as string
 
@@ -703,11 +709,57 @@ describe('the cookie', () => {
     bodyOf(await withCookie('/refresh', `${cookie}; ${newer}`))
   })
 
-  it('is read from the first 16 cookies of its name, so that a request with more costs no more', async () => {
-    const { cookie, withCookie } = await startWithCookie()
-    const others = (count: number) => Array(count).fill(`${COOKIE}=x`)
-    expectForbidden(await withCookie('/refresh', [...others(16), cookie].join('; ')))
-    expect(await withCookie('/refresh', [...others(15), cookie].join('; '))).toMatchObject({ status: 200 })
+  const { alice, bob } = ACCOUNTS
+  it.each<[string, (kit: Awaited<ReturnType<typeof start>>) => unknown]>([
+    ['has ended', ({ sessions }) => sessions.endAll(bob.id)],
+    ['has expired', ({ wait }) => wait(DAY)],
+    ['is of an account that was disabled', ({ list }) => list.splice(0, 2, alice, { ...bob, disabled: true })],
+    ['is of an account that was removed', ({ list }) => list.splice(0, 2, alice)],
+    ['has another password', ({ list }) => list.splice(0, 2, alice, { ...bob, passwordHash: 'plain:other' })],
+  ])('keeps its user signed in beside the cookie of a session that %s', async (_, end) => {
+    const kit = await startWithCookie({ options: { idle: '2d', unremembered: '1d' } })
+    kit.list.push(bob)
+    const other = cookieOf(await kit.signIn({ email: bob.email, remember: false }))
+    const both = `${other}; ${kit.cookie}`
+    expectForbidden(await kit.withCookie('/refresh', both))
+    await end(kit)
+    const { authenticationToken } = bodyOf(await kit.withCookie('/refresh', both))
+    expect(claimsOf(authenticationToken)).toMatchObject({ sub: alice.id })
+  })
+
+  it.each(['/refresh', '/sign-out'])('%s: works beside as many planted cookies as a request can have', async (path) => {
+    const { cookie, withCookie, sessions } = await startWithCookie()
+    const garbage = Array.from({ length: 100 }, (_, i) => `${COOKIE}=x${i}`)
+    const answer = await withCookie(path, [...garbage, ...planted(sessions, 150), cookie].join('; '))
+    expect(answer.status).toBe(path === '/refresh' ? 200 : 204)
+    expect(setCookies(answer)).toHaveLength(1)
+    expect(await sessions.list(alice.id)).toHaveLength(path === '/refresh' ? 1 : 0)
+  })
+
+  it.each(['/refresh', '/sign-out'])('%s: looks up at most 192 sessions, and does not claim more', async (path) => {
+    const { cookie, withCookie, sessions } = await startWithCookie()
+    const answer = await withCookie(path, [...planted(sessions, 192), cookie].join('; '))
+    expectProblem(answer, 400, 'invalid_body', 'Bad Request')
+    expect(setCookies(answer)).toEqual([])
+  })
+
+  it('causes one call of the store at a time, and none for a client that has left', async () => {
+    const open = { now: 0, most: 0, calls: 0 }
+    const find: SessionStore['find'] = async () => {
+      open.calls++
+      open.most = Math.max(open.most, ++open.now)
+      await settled()
+      open.now--
+      return null
+    }
+    const { sessions } = await start({ store: { ...memorySessions(), find } })
+    const refreshSteps = refreshStepsOf(sessions)
+    const presented = Array.from({ length: 20 }, (_, i) => ({ sessionId: `s${i}`, generation: 0 }))
+    const task = { refreshSteps, presented, isWanted: () => open.calls < 3 } as unknown as Parameters<
+      typeof runRefresh
+    >[0]
+    expect(await refusalOf(runRefresh(task))).toMatchObject({ code: 'client_closed_request' })
+    expect(open).toEqual({ now: 0, most: 1, calls: 3 })
   })
 
   it('keeps the other cookies of the response', async () => {
