@@ -145,7 +145,8 @@ export function readAccount(found: unknown): FoundAccount | undefined {
   }
   if (claims !== undefined && !isPlainObject(claims)) throw wrong('"claims" must be an object', claims)
   if (tokensValidAfter !== undefined && !isValidDate(tokensValidAfter)) {
-    throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
+    const hint = typeof tokensValidAfter === 'number' ? '. Return new Date(milliseconds)' : ''
+    throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter, hint)
   }
   if (lifetime !== undefined) named('account: "lifetime"', tokenAge, lifetime, PAGE.accounts)
   const read = account as unknown as Account

@@ -1,4 +1,4 @@
-import { warnOnce } from '../events/warnings.js'
+import { isDevelopment, warnOnce } from '../events/warnings.js'
 import { membersOf, resultOrUndefined } from '../options/values.js'
 
 /** The members that this package reads, and what hosts call theirs: in lower case, without "is" and other characters. */
@@ -27,7 +27,7 @@ function inspect({ account, original, user }: Inspected): void {
     const read = MEANT.find(([, theirs]) => theirs.split(' ').includes(plain))?.[0]
     if (read && value != null && account[read] === undefined) warnOnce('unreadMember', name, read)
   }
-  if (process.env['NODE_ENV'] !== 'production' && showsHash(user, account.passwordHash)) warnOnce('hashInUser')
+  if (isDevelopment() && showsHash(user, account.passwordHash)) warnOnce('hashInUser')
 }
 
 /** Returns whether the JSON of a user has the password hash, so that a response with the user would have it too. */

@@ -16,6 +16,7 @@ import { createLogin, type Login, loginForHost } from '../login/create-login.js'
 import { loginSettings } from '../login/login-options.js'
 import { createFinish } from '../login/sign-in/finish-sign-in.js'
 import type { OpenApiOptions } from '../openapi/document-options.js'
+import { awaited } from '../options/awaited.js'
 import { bool } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
@@ -159,15 +160,15 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
       if (store) return req.user as UserOf<A>
       throw misuse('createAuth: userOf() needs "accounts" with "findById"')
     },
-    signIn: createAuthSignIn(
-      { ...settings, findById: store && findByIdOption(store), mountPath },
-      finishSignIn,
+    signIn: awaited(
+      'signIn',
+      createAuthSignIn({ ...settings, findById: store && findByIdOption(store), mountPath }, finishSignIn),
     ) as Auth<A>['signIn'],
-    ticket: createTickets(ticketTokens),
+    ticket: awaited('auth.ticket', createTickets(ticketTokens)),
     errors: authErrors({ emit, refuse }),
     openApi: Object.freeze(openApi),
     tokens,
-    logIn: loginForHost(settings, logIn) as Login<UserOf<A>>,
+    logIn: awaited('logIn', loginForHost(settings, logIn)) as Login<UserOf<A>>,
     passwords,
     limits: (options.limits ?? limits) as Auth<A>['limits'],
     sessions,

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { callHost, timeoutOption } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
+import { warnOnce } from '../events/warnings.js'
 import { type Clock, clockOption, type Duration, duration, integer, text, withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, describe, named, optional, readOptions } from '../options/read-options.js'
@@ -144,7 +145,10 @@ export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
     },
     async take(purpose: string, code: unknown) {
       named('codes.take: the purpose', nonEmpty, purpose, PAGE.sessionOptions)
-      if (typeof code !== 'string' || !CODE.test(code)) return undefined
+      if (typeof code !== 'string' || !CODE.test(code)) {
+        if (CODE.test(purpose)) warnOnce('swappedCode')
+        return undefined
+      }
       const digest = digestOf(purpose, code)
       return call(async () => readStored(await codes.take(digest), digest, new Date(clock())))
     },

@@ -1,8 +1,12 @@
 import { PAGE, type Page } from '../options/misuse.js'
-import { warn } from './emitter.js'
 
-/** The warnings that a process emits once, each for a likely mistake that may be meant. `…` stands for the name that is passed. */
-const WARNINGS = {
+type Row = readonly [page: Page, text: string, only?: 'in development' | 'in production']
+
+/**
+ * The warnings that a process emits once, each for a likely mistake that may be meant. `…` stands for the name that is passed. Some are only
+ * for one value of `NODE_ENV`: `production`, or any other.
+ */
+export const WARNINGS = {
   proxyUnknown: [
     PAGE.proxy,
     'A request has the header X-Forwarded-For, but "trust proxy" is not set. If the app runs behind a proxy, all its users share one address and its failed-login limits. Set "trust proxy". If not, a client sent the header itself, and nothing is wrong',
@@ -26,6 +30,7 @@ const WARNINGS = {
   longOldTokens: [
     PAGE.oldTokens,
     'oldTokens() accepts tokens of the old code for more than 90 days. Set "until" to the time when the last old token expires',
+    'in production',
   ],
   commaInScope: [
     PAGE.guard,
@@ -51,6 +56,41 @@ const WARNINGS = {
     PAGE.signOut,
     'createSessions has the option "refresh", but createAuth has no "refresh". So the app gives no refresh tokens. Pass refresh: \'cookie\' or \'body\' to createAuth. If its clients need no refresh tokens, nothing is wrong',
   ],
+  refusedToken: [
+    PAGE.errors,
+    'A guard refused a token. The reason is "…", which the client never learns. In development, each reason is printed once. Set "onEvent" to receive all of them',
+    'in development',
+  ],
+  unnamedField: [
+    PAGE.beforeSignIn,
+    'beforeSignIn refused a sign-in, and the body had a member that "extraFields" does not name. So "fields" was without it. Name it in "extraFields" if beforeSignIn reads it',
+    'in development',
+  ],
+  cookieOverHttp: [
+    PAGE.proxy,
+    'A response over http sets the cookie with the refresh token. A browser drops this cookie, except on localhost. Use https, or set "trust proxy" if a proxy has received the request over https',
+    'in development',
+  ],
+  sessionsInMemory: [
+    PAGE.stores,
+    'memorySessions() keeps the sessions in the memory of this process, and NODE_ENV is "production". A restart signs everyone out, and other processes do not know these sessions. Use redisSessions() or kyselySessions(). If there is one process, and a restart may sign everyone out, nothing is wrong',
+    'in production',
+  ],
+  otherMount: [
+    PAGE.login,
+    'auth.router is mounted at another path than "mountPath" of createAuth says. So auth.signIn() sets a cookie that the router never gets. Set "mountPath" to the path of app.use()',
+    'in development',
+  ],
+  swappedCode: [
+    PAGE.sessionOptions,
+    'The first argument of codes.take() looks like a code. It is the purpose: codes.take(purpose, code)',
+    'in development',
+  ],
+  sharedSecret: [
+    PAGE.keys,
+    'The same secret has two uses: "keys", "refresh" of createSessions or oldTokens(). If one use leaks it, the other has leaked too. Create a secret for each use',
+    'in development',
+  ],
   secondLimits: [
     PAGE.options,
     'Two logins of this process each have their own default failed-login limits, so an attacker has twice the guesses. Pass one createLimits() to both as "limits", or auth.logIn to LoginStrategy. If these are apps of a test, nothing is wrong',
@@ -62,23 +102,38 @@ const WARNINGS = {
   hashInUser: [
     PAGE.accounts,
     'The JSON of req.user has the password hash, so a response with req.user would send the hash to a client. Select the columns that you need, or return { account, user } with a "user" whose JSON has no hash',
+    'in development',
   ],
   noAccountFound: [
     PAGE.accounts,
     'The first 10 look-ups found no account. Does "findByEmail" return what it finds, and does it compare addresses in another letter case than they are stored in? If these accounts do not exist, nothing is wrong',
   ],
-} satisfies Record<string, readonly [Page, string]>
+} satisfies Record<string, Row>
+
+export type Warning = keyof typeof WARNINGS
+
+/** The warning that is emitted once for each name. Its names are a closed set. */
+const FOR_EACH_NAME: Warning = 'refusedToken'
 
 const emitted = new Set<string>()
 
+export function warn(message: string): void {
+  process.emitWarning(message, 'ExpressTokenEndpointWarning')
+}
+
+/** Returns whether the host develops its app. Most hosts set `NODE_ENV` only in production. */
+export const isDevelopment = () => process.env['NODE_ENV'] !== 'production'
+
 /**
- * Emits a warning, unless the process has emitted it before.
+ * Emits a warning, unless the process has emitted it before. Its text never holds a secret, and nothing that a client sent.
  * @param name takes the place of `…`
  * @param read takes the place of `<read>`
  */
-export function warnOnce(warning: keyof typeof WARNINGS, name?: string, read?: string): void {
-  if (emitted.has(warning)) return
-  emitted.add(warning)
-  const [page, text] = WARNINGS[warning]
+export function warnOnce(warning: Warning, name?: string, read?: string): void {
+  const key = warning === FOR_EACH_NAME ? `${warning} ${name}` : warning
+  if (emitted.has(key)) return
+  const [page, text, only]: Row = WARNINGS[warning]
+  if (only && (only === 'in development') !== isDevelopment()) return
+  emitted.add(key)
   warn(`${text.replaceAll('…', () => String(name)).replaceAll('<read>', String(read))}. See ${page}`)
 }

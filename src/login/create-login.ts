@@ -10,6 +10,7 @@ import {
   credentialsIn,
   type ExtraFields,
   fieldsIn,
+  hasUnnamedIn,
   LONGEST_CREDENTIALS,
   type SentCredentials,
 } from './body/credentials.js'
@@ -65,7 +66,11 @@ export function loginForHost({ emit, refuse, extraFields }: LoginSettings, logIn
     const origin = originOf(from)
     const subject: EventSubject = { address: origin.address }
     try {
-      const credentials = { ...credentialsIn(given, LONGEST_CREDENTIALS), fields: fieldsIn(given, extraFields) }
+      const credentials = {
+        ...credentialsIn(given, LONGEST_CREDENTIALS),
+        fields: fieldsIn(given, extraFields),
+        hasUnnamed: hasUnnamedIn(given, extraFields),
+      }
       const { user, subject: owner } = await logInWith(credentials, origin, subject)
       return { account: user, subject: owner }
     } catch (thrown) {

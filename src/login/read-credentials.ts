@@ -7,7 +7,7 @@ import { TOKEN_CALLS } from '../http/request-limits.js'
 import { misuse } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { ignoreRejection, isPlainObject, isThenable } from '../options/values.js'
-import { credentialsIn, fieldsIn, rememberIn, type SentCredentials } from './body/credentials.js'
+import { credentialsIn, fieldsIn, hasUnnamedIn, rememberIn, type SentCredentials } from './body/credentials.js'
 import type { LoginDependencies } from './steps/login-task.js'
 
 /** A login waits here before its body is parsed. */
@@ -41,9 +41,11 @@ export function createCredentialsReader(settings: CredentialsSettings) {
     await waitForTurn(network, req.socket ?? undefined)
     const sent = parseBody()
     const body = credentials ? mapped(credentials, sent, req) : sent
+    const named = namesIn(body)
     return {
       ...credentialsIn(body, bodyLimit),
-      fields: fieldsIn(body, namesIn(body)),
+      fields: fieldsIn(body, named),
+      hasUnnamed: hasUnnamedIn(body, named),
       remember: rememberIn(body),
     }
   }

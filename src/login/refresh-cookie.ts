@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError } from '../errors/auth-error.js'
+import { warnOnce } from '../events/warnings.js'
 import { headerOf } from '../http/header-lines.js'
 import { REFRESH_COOKIE } from '../http/responses.js'
+import { isExposed } from '../options/urls.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
 
 const TOO_MANY = 'The request has more refresh cookies than a browser keeps.'
@@ -18,6 +20,7 @@ interface RefreshCookie {
 /** Adds the cookie to a response, next to those of the host. Scripts cannot read it, and pages of other sites cannot send it. */
 export function addCookie(res: ServerResponse, { value, path, maxAge }: RefreshCookie): void {
   if (res.headersSent) return
+  if (value !== '') warnOfHttp(res.req)
   const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
   const cookie = `${REFRESH_COOKIE}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; SameSite=Strict`
   const others = [res.getHeader('Set-Cookie') ?? []].flat().map(String)
@@ -60,4 +63,12 @@ export function cookieValues(req: IncomingMessage): string[] {
   return pairs
     .filter((pair) => pair.startsWith(`${REFRESH_COOKIE}=`))
     .map((pair) => pair.slice(REFRESH_COOKIE.length + 1))
+}
+
+/** Warns of a request over http whose browser drops the cookie. Behind a proxy, `trust proxy` decides about `req.protocol`. */
+function warnOfHttp(req: (IncomingMessage & { protocol?: string; hostname?: string }) | undefined): void {
+  if (req?.protocol !== 'http' || req.hostname === undefined) return
+  const hostname = req.hostname.toLowerCase()
+  const isBehindTls = String(headerOf(req, 'x-forwarded-proto')).startsWith('https')
+  if (!isBehindTls && isExposed({ protocol: 'http:', hostname })) warnOnce('cookieOverHttp')
 }

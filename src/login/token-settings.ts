@@ -39,6 +39,8 @@ export interface TokenSettings extends LoginSettings {
   sessions?: Sessions | undefined
   sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
   refresh?: RefreshRoutes | undefined
+  /** The path at which the app says that it mounts the router. */
+  mountPath?: string | undefined
 }
 
 /** @inline */

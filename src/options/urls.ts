@@ -2,7 +2,7 @@
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Returns whether others can read and change the traffic: plain http to another machine. */
-export function isExposed({ protocol, hostname }: URL): boolean {
+export function isExposed({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): boolean {
   return protocol === 'http:' && !LOOPBACK.test(hostname)
 }
 

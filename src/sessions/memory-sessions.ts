@@ -1,4 +1,5 @@
 import { expiringMap } from '../concurrency/expiring-map.js'
+import { warnOnce } from '../events/warnings.js'
 import type { Session, SessionStore } from './session.js'
 
 /**
@@ -7,6 +8,7 @@ import type { Session, SessionStore } from './session.js'
  * @throws never
  */
 export function memorySessions(): Required<SessionStore> {
+  warnOnce('sessionsInMemory')
   const sessions = expiringMap<Session>(
     ({ id }) => id,
     ({ accountId }) => accountId,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { noteSecret } from '../events/shared-secrets.js'
 import { warnOnce } from '../events/warnings.js'
 import { type Clock, clockOption, func } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
@@ -58,7 +59,8 @@ export function oldTokens(options: OldTokensOptions): TokenVerifier {
   const until = read.until.getTime()
   const hint = 'Is an environment variable not set?'
   const secret = named(`${caller}: option "secret"`, secretKey(1, SECRET, hint), read.secret, PAGE.oldTokens)
-  if (process.env['NODE_ENV'] === 'production' && until - clock() > NINETY_DAYS) warnOnce('longOldTokens')
+  noteSecret('oldTokens', secret.export())
+  if (until - clock() > NINETY_DAYS) warnOnce('longOldTokens')
   const key = { kid: ISSUER, alg: 'HS256', key: secret } as const
   const settings = { issuer: ISSUER, audience: '', keys: undefined, clock, clockTolerance: 0, cache: 10_000 }
   const form = oldForm({ accountId: read.accountId, scopes: read.scopes, until })

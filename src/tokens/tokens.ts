@@ -1,3 +1,4 @@
+import { noteSecret } from '../events/shared-secrets.js'
 import { LONGEST_AGE } from '../options/checks.js'
 import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
@@ -97,6 +98,8 @@ function holdKeyRing(caller: Subject, { keys: given, timeout }: IssuerSettings) 
       throw wrongKeys(caller, `hold a key that signs, ${mistake}`)
     }
     const ring = readKeys(caller, value, held)
+    const { key } = ring.first
+    if (key.type === 'secret') noteSecret('keys', key.export())
     if (!ring.first.signingKey && !ring.first.sign) {
       const what = 'a "privateKey", a "secret" or a "publicKey" with "sign". To verify only, use createTokenVerifier'
       throw misuse(`${caller}: the first of "keys" signs, so it must be ${what}`, PAGE.keys)

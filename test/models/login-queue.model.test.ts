@@ -166,7 +166,7 @@ function create(world: World, concurrency: number, queue: number) {
       const { connection } = one
       logins.push(one)
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
-      const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
+      const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, hasUnnamed: false, req: undefined }
       const origin = { address: network, network, signal: connection.signal, ...asking, dependencyFailed: () => {} }
       const settleAs = (code: string) => {
         mustBeAllowed(one, code)

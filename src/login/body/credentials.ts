@@ -15,6 +15,8 @@ export type ExtraFields = Readonly<Record<string, unknown>>
 /** The credentials of a login, and the further members of its body. */
 export interface SentCredentials extends Credentials {
   fields: ExtraFields
+  /** True when the body has a member that is not among the fields and that no login reads. */
+  hasUnnamed: boolean
 }
 
 /** Returns the own members of a body that the host has named. */
@@ -22,6 +24,13 @@ export function fieldsIn(body: unknown, names: readonly string[]): ExtraFields {
   const given = names.filter((name) => Object.hasOwn(Object(body), name))
   return Object.freeze(bare(Object.fromEntries(given.map((name) => [name, memberOf(Object(body), name)]))))
 }
+
+/** The members of a body that a login reads without `extraFields`. */
+const KNOWN: readonly string[] = ['email', 'password', 'remember']
+
+/** Returns whether a body has a member that no login reads and that the host has not named. */
+export const hasUnnamedIn = (body: unknown, names: readonly string[]): boolean =>
+  Object.keys(Object(body)).some((name) => !KNOWN.includes(name) && !names.includes(name))
 
 /** Returns the member `remember` of a body. A form has only texts. */
 export const rememberIn = (body: unknown): boolean => {

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { callHost } from '../../concurrency/host-call.js'
 import { AuthError } from '../../errors/auth-error.js'
 import type { EventSubject } from '../../events/emitter.js'
+import { warnOnce } from '../../events/warnings.js'
 import { headerOf } from '../../http/header-lines.js'
 import type { RequestOrigin } from '../../http/origin.js'
 import { type HttpResponse, jsonResponse, type RefreshMode, tokenText } from '../../http/responses.js'
@@ -55,7 +56,10 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
   const issueNow = sessions || respond ? undefined : issueNowOf(tokens)
   const labelCalls = { timeout, passThrough: CALL_CODES, about: { option: 'sessionLabel' } } as const
 
+  const noteMount = mountNotes(settings.mountPath)
+
   return async function finishSignIn(task) {
+    noteMount(task)
     const { subject, origin, res, about, actorId } = task
     const now = issuedNow(subject)
     const [{ id: tokenId, expiresAt }, response] = now
@@ -113,5 +117,20 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
     const userAgent = headerOf(req, 'user-agent') as string | undefined
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
     await startSession({ sessions, session, recheckAccount, isWanted, timeout, refreshSteps })
+  }
+}
+
+/**
+ * Returns a function that notes sign-ins, and warns when the router is mounted at another path than the one that the app names. An app that
+ * names none may mount it anywhere, unless `auth.signIn` sets the cookie of the router.
+ */
+function mountNotes(named = ''): (task: FinishingSignIn) => void {
+  let mount: string | undefined
+  let isNeeded = named !== ''
+  return ({ req, mode, mountPath }) => {
+    if (mountPath === undefined) mount = req.baseUrl
+    else isNeeded ||= mode === 'cookie'
+    // Express compares paths without regard to letter case.
+    if (isNeeded && mount !== undefined && mount.toLowerCase() !== named.toLowerCase()) warnOnce('otherMount')
   }
 }

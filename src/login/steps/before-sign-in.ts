@@ -3,6 +3,7 @@ import type { FoundAccount } from '../../accounts/account.js'
 import { callHost } from '../../concurrency/host-call.js'
 import { AuthError, copyOf, isAuthError } from '../../errors/auth-error.js'
 import { isSignInRefusal, type SignInRefusal } from '../../errors/sign-in-refusal.js'
+import { warnOnce } from '../../events/warnings.js'
 import type { Origin } from '../../http/origin.js'
 import { resultOrUndefined } from '../../options/values.js'
 import type { ExtraFields } from '../body/credentials.js'
@@ -35,6 +36,8 @@ export type BeforeSignIn<A = object, R = IncomingMessage> = (
 export interface BeforeSignInTask extends Origin {
   beforeSignIn: BeforeSignIn<object, IncomingMessage | undefined> | undefined
   fields: ExtraFields
+  /** True when the client sent a member that is not in `fields`. */
+  hasUnnamed: boolean
   /** The time limit, in milliseconds. */
   timeout: number
 }
@@ -44,7 +47,7 @@ export interface BeforeSignInTask extends Origin {
  * @throws SignInRefusal of the host, or AuthError `invalid_credentials` of the host or `unavailable`
  */
 export async function askBeforeSignIn(
-  { beforeSignIn, fields, req, signal, timeout }: BeforeSignInTask,
+  { beforeSignIn, fields, hasUnnamed, req, signal, timeout }: BeforeSignInTask,
   { account, user }: FoundAccount,
 ): Promise<SignInTerms | undefined> {
   if (!beforeSignIn) return undefined
@@ -60,9 +63,10 @@ export async function askBeforeSignIn(
     return await callHost('hook', ask, { timeout, mayRefuse: true, passThrough: ['invalid_credentials'], about })
   } catch (error) {
     abort()
+    const isHidden = isAuthError(error) && error.code === 'invalid_credentials'
+    if (hasUnnamed && (isHidden || isSignInRefusal(error))) warnOnce('unnamedField')
     if (isSignInRefusal(error)) throw withAccount(error, account.id)
     // Another one, because the error of the host may have headers that a wrong password does not have.
-    const isHidden = isAuthError(error) && error.code === 'invalid_credentials'
     throw isHidden ? new AuthError('invalid_credentials', { accountId: account.id, cause: error }) : error
   } finally {
     signal.removeEventListener('abort', abort)

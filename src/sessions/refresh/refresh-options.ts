@@ -1,4 +1,5 @@
 import { isUint8Array } from 'node:util/types'
+import { noteSecret } from '../../events/shared-secrets.js'
 import { type Duration, duration } from '../../options/checks.js'
 import { misuse } from '../../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, optional, readOptions } from '../../options/read-options.js'
@@ -69,6 +70,7 @@ export function readRefreshOptions(options: RefreshOptions): RefreshSettings {
   const caller = 'createSessions: option "refresh"'
   const read = readOptions<RefreshOptions, typeof schema>(caller, options, schema, aliases)
   const { secret: secrets, idle, unremembered = idle, longest = Math.max(90 * DAY, idle), grace } = read
+  for (const secret of secrets) noteSecret('refresh', secret)
   if (longest < idle) throw misuse(`${caller}: option "longest" must not be shorter than "idle"`)
   if (unremembered > idle) throw misuse(`${caller}: option "unremembered" must not be longer than "idle"`)
   return { secrets, idle, unremembered, longest, grace }

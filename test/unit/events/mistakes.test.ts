@@ -153,7 +153,7 @@ describe('sessions in one place only', () => {
     const tokens = makeIssuer({ clock: Date.now })
     const { token } = await tokens.issue({ accountId: 'acc-1' })
     time.mockReturnValue(now)
-    const guard = requireBearer({ tokens, sessions: createSessions(memorySessions()) })
+    const guard = requireBearer({ tokens, sessions: createSessions(memorySessions()), onEvent: () => {} })
     const { port } = await listen(express().use(guard))
     const sent = { method: 'GET', headers: { Authorization: `Bearer ${token}` } }
     expect((await send(port, sent)).status).toBe(401)
@@ -169,7 +169,7 @@ describe('sessions in one place only', () => {
     expectSilence(async (kit) => {
       const { createSessions, memorySessions, requireBearer, tokens } = kit
       const sessions = createSessions(memorySessions())
-      const { port } = await listen(express().use(requireBearer({ tokens, sessions })))
+      const { port } = await listen(express().use(requireBearer({ tokens, sessions, onEvent: () => {} })))
       const { token, id, expiresAt } = await tokens.issue({ accountId: 'acc-1' })
       await sessions.start({ id, accountId: 'acc-1', expiresAt })
       await sessions.endAll('acc-1')

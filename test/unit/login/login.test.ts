@@ -28,6 +28,7 @@ const context = (dependencyFailed: Failed = () => expect.fail('a failure')) => (
   network: '192.0.2.1',
   signal: new AbortController().signal,
   fields: {},
+  hasUnnamed: false,
   req: undefined,
   tenant: undefined,
   beforeSignIn: undefined,

@@ -207,7 +207,7 @@ describe('a sign-in with a step after the password', () => {
   it('leaves nothing on the signal of a connection', async () => {
     const { signal } = new AbortController()
     const network = '192.0.2.1'
-    const task = { fields: {}, req: undefined, address: undefined, network, signal, timeout: 1000 }
+    const task = { fields: {}, hasUnnamed: false, req: undefined, address: undefined, network, signal, timeout: 1000 }
     const beforeSignIn = () => void expect(getEventListeners(signal, 'abort')).toHaveLength(1)
     await askBeforeSignIn({ ...task, beforeSignIn }, { account: alice, original: alice, user: alice })
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)

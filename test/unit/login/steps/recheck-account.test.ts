@@ -39,7 +39,7 @@ async function logIn(hash: string = alice.passwordHash, parts: object = {}, from
   const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
   const network = '192.0.2.1'
   const signal = new AbortController().signal
-  const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, req: undefined }
+  const asking = { tenant: undefined, beforeSignIn: undefined, fields: {}, hasUnnamed: false, req: undefined }
   const context = { address: '192.0.2.1', network, signal, ...asking, dependencyFailed: vi.fn(), ...from }
   const dependencies = {
     accounts: store,
