@@ -14,7 +14,7 @@ export {
 export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-options.js'
 export type { AuthSignIn, AuthSignInDetails, SignedIn } from './auth/auth-sign-in.js'
 export { type Auth, type AuthDescription, createAuth } from './auth/create-auth.js'
-export type { TicketOptions } from './auth/tickets.js'
+export { type TokenRouterOptions, tokenRouter } from './auth/token-router.js'
 export {
   type CodeStore,
   type Codes,
@@ -50,6 +50,8 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './events/events.js'
+export { type JwksRouterOptions, jwksRouter } from './features/keys.js'
+export type { TicketOptions } from './features/tickets.js'
 export type { Allow, RevocationCheck } from './guard/ask-host.js'
 export type { TokenFrom } from './guard/bearer-header.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/close-when-ended.js'
@@ -96,8 +98,6 @@ export {
   protectedResourceRouter,
   sessionRouter,
 } from './renamed.js'
-export { type JwksRouterOptions, jwksRouter } from './routes/jwks-router.js'
-export { type TokenRouterOptions, tokenRouter } from './routes/token-router.js'
 export { memorySessions } from './sessions/memory-sessions.js'
 export type { RefreshOptions, RefreshSecret } from './sessions/refresh/refresh-options.js'
 export type { FoundSession, NewSession, Session, SessionChange, SessionStore } from './sessions/session.js'

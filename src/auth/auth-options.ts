@@ -3,9 +3,10 @@ import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '.
 import { findByIdOption } from '../accounts/find-account.js'
 import type { Codes } from '../codes/codes.js'
 import { warnOnce } from '../events/warnings.js'
+import { KEYS_PATH } from '../features/keys.js'
+import { TOKEN_PATH } from '../features/sign-in.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
-import { ENDPOINTS } from '../http/responses.js'
 import { type LoginOptions, loginAliases, loginSchema } from '../login/login-options.js'
 import { type RefreshChoice, type RefreshRoutes, refreshChoice } from '../login/refresh-mode.js'
 import { type RespondOptions, respondOption } from '../login/token-settings.js'
@@ -93,9 +94,9 @@ type RouteOptions<A extends LookUpResult> = Pick<
 >
 
 const pathSchema = {
-  token: optional(plainPath, ENDPOINTS.token.path),
+  token: optional(plainPath, TOKEN_PATH),
   sessions: optional(plainPath, '/sessions'),
-  keys: optional(plainPath, ENDPOINTS.keys.path),
+  keys: optional(plainPath, KEYS_PATH),
 }
 
 const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>

@@ -3,6 +3,8 @@ import type { ErrorRequestHandler, Router } from 'express'
 import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import type { Codes } from '../codes/codes.js'
+import { mountedAt } from '../features/features.js'
+import { createTickets, hasTicket, type TicketOptions, ticketFrom } from '../features/tickets.js'
 import {
   type AuthenticatedRequest,
   authOf,
@@ -11,6 +13,7 @@ import {
   requireBearerFor,
 } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
+import { endpointRouter } from '../http/endpoint.js'
 import type { Limits } from '../limits/limits.js'
 import { createLogin, type Login, loginForHost } from '../login/create-login.js'
 import { loginSettings } from '../login/login-options.js'
@@ -20,18 +23,14 @@ import { awaited } from '../options/awaited.js'
 import { bool } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
-import { express } from '../packages/on-first-use.cjs'
 import type { Passwords } from '../passwords/passwords.js'
-import { keysRouter } from '../routes/jwks-router.js'
-import { tokenRouterWith } from '../routes/token-router.js'
+import { noteIssuing } from '../sessions/mistakes.js'
 import type { Sessions } from '../sessions/sessions.js'
 import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { authErrors } from './auth-errors.js'
 import { type AuthGuardOptions, type AuthOptions, readAuthOptions, refreshRoutesIn } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
-import { sessionRouter } from './session-router.js'
-import { createTickets, hasTicket, type TicketOptions, ticketFrom } from './tickets.js'
 
 /** The options of `openApiDocument` that `createAuth` knows. */
 export type AuthDescription = Readonly<Pick<OpenApiOptions, 'path' | 'extraFields' | 'refresh' | 'sessions' | 'jwks'>>
@@ -106,12 +105,11 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     path: paths.token,
     refresh: refreshRoutesIn(given, tokens.issuer),
   }
-  const { emit, passwords, limits } = settings
+  const { emit, passwords, limits, refresh } = settings
   const logIn = createLogin(settings)
   const finishSignIn = createFinish(settings)
 
-  const router = express().Router({ caseSensitive: true })
-  router.use(tokenRouterWith(settings, logIn, finishSignIn))
+  noteIssuing(tokens, sessions)
 
   const accepted = read.alsoAccept.length > 0 ? [tokens, ...read.alsoAccept] : tokens
   const ownGuard = { ...ofGuards, tokens: accepted, ...(store && { accounts: store }) }
@@ -141,9 +139,11 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
   }
   // Also checks the options of all guards.
   const plainGuard = guard()
-  if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, emit, refuse }))
   const hasKeys = tokens.jwks().keys.length > 0
-  if (hasKeys) router.use(keysRouter(tokens, paths.keys, refuse))
+  const isOn = { token: true, refresh: refresh !== undefined, keys: hasKeys, sessions: sessions !== undefined }
+  const parts = { ...settings, logIn, finishSignIn }
+  const service = { ...settings, guards: { user: plainGuard }, modeOf: refresh?.modeOf }
+  const router = endpointRouter(mountedAt(paths, isOn, parts), service)
   const openApi = {
     path: mountPath + paths.token,
     extraFields: options.extraFields,

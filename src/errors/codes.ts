@@ -83,18 +83,11 @@ export type Dependency =
   | 'hook'
   | 'internal'
 
-/**
- * The parts of this package that respond to requests. `refresh` and `tokenSignOut` are paths of the token endpoint, `keys` stands for the
- * routers of public documents, and the last three are paths of the session router.
- */
-export type Part = 'token' | 'refresh' | 'tokenSignOut' | 'guard' | 'keys' | 'sessions' | 'session' | 'signOut'
-
 /** Describes a refusal. The error, the response and the OpenAPI document are made from this description. */
 export interface Refusal {
   status: number
   /** The problem's `detail`, which the client receives. */
   message: string
-  by: readonly [Part, ...Part[]]
   /** Seconds after which a client may try again, sent as `Retry-After`. The `retryAfter` of an error takes precedence. */
   retryAfter?: number
   /** The error code in `WWW-Authenticate` (RFC 6750 section 3.1, RFC 9470 section 3). Null: a challenge without an error code. */
@@ -116,95 +109,79 @@ export function missingToken(scheme: string | undefined): string {
 const ROWS = {
   method_not_allowed: {
     status: 405,
-    by: ['token', 'refresh', 'tokenSignOut', 'keys', 'sessions', 'session', 'signOut'],
     message: 'The Allow header names the methods that can be used here.',
   },
   unsupported_media_type: {
     status: 415,
-    by: ['token', 'refresh', 'tokenSignOut'],
     message:
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
   },
   cross_site_request: {
     status: 403,
-    by: ['token', 'refresh', 'tokenSignOut'],
     message: 'A page of another origin must be among the allowed origins of this endpoint.',
   },
   cross_site_form: {
     status: 415,
-    by: ['token', 'refresh', 'tokenSignOut'],
     message: 'A page of another site must send the credentials as application/json, so that the browser asks first.',
   },
-  body_too_large: { status: 413, by: ['token', 'refresh', 'tokenSignOut'], message: 'The request body is too large.' },
+  body_too_large: { status: 413, message: 'The request body is too large.' },
   invalid_body: {
     status: 400,
-    by: ['token', 'refresh', 'tokenSignOut'],
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
   invalid_credentials: {
     status: 403,
-    by: ['token'],
     empty: true,
     message: 'The e-mail address or the password is wrong.',
   },
   invalid_refresh_token: {
     status: 403,
-    by: ['refresh'],
     empty: true,
     message: 'The refresh token is not valid. Sign in again.',
   },
   client_closed_request: {
     status: 499,
-    by: ['token', 'refresh', 'tokenSignOut'],
     unseen: true,
     message: 'The client closed the connection before the response.',
   },
-  too_many_attempts: { status: 429, by: ['token'], message: 'Too many failed logins. Try again later.' },
+  too_many_attempts: { status: 429, message: 'Too many failed logins. Try again later.' },
   overloaded: {
     status: 503,
-    by: ['token', 'refresh', 'tokenSignOut', 'guard', 'sessions', 'session', 'signOut'],
     retryAfter: 1,
     message: 'Too many requests are waiting. Try again in a moment.',
   },
   missing_token: {
     status: 401,
-    by: ['guard'],
     challenge: null,
     message: missingToken('Bearer'),
   },
   invalid_request: {
     status: 400,
-    by: ['guard'],
     challenge: 'invalid_request',
     message: 'Send one bearer token, in one Authorization header and nowhere else.',
   },
   invalid_token: {
     status: 401,
-    by: ['guard'],
     challenge: 'invalid_token',
     message: 'The access token is not valid.',
   },
   insufficient_user_authentication: {
     status: 401,
-    by: ['guard'],
     challenge: 'insufficient_user_authentication',
     message: 'This resource needs a more recent sign-in.',
   },
   insufficient_scope: {
     status: 403,
-    by: ['guard'],
     challenge: 'insufficient_scope',
     message: 'The access token does not carry the scope that this resource needs.',
   },
   forbidden: {
     status: 403,
-    by: ['guard'],
     message: 'This account may not use this resource.',
   },
-  unknown_session: { status: 404, by: ['session'], message: 'This account has no such session.' },
+  unknown_session: { status: 404, message: 'This account has no such session.' },
   unavailable: {
     status: 503,
-    by: ['token', 'refresh', 'tokenSignOut', 'guard', 'sessions', 'session', 'signOut'],
     retryAfter: 5,
     message: 'The service cannot check this right now. Try again later.',
   },
@@ -212,6 +189,11 @@ const ROWS = {
 
 /** The statuses of all refusals. */
 export type RefusalStatus = (typeof ROWS)[AuthErrorCode]['status']
+
+/** The codes of a status. */
+export type CodeAt<S extends RefusalStatus> = {
+  [C in AuthErrorCode]: (typeof ROWS)[C]['status'] extends S ? C : never
+}[AuthErrorCode]
 
 export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = bare(ROWS)
 

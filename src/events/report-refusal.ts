@@ -1,7 +1,7 @@
 import type { AuthError } from '../errors/auth-error.js'
-import type { AuthErrorCode, Part } from '../errors/codes.js'
+import type { AuthErrorCode } from '../errors/codes.js'
 import type { HeaderFacts } from '../errors/headers.js'
-import { refusalOf } from '../errors/refusal.js'
+import { type Refusals, refusalOf } from '../errors/refusal.js'
 import { bare, own } from '../options/values.js'
 import type { Emit, EventSubject, NewEvent } from './emitter.js'
 import type { AuthEvent } from './events.js'
@@ -13,19 +13,17 @@ const reported = new WeakSet<object>()
 export function reportRefusal(
   emit: Emit,
   subject: EventSubject,
-  part: Part,
+  given: Refusals,
   thrown: unknown,
   facts?: HeaderFacts,
 ): AuthError {
-  const error = refusalOf(part, thrown, facts)
+  const error = refusalOf(given, thrown, facts)
   // Once, because a function of the host may keep a refusal and throw it again.
-  if (!reported.delete(thrown as object)) emit(subject, refusalEvent(part, error))
+  if (given.events === 'failures' && !error.dependency) return error
+  if (!reported.delete(thrown as object)) emit(subject, refusalEvent(given.events, error))
   reported.add(error)
   return error
 }
-
-/** The parts whose refusals are events of the token endpoint. */
-const TOKEN_PARTS: readonly Part[] = ['token', 'refresh', 'tokenSignOut']
 
 /** Refusals of the token endpoint that have their own event type. */
 const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
@@ -33,15 +31,13 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   overloaded: 'token.overloaded',
 }
 
-export function refusalEvent(part: Part, error: AuthError): NewEvent<AuthEvent> {
+export function refusalEvent(events: Refusals['events'], error: AuthError): NewEvent<AuthEvent> {
   const { code, reason, accountId, tokenId, issuer, dependency, option, limit } = bare(error)
   if (dependency) {
     const about = { ...(option && { option }), ...(accountId && { accountId }), ...(issuer && { issuer }) }
     return { type: 'dependency.failed', dependency, refused: true, ...about, error: error.cause }
   }
-  const type = TOKEN_PARTS.includes(part)
-    ? (own(TOKEN_EVENTS, code as AuthErrorCode) ?? 'token.refused')
-    : 'bearer.refused'
+  const type = events === 'token' ? (own(TOKEN_EVENTS, code as AuthErrorCode) ?? 'token.refused') : 'bearer.refused'
   const about = Object.entries({ reason, accountId, tokenId, issuer, limit }).filter(([, fact]) => fact)
   return { type, code, ...Object.fromEntries(about) } as NewEvent<AuthEvent>
 }

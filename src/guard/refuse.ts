@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { AuthError } from '../errors/auth-error.js'
+import type { Refusals } from '../errors/refusal.js'
 import type { Emit } from '../events/emitter.js'
 import type { AuthObserver } from '../events/events.js'
 import { reportRefusal } from '../events/report-refusal.js'
@@ -7,6 +8,21 @@ import { addressOf } from '../http/origin.js'
 import { type Refuse, rejectionOf } from '../http/refuse.js'
 import { hasToClose } from '../http/send-response.js'
 import type { BearerScheme } from './bearer-header.js'
+
+/** The refusals of the guard. */
+export const GUARD_REFUSALS: Refusals = {
+  codes: new Set([
+    'overloaded',
+    'missing_token',
+    'invalid_request',
+    'invalid_token',
+    'insufficient_user_authentication',
+    'insufficient_scope',
+    'forbidden',
+    'unavailable',
+  ]),
+  events: 'bearer',
+}
 
 /** The options that these steps read. */
 export interface RefusalSettings {
@@ -27,7 +43,7 @@ export const refusalAt = (
   { settings, emit }: { settings: RefusalSettings; emit: Emit },
   { req, address = addressOf(req) }: GuardedCall,
   thrown: unknown,
-): AuthError => reportRefusal(emit, { address }, 'guard', thrown, settings)
+): AuthError => reportRefusal(emit, { address }, GUARD_REFUSALS, thrown, settings)
 
 /** Returns the error for a host that responds itself: with all headers of the response, or the host's own. */
 export function rejectionAt({ refuse }: RefusalSettings, { req }: GuardedCall, error: AuthError): object {

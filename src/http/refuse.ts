@@ -1,13 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthError } from '../errors/auth-error.js'
-import type { Part } from '../errors/codes.js'
 import { hostErrorOf } from '../errors/sign-in-refusal.js'
-import type { Emit, EventSubject } from '../events/emitter.js'
-import { reportRefusal } from '../events/report-refusal.js'
 import { warnOnce } from '../events/warnings.js'
 import { ignoreRejection, memberOf } from '../options/values.js'
-import { type Endpoint, type HttpResponse, refusalResponse, wrongMethod } from './responses.js'
-import { closeAfterEnd, hasUnreadBody, sendResponse, setHeaders } from './send-response.js'
+import { type HttpResponse, refusalResponse } from './responses.js'
+import { closeAfterEnd, sendResponse, setHeaders } from './send-response.js'
 
 /** The status and the body of a refusal, in the form of the host. */
 export interface RefusalBody {
@@ -102,22 +99,3 @@ export function sendRefusal(
   }
   next(ending.passed)
 }
-
-interface RefuserSettings {
-  emit: Emit
-  refuse: Refuse | undefined
-  /** The longest body that is read, in bytes. */
-  bodyLimit: number
-}
-
-/** Creates the function that reports the refusals of a token call, and sends them. */
-export function createRefuser({ emit, refuse, bodyLimit }: RefuserSettings, part: Part) {
-  return (thrown: unknown, subject: EventSubject, req: IncomingMessage, res: ServerResponse, next: Next): void =>
-    sendRefusal(refuse, reportRefusal(emit, subject, part, thrown), req, res, next, hasUnreadBody(req, bodyLimit))
-}
-
-/** Returns the handler for the methods that a path does not have. */
-export const methodNotAllowed = (part: Endpoint, refuse?: Refuse) =>
-  function methodNotAllowedHandler(req: IncomingMessage, res: ServerResponse, next: Next): void {
-    sendRefusal(refuse, wrongMethod(part), req, res, next, hasUnreadBody(req, 0))
-  }

@@ -1,28 +1,10 @@
-import { AuthError, copyOf, problemOf } from '../errors/auth-error.js'
-import type { Part } from '../errors/codes.js'
+import { type AuthError, problemOf } from '../errors/auth-error.js'
 import { NO_STORE } from '../errors/headers.js'
 import { rowOf } from '../errors/refusal.js'
 
 /*
  * The responses. The routers and the guard send them, and the OpenAPI document describes them from the same tables.
  */
-
-/**
- * The default paths of the endpoints, and their methods. Those of sessions are below a mount point. The paths of refresh and of its sign-out
- * are below the one of the token endpoint.
- */
-export const ENDPOINTS = {
-  token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
-  refresh: { path: '/refresh', methods: ['POST'] },
-  tokenSignOut: { path: '/sign-out', methods: ['POST'] },
-  keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
-  sessions: { path: '/', methods: ['GET', 'HEAD', 'DELETE'] },
-  session: { path: '/{id}', methods: ['DELETE'] },
-  signOut: { path: '/sign-out', methods: ['POST'] },
-} as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
-
-/** A part that has paths. */
-export type Endpoint = keyof typeof ENDPOINTS
 
 /**
  * The place where a client keeps its refresh token. `'cookie'`, for pages: a cookie that no script can read. `'body'`, for mobile apps and
@@ -46,6 +28,8 @@ export interface HttpResponse {
   status: number
   headers: Readonly<Partial<Record<HeaderName, string>>>
   body: string
+  /** Express adds an `ETag`, and sends `304` for a current one. Default false. */
+  hasTag?: true
 }
 
 /** Returns the body of the token call: exactly two members. `expiration` is the token's `exp`. */
@@ -73,7 +57,7 @@ const PUBLIC = { 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` }
 
 /** Returns the response with a JWK set (RFC 7517 section 8.5.2). */
 export function keysResponse(body: string): HttpResponse {
-  return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/jwk-set+json' }, body }
+  return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/jwk-set+json' }, body, hasTag: true }
 }
 
 /** Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified. */
@@ -82,10 +66,4 @@ export function refusalResponse(error: AuthError): HttpResponse {
   if (rowOf(error)?.empty) return { status, headers, body: '' }
   const body = JSON.stringify(problemOf(error))
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
-}
-
-/** Returns the refusal of the methods that a path does not have. */
-export function wrongMethod(part: Endpoint): AuthError {
-  const error = new AuthError('method_not_allowed')
-  return copyOf(error, { headers: { ...error.headers, Allow: ENDPOINTS[part].methods.join(', ') } })
 }

@@ -17,6 +17,7 @@ import {
 import { logIn } from './login.js'
 import type { LoginSettings } from './login-options.js'
 import { type LoginOrigin, originOf } from './login-origin.js'
+import { LOGIN_REFUSALS } from './login-refusals.js'
 import type { KnownSignIn } from './sign-in/known-sign-in.js'
 import type { LoginTask } from './steps/login-task.js'
 import { tenantIn } from './steps/tenant.js'
@@ -74,7 +75,7 @@ export function loginForHost({ emit, refuse, extraFields }: LoginSettings, logIn
       const { user, subject: owner } = await logInWith(credentials, origin, subject)
       return { account: user, subject: owner }
     } catch (thrown) {
-      throw rejectionOf(refuse, reportRefusal(emit, subject, 'token', thrown), origin.req)
+      throw rejectionOf(refuse, reportRefusal(emit, subject, LOGIN_REFUSALS, thrown), origin.req)
     }
   }
 }

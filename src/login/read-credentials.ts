@@ -11,7 +11,7 @@ import { credentialsIn, fieldsIn, hasUnnamedIn, rememberIn, type SentCredentials
 import type { LoginDependencies } from './steps/login-task.js'
 
 /** A login waits here before its body is parsed. */
-const waitForTurn = createTurnQueue(TOKEN_CALLS)
+export const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
 interface CredentialsSettings extends BodyLimits {
   /** Undefined: the login itself takes the members that it needs. */
@@ -23,13 +23,32 @@ interface CredentialsSettings extends BodyLimits {
 /** The option `credentials`: returns the credentials of a body that has another shape. */
 export type MapBody<R = IncomingMessage> = (body: Readonly<Record<string, unknown>>, req: R) => unknown
 
-/** Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body. */
-export function createCredentialsReader(settings: CredentialsSettings) {
-  const { limits, extraFields, credentials, bodyLimit } = settings
+/** Creates the reader of the credentials in a parsed body. */
+export function createCredentialsOf({
+  extraFields,
+  credentials,
+  bodyLimit,
+}: Pick<CredentialsSettings, 'extraFields' | 'credentials' | 'bodyLimit'>) {
   /** All that `credentials` returns is for the host, unless `extraFields` names a part of it. */
   const names = credentials && extraFields?.length === 0 ? undefined : extraFields
   const namesIn = (body: unknown) =>
     names ?? Object.keys(Object(body)).filter((name) => name !== 'email' && name !== 'password')
+  return function credentialsOf(sent: unknown, req: IncomingMessage): RequestCredentials {
+    const body = credentials ? mapped(credentials, sent, req) : sent
+    const named = namesIn(body)
+    return {
+      ...credentialsIn(body, bodyLimit),
+      fields: fieldsIn(body, named),
+      hasUnnamed: hasUnnamedIn(body, named),
+      remember: rememberIn(body),
+    }
+  }
+}
+
+/** Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body. */
+export function createCredentialsReader(settings: CredentialsSettings) {
+  const { limits } = settings
+  const credentialsOf = createCredentialsOf(settings)
   const readBody = createBodyReader(settings)
   return async function readCredentials(
     req: BodyRequest,
@@ -39,15 +58,7 @@ export function createCredentialsReader(settings: CredentialsSettings) {
     limits.checkAddress(address)
     const parseBody = await readBody(req)
     await waitForTurn(network, req.socket ?? undefined)
-    const sent = parseBody()
-    const body = credentials ? mapped(credentials, sent, req) : sent
-    const named = namesIn(body)
-    return {
-      ...credentialsIn(body, bodyLimit),
-      fields: fieldsIn(body, named),
-      hasUnnamed: hasUnnamedIn(body, named),
-      remember: rememberIn(body),
-    }
+    return credentialsOf(parseBody(), req)
   }
 }
 

@@ -1,12 +1,13 @@
 import { isSignInRefusal, SignInRefusal } from '../errors/sign-in-refusal.js'
-import { ENDPOINTS, type RefreshMode } from '../http/responses.js'
+import { KEYS_PATH } from '../features/keys.js'
+import { TOKEN_PATH } from '../features/sign-in.js'
+import type { RefreshMode } from '../http/responses.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { baseUrl } from '../options/web-url.js'
 import { schemeName } from './guarded-operation.js'
-import type { RefreshModes } from './refresh-paths.js'
 import type { PathItem, Schema } from './types.js'
 
 /** The options of `openApiDocument`. */
@@ -65,7 +66,7 @@ const pathItems = checkThat<Record<string, PathItem>>(
   (value) => isPlainObject(value) && Object.keys(value).every((path) => path.startsWith('/')),
 )
 
-const refreshModes: Check<RefreshModes> = (value) => {
+const refreshModes: Check<readonly RefreshMode[]> = (value) => {
   if (value === false) return []
   if (value === true) return ['body', 'cookie']
   if (value === 'body' || value === 'cookie') return [value]
@@ -90,13 +91,13 @@ const schema = {
   title: optional(nonEmpty, 'Token endpoint'),
   version: optional(nonEmpty, 'v2013'),
   servers: optional((value): string[] => (Array.isArray(value) ? value : [value]).map(baseUrl), []),
-  path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
+  path: optional(pathOr({ false: undefined }), TOKEN_PATH),
   extraFields: optional(fieldSchemas, {} as Record<string, Schema>),
   tokenRequest: optional(checkThat<Schema>("a schema, like { type: 'object' }", isPlainObject)),
   refusals: optional(refusalList, [] as readonly SignInRefusal[]),
   tokenResponse: optional(checkThat<Schema>("a schema, like { type: 'object' }", isPlainObject)),
-  refresh: optional(refreshModes, [] as RefreshModes),
-  jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
+  refresh: optional(refreshModes, [] as readonly RefreshMode[]),
+  jwks: optional(pathOr({ false: undefined, true: KEYS_PATH })),
   sessions: optional(pathOr({ false: undefined, true: '/sessions' })),
   schemeName,
   paths: optional(pathItems),

@@ -1,11 +1,11 @@
-import { doneResponse, ENDPOINTS, jsonResponse, keysResponse, REQUEST_TYPES, tokenResult } from '../http/responses.js'
+import type { Feature } from '../features/feature.js'
+import { FEATURES, mountedAt } from '../features/features.js'
+import { pathsBelow } from '../http/endpoint.js'
 import { type OpenApiOptions, readOpenApiOptions } from './document-options.js'
-import { guardComponents, guardedOperation } from './guarded-operation.js'
-import { headerOf } from './headers.js'
-import { RefreshRequest, refreshPaths, withRefreshMember, withRememberMember } from './refresh-paths.js'
-import { messageOf, refusalResponses } from './responses.js'
-import { authProblem, credentialsSchema, SessionList, TokenKeySet, TokenResult } from './schemas.js'
-import type { OpenApiDocument, Operation, PathItem, Response } from './types.js'
+import { guardComponents } from './guarded-operation.js'
+import { operationOf } from './operation.js'
+import { authProblem } from './problem.js'
+import type { OpenApiDocument, Operation, PathItem, Schema } from './types.js'
 
 const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify them, and sessions.' }
 
@@ -16,34 +16,18 @@ const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
   const read = readOpenApiOptions(options)
-  const { title, version, servers, path, extraFields, tokenRequest, tokenResponse, refresh, jwks, sessions } = read
-  const refreshes = path !== undefined && refresh.length > 0
-  const tokenSchemas = {
-    TokenCredentials: withRememberMember(tokenRequest ?? credentialsSchema(extraFields), refresh),
-    TokenResult: withRefreshMember(tokenResponse ?? TokenResult, refresh),
-    ...(refresh.includes('body') && { RefreshRequest }),
-  }
+  const { title, version, servers, schemeName } = read
+  const isOn = featuresIn(read)
   const document: OpenApiDocument = {
     openapi: '3.1.0',
     info: { title, version },
     ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
-    tags: path || jwks || sessions ? [TAG] : [],
-    paths: {
-      ...(path && { [path]: { post: issueToken(read) } }),
-      ...(refreshes && refreshPaths(path, refresh, TAG.name)),
-      ...(jwks && { [jwks]: { get: listKeys() } }),
-      ...(sessions && sessionPaths(sessions, read.schemeName)),
-      ...read.paths,
-    },
+    tags: Object.values(isOn).includes(true) ? [TAG] : [],
+    paths: { ...pathsOf(read), ...read.paths },
     components: {
-      schemas: {
-        ...(path && tokenSchemas),
-        ...(jwks && { TokenKeySet }),
-        ...(sessions && { SessionList }),
-        AuthProblem: authProblem(read.refusals),
-      },
+      schemas: { ...schemasOf(read), AuthProblem: authProblem(read.refusals) },
       responses: guardComponents(),
-      securitySchemes: { [read.schemeName]: BEARER },
+      securitySchemes: { [schemeName]: BEARER },
     },
   }
   if (read.paths) removeUnused(document)
@@ -74,109 +58,40 @@ const BEARER = {
   description: 'The token from the response of the token endpoint (RFC 6750 section 2.1).',
 }
 
-function issueToken({ tokenResponse, refresh, refusals }: ReturnType<typeof readOpenApiOptions>): Operation {
-  /** The response is that of this package, which has an example. */
-  const isOwn = tokenResponse === undefined
-  const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
-  const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
-  const sample = jsonResponse(JSON.stringify(result))
-  const schema = { $ref: '#/components/schemas/TokenResult' }
-  return {
-    operationId: 'issueToken',
-    summary: 'Get a token',
-    description: 'Authenticates an account by its password. The request has no realm.',
-    tags: [TAG.name],
-    security: [],
-    requestBody: { required: true, content: Object.fromEntries(REQUEST_TYPES.map((type) => [type, credentials])) },
-    responses: {
-      200: {
-        description: isOwn ? 'The token and its expiration time.' : 'The token.',
-        ...messageOf([sample], schema, isOwn ? { token: { value: result } } : {}),
-      },
-      ...refusalResponses('token', { except: refresh.includes('cookie') ? [] : ['cross_site_request'], own: refusals }),
-    },
-  }
-}
+type Read = ReturnType<typeof readOpenApiOptions>
 
-function listKeys(): Operation {
-  const { headers, content } = messageOf([keysResponse('')], { $ref: '#/components/schemas/TokenKeySet' })
-  const caching = { ...headers, ETag: headerOf('ETag', [], false) }
-  return {
-    operationId: 'listTokenKeys',
-    summary: 'Get the public keys that verify tokens',
-    description: 'A JWK set (RFC 7517 section 5).',
-    tags: [TAG.name],
-    security: [],
-    responses: {
-      200: { description: 'The keys.', headers: caching, ...(content && { content }) },
-      304: {
-        description: 'The keys have not changed since the response that `If-None-Match` names.',
-        headers: caching,
-      },
-      ...refusalResponses('keys'),
-    },
-  }
-}
+/** Returns which features the app has. */
+const featuresIn = ({ path, refresh, jwks, sessions }: Read) => ({
+  token: path !== undefined,
+  refresh: path !== undefined && refresh.length > 0,
+  keys: jwks !== undefined,
+  sessions: sessions !== undefined,
+})
 
-/** Returns the paths of the sessions below its mount path. The guard describes the `503`, which is the same. */
-function sessionPaths(mount: string, schemeName: string): Record<string, PathItem> {
-  const below = (path: string) => (mount === '/' ? path : `${mount}${path === '/' ? '' : path}`)
-
-  function operation(
-    part: 'sessions' | 'session' | 'signOut',
-    members: Omit<Operation, 'responses'>,
-    sample: Response,
-  ) {
-    const { 503: _, ...refusals } = refusalResponses(part)
-    const status = sample.content ? 200 : 204
-    return guardedOperation(
-      { ...members, tags: [TAG.name], responses: { [status]: sample, ...refusals } },
-      { schemeName },
+/** Returns the operations of the features of the app. */
+function pathsOf(read: Read): Record<string, PathItem> {
+  const { path: token = '', sessions = '', jwks: keys = '', refresh: modes, tokenResponse } = read
+  const described = { ...read, modes, responds: tokenResponse !== undefined, tag: TAG.name }
+  const mounted = mountedAt({ token, sessions, keys }, featuresIn(read), undefined)
+  const paths: Record<string, PathItem> = {}
+  for (const { at, endpoint } of mounted) {
+    const [path = at] = pathsBelow(at, endpoint.path)
+    const ofPath = mounted.filter((other) => other.at === at && other.endpoint.path === endpoint.path)
+    const operation = operationOf(
+      endpoint,
+      ofPath.map((other) => other.endpoint),
+      described,
     )
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation }
   }
-  const ended = (description: string): Response => ({ description, ...messageOf([doneResponse()], {}) })
-  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
-  const listed = messageOf([jsonResponse('')], { $ref: '#/components/schemas/SessionList' })
+  return paths
+}
 
-  return {
-    [below(ENDPOINTS.sessions.path)]: {
-      get: operation(
-        'sessions',
-        {
-          operationId: 'listSessions',
-          summary: 'List your sessions',
-          description: 'The devices on which the account is signed in.',
-        },
-        { description: 'The sessions of the account, newest first.', ...listed },
-      ),
-      delete: operation(
-        'sessions',
-        {
-          operationId: 'endOtherSessions',
-          summary: 'End all other sessions',
-          description: 'The session of the request stays.',
-        },
-        ended('Every API of this environment now refuses the tokens of the other sessions.'),
-      ),
-    },
-    [below(ENDPOINTS.session.path)]: {
-      delete: operation(
-        'session',
-        {
-          operationId: 'endSession',
-          summary: 'End one session',
-          description: 'Any session of the account, also that of the request.',
-          parameters,
-        },
-        ended('Every API of this environment now refuses its token.'),
-      ),
-    },
-    [below(ENDPOINTS.signOut.path)]: {
-      post: operation(
-        'signOut',
-        { operationId: 'signOut', summary: 'Sign out', description: 'Ends the session of the request.' },
-        ended("Every API of this environment now refuses the request's token."),
-      ),
-    },
-  }
+/** Returns the schemas of the features of the app. */
+function schemasOf(read: Read): Record<string, Schema> {
+  const isOn = featuresIn(read)
+  const all = Object.entries(FEATURES).map(([name, feature]: [string, Feature]) =>
+    isOn[name as keyof typeof isOn] ? feature.schemas?.({ ...read, modes: read.refresh }) : {},
+  )
+  return Object.assign({}, ...all)
 }

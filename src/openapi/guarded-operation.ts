@@ -1,6 +1,7 @@
+import { GUARD_REFUSALS } from '../guard/refuse.js'
 import { bool, type Duration, scopeList, text, tokenAge } from '../options/checks.js'
 import { optional, readOptions } from '../options/read-options.js'
-import { refusalResponses } from './responses.js'
+import { refusalResponses } from './message.js'
 import type { Operation, Reference, Response, Responses, SecurityRequirement } from './types.js'
 
 /** The `schemeName` option: a key of `components` (OpenAPI 3.1, section 4.8.7.1). */
@@ -40,7 +41,7 @@ export type GuardResponses = {
 
 /** Returns the guard's responses for the components of `openApiDocument`. */
 export function guardComponents(): Record<string, Response> {
-  const responses = Object.entries(refusalResponses('guard'))
+  const responses = Object.entries(refusalResponses(GUARD_REFUSALS.codes))
   return Object.fromEntries(responses.map(([status, response]) => [componentOf(status), response]))
 }
 
@@ -63,7 +64,7 @@ export function guardedOperation<O extends Operation>(
 ): O & GuardResponses {
   const read = readOptions<GuardedOperationOptions, typeof schema>('guardedOperation', options, schema, aliases)
   const hasScope = read.scope.length > 0 || read.anyScope !== undefined
-  const statuses = Object.keys(refusalResponses('guard')).filter((status) => status !== '403' || hasScope)
+  const statuses = Object.keys(refusalResponses(GUARD_REFUSALS.codes)).filter((status) => status !== '403' || hasScope)
   const responses = statuses.map((status): [string, Reference] => [
     status,
     { $ref: `#/components/responses/${componentOf(status)}`, ...(status === '401' && ageOf(read.signedInWithin)) },

@@ -1,7 +1,6 @@
-/** A JSON Schema (2020-12) in OpenAPI 3.1 (section 4.8.24). */
-export interface Schema {
-  [keyword: string]: unknown
-}
+import type { Schema } from '../http/declaration.js'
+
+export type { Schema }
 
 /** A reference to another part of the document (OpenAPI 3.1, section 4.8.23). */
 export interface Reference {

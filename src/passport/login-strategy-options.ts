@@ -8,6 +8,7 @@ import type { SentCredentials } from '../login/body/credentials.js'
 import { createLogin, type Login, type LoginResult } from '../login/create-login.js'
 import { credentialsSchema } from '../login/credentials-options.js'
 import { type LoginOptions, loginAliases, loginSchema, loginSettings } from '../login/login-options.js'
+import { LOGIN_REFUSALS } from '../login/login-refusals.js'
 import { createCredentialsReader } from '../login/read-credentials.js'
 import { func } from '../options/checks.js'
 import { aliasesOf, optional, readOptions } from '../options/read-options.js'
@@ -46,7 +47,7 @@ function ownLogin(options: LoginStrategyOptions) {
   const logInWith = createLogin(settings)
   const logIn: LogIn = async (...call) => {
     const { user, subject } = await logInWith(...call).catch((thrown) => {
-      throw isAuthError(thrown) ? thrown : refusalOf('token', thrown)
+      throw isAuthError(thrown) ? thrown : refusalOf(LOGIN_REFUSALS, thrown)
     })
     return { account: user, subject }
   }

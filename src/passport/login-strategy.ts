@@ -6,6 +6,7 @@ import { reportRefusal } from '../events/report-refusal.js'
 import type { BodyRequest } from '../http/body.js'
 import { originOfRequest } from '../http/origin.js'
 import type { Credentials, SentCredentials } from '../login/body/credentials.js'
+import { LOGIN_REFUSALS } from '../login/login-refusals.js'
 import { bare } from '../options/values.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from './login-strategy-options.js'
 import {
@@ -74,7 +75,7 @@ export class LoginStrategy extends Local {
     const about: EventSubject = { address: origin.address }
 
     function refused(thrown: unknown): void {
-      failOrError(outcome, reportRefusal(emit, about, 'token', thrown), refuse, req)
+      failOrError(outcome, reportRefusal(emit, about, LOGIN_REFUSALS, thrown), refuse, req)
     }
 
     function authenticateWith(credentials: SentCredentials, verified: Done): void {

@@ -44,8 +44,8 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 const FLOORS = [
   [...ENTRIES, 'cli'].map((name) => `${name}.ts`),
   ['auth', 'testing', 'cli', 'stores', 'renamed.ts'],
-  ['openapi', 'passport', 'routes'],
-  ['refresh'],
+  ['openapi'],
+  ['passport', 'features'],
   ['login', 'guard'],
   ['tokens', 'accounts', 'limits', 'passwords', 'sessions', 'codes', 'client'],
   ['http'],
@@ -55,7 +55,7 @@ const FLOORS = [
   ['options', 'packages'],
 ]
 /** The journeys of a request, and the ground that reads requests and sends responses. */
-const HTTP = ['auth', 'login', 'refresh', 'guard', 'routes', 'passport', 'http', 'events', 'errors']
+const HTTP = ['auth', 'features', 'login', 'guard', 'passport', 'http', 'events', 'errors']
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
 type Edge = readonly [from: string, to: string]
@@ -103,7 +103,7 @@ describe('the layers of src', () => {
 
   it.each([
     ['passport', /^(@types\/)?passport/, ['passport']],
-    ['express', /^(@types\/)?express/, ['packages', 'auth', 'login', 'refresh', 'routes']],
+    ['express', /^(@types\/)?express/, ['packages', 'auth', 'features', 'login', 'http']],
     ['password hashes', /argon2|bcrypt/, ['passwords']],
   ])('%s: imported only in its rooms', (_what, name, rooms) => {
     const importing = FOREIGN.filter(({ to }) => name.test(to))
@@ -155,16 +155,17 @@ describe('the entries', () => {
   })
 
   it('testing.ts needs nothing of a server', () => {
-    expect(reached('testing.ts').filter((to) => /^(passport|login|guard|routes)\b/.test(to))).toEqual([])
+    expect(reached('testing.ts').filter((to) => /^(passport|login|guard|features)\b/.test(to))).toEqual([])
   })
 
   it('client.ts needs nothing that a browser lacks', () => {
     expect(reached('client.ts').filter((to) => !to.startsWith('client/'))).toEqual(['options/urls.ts'])
   })
 
-  it('openapi.ts needs only what is said on the wire', () => {
-    const others = reached('openapi.ts').filter((to) => !/^(openapi|options|errors|http|events)\//.test(to))
-    expect(others.sort()).toEqual(['ms', 'node:http', 'node:util'])
+  it('openapi.ts describes the features, and needs nothing else above them', () => {
+    const others = reached('openapi.ts').filter((to) => /^(auth|passport|stores|testing|cli|client)\b/.test(to))
+    expect(others).toEqual([])
+    expect(reached('openapi.ts')).toContain('features/features.ts')
   })
 })
 

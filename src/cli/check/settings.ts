@@ -1,4 +1,5 @@
-import { ENDPOINTS } from '../../http/responses.js'
+import { KEYS_PATH } from '../../features/keys.js'
+import { TOKEN_PATH } from '../../features/sign-in.js'
 import { duration } from '../../options/checks.js'
 import { type Check, checkThat, InvalidOption, optional } from '../../options/read-options.js'
 import { isExposed, withoutEndSlashes } from '../../options/urls.js'
@@ -23,8 +24,8 @@ export const options = {
   email: { value: 'EMAIL', help: 'address of an account that may use the guarded paths' },
   guarded: { value: 'PATH', multiple: true, help: 'a path or a URL that needs a token, for GET requests; repeatable' },
   recent: { value: 'PATH', help: 'a guarded path that needs a recent sign-in (RFC 9470)' },
-  path: { value: 'PATH', help: `path of the token endpoint; default ${ENDPOINTS.token.path}` },
-  jwks: { value: 'PATH', help: `path of the public keys; default ${ENDPOINTS.keys.path}` },
+  path: { value: 'PATH', help: `path of the token endpoint; default ${TOKEN_PATH}` },
+  jwks: { value: 'PATH', help: `path of the public keys; default ${KEYS_PATH}` },
   other: { value: 'URL', help: 'another environment with the same paths, whose tokens must not be valid here' },
   'other-email': { value: 'EMAIL', help: 'address of an account there; default: the same' },
   skip: { value: 'ROW', multiple: true, help: 'name of a row to skip; repeatable' },
@@ -54,7 +55,7 @@ export function readSettings(values: Values<typeof options>, url: string | undef
 
   /** Reads an environment. Returns it once there is a password. */
   function environment(base: URL, email: string, paths: readonly string[]) {
-    const token = readPath('--path', base, values.path ?? ENDPOINTS.token.path)
+    const token = readPath('--path', base, values.path ?? TOKEN_PATH)
     const guarded = paths.map((name) => readGuarded('--guarded', base, name, plainHttp))
     return (password: string) => ({ token, guarded, credentials: { email, password } })
   }
@@ -64,7 +65,7 @@ export function readSettings(values: Values<typeof options>, url: string | undef
   const pathsThere = paths.filter((name) => name.startsWith('/'))
   const there = otherBase && environment(otherBase, values['other-email'] ?? email, pathsThere)
   const about = {
-    jwks: readPath('--jwks', base, values.jwks ?? ENDPOINTS.keys.path),
+    jwks: readPath('--jwks', base, values.jwks ?? KEYS_PATH),
     recent: values.recent === undefined ? undefined : readGuarded('--recent', base, values.recent, plainHttp),
     foreignToken: env['CHECK_FOREIGN_TOKEN'] || undefined,
     expiredToken: env['CHECK_EXPIRED_TOKEN'] || undefined,

@@ -1,11 +1,11 @@
-// Tests openapi/{document,document-options,guarded-operation,headers,refresh-paths,responses,schemas}.ts
+// Tests openapi/{document,document-options,guarded-operation,headers,message,operation,problem}.ts
 
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { SignInRefusal } from 'express-token-endpoint'
 import { guardedOperation, type OpenApiOptions, openApiDocument } from 'express-token-endpoint/openapi'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { messageOf } from '../../../src/openapi/responses.js'
+import { messageOf } from '../../../src/openapi/message.js'
 import { complaintsOf } from '../../support/documents/lint.js'
 import { expectMisuse } from '../../support/failures.js'
 import { TOKEN_PATH } from '../../support/http.js'

@@ -1,7 +1,7 @@
 import type { SessionStore } from 'express-token-endpoint'
 import type { Account } from '../../../src/accounts/account.js'
 import { callHost } from '../../../src/concurrency/host-call.js'
-import { type Refreshed, refresh, signOut } from '../../../src/refresh/refresh.js'
+import { type Refreshed, refresh, signOut } from '../../../src/features/refresh/refresh-steps.js'
 import { createRefreshSteps, type RefreshSteps } from '../../../src/sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../../../src/sessions/refresh/refresh-token.js'
 import type { Choices, Time } from './time.js'

@@ -1,6 +1,22 @@
 import { AuthError, type AuthErrorCode, SignInRefusal } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { partOf, refusalOf } from '../../../src/errors/refusal.js'
+import { refusalOf as refusalWith } from '../../../src/errors/refusal.js'
+import { keysFeature } from '../../../src/features/keys.js'
+import { sessionsFeature } from '../../../src/features/sessions.js'
+import { GUARD_REFUSALS } from '../../../src/guard/refuse.js'
+import { refusalsOf } from '../../../src/http/declaration.js'
+import type { Endpoint } from '../../../src/http/endpoint.js'
+import { LOGIN_REFUSALS } from '../../../src/login/login-refusals.js'
+
+const GIVEN = {
+  token: LOGIN_REFUSALS,
+  guard: GUARD_REFUSALS,
+  keys: refusalsOf(keysFeature.endpoints[0] as Endpoint),
+  sessions: refusalsOf(sessionsFeature.endpoints[0] as Endpoint),
+}
+
+const refusalOf = (given: keyof typeof GIVEN, thrown: unknown, facts?: Parameters<typeof refusalWith>[2]) =>
+  refusalWith(GIVEN[given], thrown, facts)
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 
@@ -103,12 +119,4 @@ describe('the refusal of a request', () => {
     })
     expect(headers['WWW-Authenticate']).toBe('Token realm="reports"')
   })
-})
-
-it.each<[AuthError, string]>([
-  [new AuthError('insufficient_scope'), 'guard'],
-  [new AuthError('unknown_session'), 'session'],
-  [new SignInRefusal('closed'), 'token'],
-])('belongs to the first part that gives it: %s', (error, part) => {
-  expect(partOf(error)).toBe(part)
 })

@@ -75,18 +75,18 @@ describe('the event of a refusal', () => {
   const spent = new AuthError('too_many_attempts', { limit: 'pair' })
 
   it.each([
-    ['what is known', 'guard', new AuthError('invalid_token', about), { type: 'bearer.refused', ...about }],
+    ['what is known', 'bearer', new AuthError('invalid_token', about), { type: 'bearer.refused', ...about }],
     ['nothing more', 'token', new AuthError('invalid_body'), { type: 'token.refused' }],
     ['a gone client', 'token', new AuthError('client_closed_request'), { type: 'token.refused' }],
     ['a flood of logins', 'token', new AuthError('overloaded'), { type: 'token.overloaded' }],
-    ['a flood of requests', 'guard', new AuthError('overloaded'), { type: 'bearer.refused' }],
+    ['a flood of requests', 'bearer', new AuthError('overloaded'), { type: 'bearer.refused' }],
     ['a reached limit', 'token', new AuthError('too_many_attempts'), { type: 'token.throttled' }],
     ['which limit is reached', 'token', spent, { type: 'token.throttled', limit: 'pair' }],
   ] as const)('tells %s', (_, type, error, event) => {
     expect(refusalEvent(type, error)).toStrictEqual({ code: error.code, ...event })
   })
 
-  it.each(['token', 'guard'] as const)('tells a failed part as such, of a %s', (type) => {
+  it.each(['token', 'bearer', 'failures'] as const)('tells a failed part as such, of a %s', (type) => {
     expect(refusalEvent(type, unavailable)).toStrictEqual(failed)
     const account = new AuthError('unavailable', { dependency: 'accounts', cause, accountId: 'acc-1' })
     expect(refusalEvent(type, account)).toStrictEqual({ ...failed, accountId: 'acc-1' })

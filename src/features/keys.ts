@@ -1,13 +1,13 @@
 import type { Router } from 'express'
-import { methodNotAllowed, type Refuse } from '../http/refuse.js'
-import { ENDPOINTS, keysResponse } from '../http/responses.js'
-import { setHeaders } from '../http/send-response.js'
+import type { Schema, Success } from '../http/declaration.js'
+import { endpoint, endpointRouter } from '../http/endpoint.js'
+import { keysResponse } from '../http/responses.js'
 import { withMethods } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
-import { express } from '../packages/on-first-use.cjs'
 import type { TokenIssuer } from '../tokens/tokens.js'
+import type { Feature } from './feature.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
@@ -16,6 +16,9 @@ export interface JwksRouterOptions {
   /** The path of the set below the router's mount point, without patterns. Default `/.well-known/jwks.json`. */
   path?: string | undefined
 }
+
+/** The default path of the public keys (RFC 8414 section 2). */
+export const KEYS_PATH = '/.well-known/jwks.json'
 
 const ISSUER = 'what createTokenIssuer() returned'
 const issuerObject = withMethods<Pick<TokenIssuer, 'jwks'>>(ISSUER, ['jwks'], (value) =>
@@ -33,7 +36,7 @@ const publisher: Check<JwksRouterOptions['tokens']> = (value) => {
   return tokens
 }
 
-const schema = { tokens: publisher, path: optional(plainPath, ENDPOINTS.keys.path) }
+const schema = { tokens: publisher, path: optional(plainPath, KEYS_PATH) }
 
 /**
  * Creates the router that publishes an issuer's public keys as a JWK set (RFC 7517 section 5), for `remoteKeys` and other verifiers.
@@ -47,18 +50,59 @@ const schema = { tokens: publisher, path: optional(plainPath, ENDPOINTS.keys.pat
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
   const { tokens, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema)
-  return keysRouter(tokens, path)
+  const mounted = keysFeature.endpoints.map((one) => ({ at: path, endpoint: one, parts: { tokens } }))
+  return endpointRouter(mounted, { emit() {}, refuse: undefined, bodyLimit: 0, allowedOrigins: new Set() })
 }
 
-/** Creates the router of an issuer that has public keys. */
-export function keysRouter(tokens: JwksRouterOptions['tokens'], path: string, refuse?: Refuse): Router {
-  const router = express().Router({ caseSensitive: true, strict: true })
-  router.get(path, function publicKeys(_req, res) {
-    const { headers, body } = keysResponse(JSON.stringify(tokens.jwks()))
-    setHeaders(res, headers)
-    // As bytes: Express adds a charset to text, which this media type does not have.
-    res.send(Buffer.from(body))
-  })
-  router.all(path, methodNotAllowed('keys', refuse))
-  return router
+interface KeysParts {
+  tokens: JwksRouterOptions['tokens']
+}
+
+/** A JWK set (RFC 7517 sections 4 and 5). RFC 7518 section 6 has the members of each kind of key. */
+const TokenKeySet: Schema = {
+  type: 'object',
+  required: ['keys'],
+  properties: {
+    keys: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['kty', 'kid', 'alg', 'use'],
+        properties: {
+          kty: { type: 'string', enum: ['RSA', 'EC', 'OKP'] },
+          kid: { type: 'string' },
+          alg: { type: 'string' },
+          use: { const: 'sig' },
+        },
+      },
+    },
+  },
+}
+
+const keySet: Success<object> = {
+  description: 'The keys.',
+  schema: 'TokenKeySet',
+  sample: {},
+  respond: (set) => keysResponse(JSON.stringify(set)),
+}
+
+/** The public keys of the issuer. */
+export const keysFeature: Feature<KeysParts> = {
+  at: 'keys',
+  schemas: () => ({ TokenKeySet }),
+  endpoints: [
+    endpoint({
+      id: 'listTokenKeys',
+      method: 'GET',
+      path: '',
+      summary: 'Get the public keys that verify tokens',
+      description: 'A JWK set (RFC 7517 section 5).',
+      responses: { 200: keySet },
+      handle:
+        ({ tokens }: KeysParts) =>
+        () =>
+          tokens.jwks(),
+    }),
+  ],
 }

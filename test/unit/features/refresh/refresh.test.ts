@@ -1,4 +1,4 @@
-// Tests refresh/refresh.ts
+// Tests features/refresh/{refresh,refresh-steps,presented,sign-out}.ts
 import { once } from 'node:events'
 import express, { type Request, type Response } from 'express'
 import {
@@ -15,13 +15,15 @@ import {
   type SessionStore,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { refused, refresh as runRefresh } from '../../../src/refresh/refresh.js'
-import { createRefreshEndpoint } from '../../../src/refresh/refresh-endpoint.js'
-import { refreshStepsOf } from '../../../src/sessions/internals.js'
-import { authWith } from '../../support/auth.js'
-import { all, deferred, settled, until } from '../../support/concurrency.js'
-import { refusalOf } from '../../support/failures.js'
-import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
+import type { RefreshParts } from '../../../../src/features/refresh/presented.js'
+import { refreshFeature } from '../../../../src/features/refresh/refresh.js'
+import { refused, refresh as runRefresh } from '../../../../src/features/refresh/refresh-steps.js'
+import { type Endpoint, handlerOf } from '../../../../src/http/endpoint.js'
+import { refreshStepsOf } from '../../../../src/sessions/internals.js'
+import { authWith } from '../../../support/auth.js'
+import { all, deferred, settled, until } from '../../../support/concurrency.js'
+import { refusalOf } from '../../../support/failures.js'
+import { ACCOUNTS, PASSWORD } from '../../../support/fixtures.js'
 import {
   type Answer,
   asForm,
@@ -31,9 +33,9 @@ import {
   expectUnavailable,
   GOOD_FORM,
   send,
-} from '../../support/host.js'
-import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
-import { hang } from '../../support/values/invalid-results.js'
+} from '../../../support/host.js'
+import { bearer, client, listen, TOKEN_PATH } from '../../../support/http.js'
+import { hang } from '../../../support/values/invalid-results.js'
 
 const ISSUER = 'https://api.example.com'
 const SECRET = 'r'.repeat(32)
@@ -860,18 +862,29 @@ it.each(['body', 'cookie'] as const)(
     const { sessions, accounts, tokens } = await start()
     const { findById } = accounts
     const refresh = { refreshSteps: refreshStepsOf(sessions), issuers: [ISSUER], modeOf: () => mode, findById }
-    const limits = { bodyLimit: 10_240, allowedOrigins: new Set(), timeout: 5000 }
-    const endpoint = createRefreshEndpoint({ tokens, path: '', emit() {}, ...limits, refresh } as never)
+    const service = { emit() {}, refuse: undefined, bodyLimit: 10_240, allowedOrigins: new Set<string>() }
+    const [endpoint] = refreshFeature.endpoints as [Endpoint<RefreshParts>]
+    const parts = { tokens, path: '', timeout: 5000, ...service, refresh } as unknown as RefreshParts
+    const handler = handlerOf(endpoint, parts, '/refresh', { ...service, modeOf: () => mode })
     const headers = { 'content-type': 'application/json', cookie: `${COOKIE}=x`, ...OWN }
-    const req = { headers, rawHeaders: [], body: { refreshToken: 'x' }, baseUrl: '' } as unknown as Request
-    const { signal } = new AbortController()
     const order: string[] = []
     await all(41, async (i) => {
-      const network = i < 40 ? 'flood' : 'other'
-      const origin = { req, address: undefined, network, signal }
-      await refusalOf(endpoint(req, {} as Response, origin, { address: undefined }))
-      order.push(network)
+      const ip = i < 40 ? '192.0.2.1' : '192.0.2.2'
+      const req = {
+        headers,
+        rawHeaders: [],
+        body: { refreshToken: 'x' },
+        baseUrl: '',
+        path: '/refresh',
+        ip,
+        complete: true,
+      }
+      const { promise, resolve } = deferred<void>()
+      const res = { setHeader() {}, end: resolve } as unknown as Response
+      handler(req as unknown as Request, res, () => {})
+      await promise
+      order.push(ip)
     })
-    expect(order.indexOf('other')).toBeLessThan(16)
+    expect(order.indexOf('192.0.2.2')).toBeLessThan(16)
   },
 )

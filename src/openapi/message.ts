@@ -1,8 +1,10 @@
 import { AuthError, type AuthErrorDetails } from '../errors/auth-error.js'
-import { type AuthErrorCode, type Part, REFUSALS } from '../errors/codes.js'
+import { type AuthErrorCode, REFUSALS } from '../errors/codes.js'
 import { rowOf } from '../errors/refusal.js'
 import type { SignInRefusal } from '../errors/sign-in-refusal.js'
-import { type HeaderName, type HttpResponse, refusalResponse, wrongMethod } from '../http/responses.js'
+import type { Declaration } from '../http/declaration.js'
+import { wrongMethod } from '../http/endpoint.js'
+import { type HeaderName, type HttpResponse, refusalResponse } from '../http/responses.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 
@@ -14,38 +16,35 @@ const SAMPLES: Partial<Record<AuthErrorCode, Record<string, AuthErrorDetails>>> 
   insufficient_scope: { insufficient_scope: { scope: ['reports:read'] } },
 }
 
-/** Returns the codes that a client can receive: from one part, or from any part. */
-export function codesOf(part?: Part): AuthErrorCode[] {
-  const codes = Object.keys(REFUSALS) as AuthErrorCode[]
-  return codes.filter((code) => !REFUSALS[code].unseen && (part === undefined || REFUSALS[code].by.includes(part)))
-}
-
-/** The refusals of a part that differ from the table. */
-interface PartRefusals {
-  /** Codes that this part does not give. */
-  except?: readonly AuthErrorCode[]
-  /** Refusals of the host. */
-  own?: readonly SignInRefusal[]
-}
-
-/** Returns a part's refusals by status. They are made from real responses. */
-export function refusalResponses(part: Part, { except = [], own = [] }: PartRefusals = {}): Record<string, Response> {
-  const codes = codesOf(part).filter((code) => !except.includes(code))
-  const refusals = [
-    ...codes.flatMap((code) => samplesOf(part, code)),
-    ...own.map((refusal) => [refusal.code, refusal] as const),
-  ]
-  const statuses = [...new Set(refusals.map(([, { status }]) => status))]
-  const withStatus = (status: number) => refusals.filter(([, refusal]) => refusal.status === status)
-  return Object.fromEntries(statuses.map((status) => [status, responseOf(status, withStatus(status))]))
+/** Returns codes in the order of their table, without those that no client receives. */
+export const seenCodes = (
+  given: Iterable<AuthErrorCode> = Object.keys(REFUSALS) as AuthErrorCode[],
+): AuthErrorCode[] => {
+  const codes = new Set(given)
+  return (Object.keys(REFUSALS) as AuthErrorCode[]).filter((code) => codes.has(code) && !REFUSALS[code].unseen)
 }
 
 /** A refusal and the name of its example. */
 type Sample = readonly [name: string, refusal: AuthError]
 
-function samplesOf(part: Part, code: AuthErrorCode): Sample[] {
-  if (code === 'method_not_allowed' && part !== 'guard') return [[code, wrongMethod(part)]]
-  return Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => [name, new AuthError(code, details)])
+/**
+ * Returns refusals by status. They are made from real responses.
+ * @param endpoints the endpoints of the path, whose methods a `405` names. Default: none
+ * @param own refusals of the host. Default: none
+ */
+export function refusalResponses(
+  codes: Iterable<AuthErrorCode>,
+  endpoints: readonly Pick<Declaration, 'method'>[] = [],
+  own: readonly SignInRefusal[] = [],
+): Record<string, Response> {
+  const samplesOf = (code: AuthErrorCode): Sample[] =>
+    code === 'method_not_allowed'
+      ? [[code, wrongMethod(endpoints)]]
+      : Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => [name, new AuthError(code, details)])
+  const refusals = [...seenCodes(codes).flatMap(samplesOf), ...own.map((refusal) => [refusal.code, refusal] as const)]
+  const statuses = [...new Set(refusals.map(([, { status }]) => status))]
+  const withStatus = (status: number) => refusals.filter(([, refusal]) => refusal.status === status)
+  return Object.fromEntries(statuses.map((status) => [status, responseOf(status, withStatus(status))]))
 }
 
 function responseOf(status: number, refusals: readonly Sample[]): Response {

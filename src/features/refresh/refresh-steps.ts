@@ -1,9 +1,9 @@
-import type { FoundAccount } from '../accounts/account.js'
-import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
-import { AuthError, isAuthError } from '../errors/auth-error.js'
-import type { RefreshRefusal } from '../errors/codes.js'
-import type { RefreshableSession, RefreshEnd, RefreshSteps } from '../sessions/refresh/refresh-steps.js'
-import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
+import type { FoundAccount } from '../../accounts/account.js'
+import { currentAccount, type FindById, findAccount } from '../../accounts/find-account.js'
+import { AuthError, isAuthError } from '../../errors/auth-error.js'
+import type { RefreshRefusal } from '../../errors/codes.js'
+import type { RefreshableSession, RefreshEnd, RefreshSteps } from '../../sessions/refresh/refresh-steps.js'
+import type { RefreshTokenFacts } from '../../sessions/refresh/refresh-token.js'
 
 /** One refresh: its dependencies, what the refresh token names, and the client. */
 interface RefreshTask<Token> {

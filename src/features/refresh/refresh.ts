@@ -1,0 +1,108 @@
+import { isAuthError } from '../../errors/auth-error.js'
+import type { RefreshRefusal } from '../../errors/codes.js'
+import { type Call, endpoint } from '../../http/endpoint.js'
+import { deleteCookie } from '../../login/refresh-cookie.js'
+import { refreshResponse, withinSession } from '../../login/refresh-mode.js'
+import { createIssuing, limitCalls } from '../../login/sign-in/issuing.js'
+import { subjectOf, withKeptTerms } from '../../login/steps/sign-in-terms.js'
+import { own } from '../../options/values.js'
+import type { Feature } from '../feature.js'
+import { withToken } from '../sign-in.js'
+import {
+  createPresenter,
+  type PresentingCall,
+  type RefreshParts,
+  RefreshRequest,
+  refreshTokenBody,
+  waitForTurn,
+} from './presented.js'
+import { refresh } from './refresh-steps.js'
+import { signOutEndpoint } from './sign-out.js'
+
+/** The refusals after which the session of the refresh token is over for ever, so that its cookie is of no use. */
+const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
+  'ended',
+  'reused',
+  'unknown_account',
+  'account_disabled',
+  'superseded',
+])
+
+/** Creates the refresh of a session: refresh token → account → token → response. */
+function createRefresh(settings: RefreshParts) {
+  const { tokens, path, timeout, emit } = settings
+  const { refreshSteps, findById } = settings.refresh
+  const issue = createIssuing(settings)
+  const present = createPresenter(settings.refresh)
+
+  return async function refreshed(call: PresentingCall & Pick<Call, 'res' | 'origin' | 'about'>) {
+    const { req, res, origin, about, mode } = call
+    const texts = present(call)
+    const { address, signal } = origin
+    const lookedUpAt = new Date(Number(tokens.now()))
+    const { session, issued, presented } = await refresh({
+      refreshSteps,
+      findById,
+      timeout,
+      presented: texts,
+      address,
+      isWanted: () => !res.headersSent && !signal.aborted,
+      issue({ presented: { terms }, session: found, found: { account, user } }) {
+        const expiresAt = refreshSteps.endOf(found)
+        const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), terms)
+        const subject = withinSession(narrowed, { ...found, expiresAt }, lookedUpAt.getTime())
+        return issue(req, subject, user)
+      },
+    })
+    const { id: sessionId, accountId, state, expiresAt } = session
+    const { generation, remember } = state
+    const refreshToken = refreshSteps.write({ sessionId, generation, terms: presented.terms }, tokens.issuer)
+    const { id: tokenId, expiresAt: end, text } = issued
+    emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
+    const now = lookedUpAt.getTime()
+    const where = { path: req.baseUrl + path, expiresAt, now }
+    return refreshResponse(res, text, { ...where, mode, refreshToken, remember })
+  }
+}
+
+/** The refresh of a session, and its sign-out. */
+export const refreshFeature: Feature<RefreshParts> = {
+  at: 'token',
+  schemas: ({ modes }) => (modes.includes('body') ? { RefreshRequest } : {}),
+  endpoints: [
+    endpoint({
+      id: 'refreshToken',
+      method: 'POST',
+      path: '/refresh',
+      origin: 'own with cookie',
+      body: refreshTokenBody,
+      summary: 'Get another token without a password',
+      description:
+        'Refreshes a session. Of several refreshes at the same time, each gets a token and the same refresh token.',
+      responses: {
+        200: { ...withToken, description: 'Another token, with the response of the token endpoint.' },
+        400: 'invalid_body',
+        403: 'invalid_refresh_token',
+        503: ['overloaded', 'unavailable'],
+      },
+      events: 'token',
+      turns: waitForTurn,
+      calls: limitCalls,
+      handle(parts: RefreshParts) {
+        const refreshed = createRefresh(parts)
+
+        return async (call) => {
+          const { req, res, mode } = call
+          try {
+            return await refreshed(call)
+          } catch (error) {
+            const isOver = isAuthError(error) && OVER.has(own(error, 'reason'))
+            if (isOver && mode === 'cookie') deleteCookie(res, req.baseUrl + parts.path)
+            throw error
+          }
+        }
+      },
+    }),
+    signOutEndpoint,
+  ],
+}

@@ -1,0 +1,48 @@
+import { isAuthError } from '../../errors/auth-error.js'
+import { empty } from '../../http/declaration.js'
+import { endpoint } from '../../http/endpoint.js'
+import { deleteCookie } from '../../login/refresh-cookie.js'
+import { limitCalls } from '../../login/sign-in/issuing.js'
+import { createPresenter, type RefreshParts, refreshTokenBody, waitForTurn } from './presented.js'
+import { signOut } from './refresh-steps.js'
+
+/** Ends the session of a refresh token. Works when the access token has expired. */
+export const signOutEndpoint = endpoint({
+  id: 'endSignIn',
+  method: 'POST',
+  path: '/sign-out',
+  origin: 'own with cookie',
+  body: refreshTokenBody,
+  summary: 'Sign out',
+  description: 'Ends the session of a refresh token, also when its token has expired.',
+  responses: {
+    204: empty('The session is over, or there was none.'),
+    400: 'invalid_body',
+    503: ['overloaded', 'unavailable'],
+  },
+  events: 'token',
+  turns: waitForTurn,
+  calls: limitCalls,
+  handle(parts: RefreshParts) {
+    const { refreshSteps } = parts.refresh
+    const present = createPresenter(parts.refresh)
+
+    return async ({ req, res, origin, mode, body }) => {
+      const { address } = origin
+      const found = presentedOrNone(() => present({ req, mode, body }))
+      // All of them, because another host of the domain may have set a cookie, too.
+      for (const presented of found ?? []) await signOut({ refreshSteps, address }, presented)
+      if (mode === 'cookie') deleteCookie(res, req.baseUrl + parts.path)
+    }
+  },
+})
+
+/** Without a session there is nothing to end. */
+function presentedOrNone<T>(present: () => T): T | undefined {
+  try {
+    return present()
+  } catch (error) {
+    if (isAuthError(error) && error.code === 'invalid_refresh_token') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,119 @@
+import { limitTasks } from '../concurrency/limit.js'
+import { empty, json, type Schema } from '../http/declaration.js'
+import { endpoint } from '../http/endpoint.js'
+import { addressOf } from '../http/origin.js'
+import { GUARDED_REQUESTS } from '../http/request-limits.js'
+import { sessionIdOf } from '../sessions/session.js'
+import { type Sessions, withoutChange } from '../sessions/sessions.js'
+import { type Feature, user } from './feature.js'
+
+interface SessionsParts {
+  sessions: Sessions
+}
+
+/** Limits the requests that wait for the store of sessions. */
+const calls = limitTasks(GUARDED_REQUESTS)
+
+const time: Schema = { type: 'string', format: 'date-time' }
+const text = (description: string): Schema => ({ type: ['string', 'null'], description })
+
+const session: Record<string, Schema> = {
+  id: { type: 'string', description: "The id of the session's token. It gives no access." },
+  createdAt: { ...time, description: 'The time of the sign-in.' },
+  expiresAt: { ...time, description: 'The time at which the session ends by itself.' },
+  lastUsedAt: { ...time, description: 'The last request, to the minute.' },
+  address: text('The address of the sign-in.'),
+  userAgent: text('The `User-Agent` of the sign-in.'),
+  label: text('The name of the device.'),
+  current: { type: 'boolean', description: 'True for the session of the request.' },
+}
+
+const SessionList: Schema = {
+  type: 'object',
+  required: ['sessions'],
+  properties: {
+    sessions: {
+      type: 'array',
+      items: { type: 'object', required: Object.keys(session), properties: session, additionalProperties: false },
+    },
+  },
+  additionalProperties: false,
+}
+
+/** The sessions of the user: the list, the end of one, of all others and of the current one. */
+export const sessionsFeature: Feature<SessionsParts> = {
+  at: 'sessions',
+  schemas: () => ({ SessionList }),
+  endpoints: [
+    endpoint({
+      id: 'listSessions',
+      method: 'GET',
+      path: '/',
+      guard: user,
+      summary: 'List your sessions',
+      description: 'The devices on which the account is signed in.',
+      responses: { 200: json('SessionList', 'The sessions of the account, newest first.') },
+      calls,
+      handle:
+        ({ sessions }: SessionsParts) =>
+        async ({ auth }) => {
+          const found = await sessions.list(auth.accountId)
+          const current = sessionIdOf(auth)
+          return {
+            sessions: found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current })),
+          }
+        },
+    }),
+
+    endpoint({
+      id: 'endOtherSessions',
+      method: 'DELETE',
+      path: '/',
+      guard: user,
+      summary: 'End all other sessions',
+      description: 'The session of the request stays.',
+      responses: { 204: empty('Every API of this environment now refuses the tokens of the other sessions.') },
+      calls,
+      handle:
+        ({ sessions }: SessionsParts) =>
+        async ({ auth, req }) => {
+          await sessions.endOthers(withoutChange(auth), addressOf(req))
+        },
+    }),
+
+    endpoint({
+      id: 'endSession',
+      method: 'DELETE',
+      path: '/{id}',
+      guard: user,
+      summary: 'End one session',
+      description: 'Any session of the account, also that of the request.',
+      responses: {
+        204: empty('Every API of this environment now refuses its token.'),
+        404: 'unknown_session',
+      },
+      calls,
+      handle:
+        ({ sessions }: SessionsParts) =>
+        async ({ auth, params, req, refuse }) => {
+          if (!(await sessions.end(auth, params.id, addressOf(req)))) throw refuse('unknown_session')
+        },
+    }),
+
+    endpoint({
+      id: 'signOut',
+      method: 'POST',
+      path: '/sign-out',
+      guard: user,
+      summary: 'Sign out',
+      description: 'Ends the session of the request.',
+      responses: { 204: empty("Every API of this environment now refuses the request's token.") },
+      calls,
+      handle:
+        ({ sessions }: SessionsParts) =>
+        async ({ auth, req }) => {
+          await sessions.end(auth, sessionIdOf(auth), addressOf(req))
+        },
+    }),
+  ],
+}

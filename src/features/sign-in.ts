@@ -1,0 +1,114 @@
+import { anyBody, type Schema, type Success } from '../http/declaration.js'
+import { endpoint } from '../http/endpoint.js'
+import { type HttpResponse, jsonResponse, tokenResult } from '../http/responses.js'
+import type { LogInWith } from '../login/create-login.js'
+import { LOGIN_RESPONSES } from '../login/login-refusals.js'
+import { createCredentialsOf, waitForTurn } from '../login/read-credentials.js'
+import type { FinishSignIn } from '../login/sign-in/finish-sign-in.js'
+import type { TokenSettings } from '../login/token-settings.js'
+import type { DescribedSchemas, Feature } from './feature.js'
+
+export interface SignInParts extends TokenSettings {
+  logIn: LogInWith
+  finishSignIn: FinishSignIn
+}
+
+/** The default path of the token endpoint. */
+export const TOKEN_PATH = '/api/v2013/authentication/token'
+
+/** Accepts every string as an address, because the account store decides which addresses exist. */
+const credentials = ({ extraFields, tokenRequest, modes }: DescribedSchemas): Schema => {
+  const email = { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] }
+  const password = { type: 'string', format: 'password', description: 'Account password. Every byte counts.' }
+  const remember = { type: 'boolean', description: 'False to sign out when the browser ends.', default: true }
+  const properties = { email, password, ...extraFields }
+  const schema = tokenRequest ?? { type: 'object', required: ['email', 'password'], properties }
+  return modes.includes('cookie') ? withMember(schema, { remember }) : schema
+}
+
+const TokenResult: Schema = {
+  type: 'object',
+  required: ['authenticationToken', 'expiration'],
+  properties: {
+    authenticationToken: {
+      type: 'string',
+      description: 'The authorization token. Send it as `Authorization: Bearer <authenticationToken>`.',
+    },
+    expiration: {
+      type: 'string',
+      format: 'date-time',
+      pattern: String.raw`\.\d+Z$`,
+      description: 'Expiration time of the token: ISO 8601 in UTC, with fractional seconds.',
+    },
+  },
+  additionalProperties: false,
+}
+
+/** The response of a client that keeps its refresh token itself has a third member. */
+function result({ tokenResponse = TokenResult, modes }: DescribedSchemas): Schema {
+  const description = 'The refresh token. Keep it secret, and replace it after each refresh.'
+  const refreshToken = { type: 'string', description }
+  if (!modes.includes('body')) return tokenResponse
+  return withMember(tokenResponse, { refreshToken }, modes.length === 1 ? ['refreshToken'] : [])
+}
+
+function withMember(schema: Schema, member: Record<string, Schema>, required: string[] = []): Schema {
+  const before = schema as { required?: string[]; properties?: Record<string, Schema> }
+  const all = [...(before.required ?? []), ...required]
+  return { ...schema, ...(all.length > 0 && { required: all }), properties: { ...before.properties, ...member } }
+}
+
+/** A response with a token, as `finishSignIn` and a refresh make it. */
+export const withToken: Success<HttpResponse> = {
+  description: 'The token.',
+  schema: 'TokenResult',
+  sample: jsonResponse(''),
+  respond: (response) => response,
+}
+
+const SAMPLE = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
+
+/** The token endpoint: credentials → account → token. */
+export const signInFeature: Feature<SignInParts> = {
+  at: 'token',
+  schemas: (described) => ({ TokenCredentials: credentials(described), TokenResult: result(described) }),
+  endpoints: [
+    endpoint({
+      id: 'issueToken',
+      method: 'POST',
+      path: '',
+      origin: 'own with cookie',
+      body: anyBody('TokenCredentials'),
+      summary: 'Get a token',
+      description: 'Authenticates an account by its password. The request has no realm.',
+      responses: {
+        200: {
+          ...withToken,
+          describe({ modes, responds }) {
+            if (responds) return { description: 'The token.' }
+            const isInBody = modes.includes('body') && modes.length === 1
+            const example = isInBody ? { ...SAMPLE, refreshToken: 'cnQx.c2Vzc2lvbg.c2ln' } : SAMPLE
+            return { description: 'The token and its expiration time.', example }
+          },
+        },
+        ...LOGIN_RESPONSES,
+      },
+      ofHost: true,
+      events: 'token',
+      turns: waitForTurn,
+      before:
+        ({ limits }: SignInParts) =>
+        ({ origin }) =>
+          limits.checkAddress(origin.address),
+      handle(parts: SignInParts) {
+        const { logIn, finishSignIn } = parts
+        const credentialsOf = createCredentialsOf(parts)
+        return async ({ body, req, res, origin, about, mode }) => {
+          const { remember, ...credentials } = credentialsOf(body.sent, req)
+          const known = await logIn(credentials, origin, about)
+          return finishSignIn({ ...known, req, res, origin, about, mode, remember })
+        }
+      },
+    }),
+  ],
+}

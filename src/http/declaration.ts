@@ -1,0 +1,185 @@
+import type { AuthErrorCode, CodeAt, RefusalStatus } from '../errors/codes.js'
+import type { Refusals } from '../errors/refusal.js'
+import { isPlainObject, own } from '../options/values.js'
+import { doneResponse, type HttpResponse, jsonResponse, type RefreshMode } from './responses.js'
+
+/*
+ * What an endpoint says about its requests and responses. `endpoint.ts` runs it, and the OpenAPI document describes it.
+ */
+
+/** A JSON Schema (2020-12) in OpenAPI 3.1 (section 4.8.24). */
+export interface Schema {
+  [keyword: string]: unknown
+}
+
+/** The name of a schema, which the feature has among its `schemas`. Or the schema itself. */
+export type SchemaOrName = Schema | string
+
+/** A member of a request body. */
+export interface Member<T> {
+  readonly schema: Schema
+  /** Returns undefined for a value that is not valid. */
+  read(value: unknown): T | undefined
+}
+
+/** A text. A lone surrogate is refused, because encoding would turn every one into U+FFFD, so different texts would become one. */
+export const text = (description: string, schema: Schema = {}): Member<string> => ({
+  schema: { type: 'string', ...schema, description },
+  read: (value) => (typeof value === 'string' && value.isWellFormed() ? value : undefined),
+})
+
+/** The body of a request. */
+export interface Body<B> {
+  readonly schema: SchemaOrName
+  /** The names of the members, of which none may be absent. Default: the endpoint reads the body itself. */
+  readonly names?: readonly string[]
+  /** Returns undefined for a body that is not valid. */
+  read(sent: unknown): B | undefined
+  /** Where the clients that send this body keep their refresh tokens. Others send none. Default: all clients send it. */
+  readonly of?: RefreshMode
+}
+
+/** A body whose members are checked before the endpoint gets them. */
+export function members<M extends Readonly<Record<string, Member<unknown>>>>(
+  all: M,
+  name?: string,
+): Body<{ readonly [K in keyof M]: M[K] extends Member<infer T> ? T : never }> {
+  const names = Object.keys(all)
+  return {
+    schema: name ?? membersSchema(all),
+    names,
+    read(sent) {
+      const given = isPlainObject(sent) ? sent : {}
+      const read = Object.entries(all).map(([member, { read }]) => [member, read(own(given, member))] as const)
+      return read.some(([, value]) => value === undefined) ? undefined : (Object.fromEntries(read) as never)
+    },
+  }
+}
+
+/** Returns the schema of a body with these members. */
+export const membersSchema = (all: Readonly<Record<string, Member<unknown>>>): Schema => ({
+  type: 'object',
+  required: Object.keys(all),
+  properties: Object.fromEntries(Object.entries(all).map(([member, { schema }]) => [member, schema])),
+})
+
+/** A body that the endpoint reads itself. */
+export const anyBody = (schema: SchemaOrName): Body<{ readonly sent: unknown }> => ({
+  schema,
+  read: (sent) => ({ sent }),
+})
+
+/** A body of clients that keep their refresh tokens themselves. Undefined for a client whose refresh token is in a cookie. */
+export const unlessCookie = <B>(body: Body<B>): Body<B | undefined> => ({ ...body, of: 'body' })
+
+/** A successful response, which is made of the result of the endpoint. */
+export interface Success<T> {
+  readonly description: string
+  /** The schema of the content. Default: there is no content. */
+  readonly schema?: SchemaOrName
+  /** A result, whose response has the headers of all. */
+  readonly sample: T
+  respond(result: T): HttpResponse
+  /** Returns what depends on the app: the description, and an example of the content. Default: the description, and no example. */
+  describe?(app: DescribedApp): { description: string; example?: unknown }
+}
+
+/** What an app decides about the responses of its endpoints. */
+export interface DescribedApp {
+  /** The ways in which clients keep their refresh tokens. Empty: no client has one. */
+  readonly modes: readonly RefreshMode[]
+  /** The option `respond` makes the response of a sign-in. */
+  readonly responds: boolean
+}
+
+/** A response with JSON that no cache may store. */
+export const json = (schema: SchemaOrName, description: string): Success<object> => ({
+  description,
+  schema,
+  sample: {},
+  respond: (result) => jsonResponse(JSON.stringify(result)),
+})
+
+/** A response without a body, of an endpoint that returns nothing. */
+export const empty = (description: string): Success<void> => ({
+  description,
+  sample: undefined,
+  respond: doneResponse,
+})
+
+/** The responses of an endpoint by status: a success, or the codes of refusals. */
+export type Declared = {
+  // biome-ignore lint/suspicious/noExplicitAny: the result of each endpoint.
+  readonly [S in 200 | 204]?: Success<any>
+} & { readonly [S in RefusalStatus]?: CodeAt<S> | readonly CodeAt<S>[] }
+
+/** The codes that responses declare. */
+export type CodesIn<R extends Declared> = {
+  [S in keyof R]: R[S] extends readonly (infer C)[] ? C : R[S]
+}[keyof R] &
+  AuthErrorCode
+
+/** The result of an endpoint with these responses. */
+export type ResultIn<R extends Declared> = { [S in keyof R]: R[S] extends Success<infer T> ? T : never }[keyof R]
+
+/** The requests that an endpoint takes and the responses that it sends, as documents describe them. */
+export interface Declaration {
+  /** The name of the operation. */
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** The path below the one of the feature. `''` is that path, `'/'` also with a slash at its end, and `{id}` is one segment. */
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  /** Default: everybody may send requests. */
+  readonly guard?: { readonly name: 'user' } | undefined
+  /**
+   * `'own'`: a page of another origin may not send requests. `'own with cookie'`: not for a client whose refresh token is in a cookie. Default:
+   * every page may.
+   */
+  readonly origin?: 'own' | 'own with cookie' | undefined
+  readonly body?: Body<unknown> | undefined
+  readonly responses: Declared
+  /** Also sends each `SignInRefusal` of the host. Default false. */
+  readonly ofHost?: boolean | undefined
+  /** The kind of the events of its refusals. Default `'failures'`. */
+  readonly events?: Refusals['events'] | undefined
+}
+
+/** The refusals of a body that is read. */
+const OF_BODY: readonly AuthErrorCode[] = [
+  'unsupported_media_type',
+  'cross_site_form',
+  'body_too_large',
+  'invalid_body',
+]
+
+/** Returns the codes that an endpoint itself gives, without those of its guard. */
+export function codesOf({ responses, body, origin }: Pick<Declaration, 'responses' | 'body' | 'origin'>) {
+  const named = Object.values(responses).flatMap((one) => (isSuccess(one) ? [] : one)) as AuthErrorCode[]
+  return new Set<AuthErrorCode>([
+    'method_not_allowed',
+    'client_closed_request',
+    ...named,
+    ...(body ? OF_BODY : []),
+    ...(origin ? (['cross_site_request'] as const) : []),
+  ])
+}
+
+/** Returns the refusals of an endpoint. */
+export function refusalsOf(
+  declared: Pick<Declaration, 'responses' | 'body' | 'origin' | 'guard' | 'ofHost' | 'events'>,
+): Refusals {
+  const { guard, ofHost = false, events = 'failures' } = declared
+  // After the guard, an endpoint may still wait for its store, or refuse a token that has no session.
+  const ofGuard: readonly AuthErrorCode[] = guard ? ['invalid_token', 'overloaded', 'unavailable'] : []
+  return { codes: new Set([...codesOf(declared), ...ofGuard]), ofHost, events }
+}
+
+export function isSuccess(one: unknown): one is Success<unknown> {
+  return isPlainObject(one) && 'respond' in one
+}
+
+/** Returns the successes of an endpoint, by status. */
+export const successesOf = ({ responses }: Pick<Declaration, 'responses'>) =>
+  Object.entries(responses).flatMap(([status, one]) => (isSuccess(one) ? [[Number(status), one] as const] : []))

@@ -1,0 +1,108 @@
+import type { AuthErrorCode } from '../errors/codes.js'
+import type { SignInRefusal } from '../errors/sign-in-refusal.js'
+import { codesOf, type Declaration, type DescribedApp, type SchemaOrName, successesOf } from '../http/declaration.js'
+import { REFRESH_COOKIE, REQUEST_TYPES } from '../http/responses.js'
+import { guardedOperation } from './guarded-operation.js'
+import { headerOf } from './headers.js'
+import { messageOf, refusalResponses } from './message.js'
+import type { Operation, RequestBody, Response, Schema } from './types.js'
+
+/** What the operations of a document have in common. */
+export interface Described extends DescribedApp {
+  readonly tag: string
+  readonly schemeName: string
+  /** Refusals of the host. */
+  readonly refusals: readonly SignInRefusal[]
+}
+
+/**
+ * Describes an endpoint.
+ * @param ofPath all endpoints of its path
+ */
+export function operationOf(one: Declaration, ofPath: readonly Declaration[], described: Described): Operation {
+  const { id, summary, description, guard, path, ofHost } = one
+  const { tag, schemeName, refusals } = described
+  const parameters = [...pathParameters(path), ...cookieParameters(one, described)]
+  const requestBody = bodyOf(one, described)
+  const operation = {
+    operationId: id,
+    summary,
+    description,
+    ...(parameters.length > 0 && { parameters }),
+    tags: [tag],
+    ...(!guard && { security: [] }),
+    ...(requestBody && { requestBody }),
+    responses: {
+      ...successResponses(one, described),
+      ...refusalResponses(codesFor(one, described), ofPath, ofHost ? refusals : []),
+    },
+  }
+  return guard ? guardedOperation(operation, { schemeName }) : operation
+}
+
+/** Returns whether a client may have to send the body of an endpoint. */
+const reads = ({ body }: Declaration, { modes }: DescribedApp): boolean =>
+  body !== undefined && (body.of === undefined || modes.includes(body.of))
+
+/** Returns the codes that an endpoint gives in an app. */
+function codesFor(one: Declaration, described: DescribedApp): Set<AuthErrorCode> {
+  const { body, origin, responses } = one
+  const refusesPages = origin === 'own' || described.modes.includes('cookie')
+  return codesOf({
+    responses,
+    body: reads(one, described) ? body : undefined,
+    origin: refusesPages ? origin : undefined,
+  })
+}
+
+const schemaOf = (schema: SchemaOrName): Schema =>
+  typeof schema === 'string' ? { $ref: `#/components/schemas/${schema}` } : schema
+
+const pathParameters = (path: string) =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+
+/** Returns the cookie of an endpoint that pages send it to, instead of a body. */
+const cookieParameters = ({ body }: Declaration, { modes }: DescribedApp) =>
+  body?.of === 'body' && modes.includes('cookie')
+    ? [
+        {
+          name: REFRESH_COOKIE,
+          in: 'cookie',
+          required: !modes.includes('body'),
+          description: 'The refresh token of a page. The browser sends it, and scripts cannot read it.',
+          schema: { type: 'string' },
+        },
+      ]
+    : []
+
+function bodyOf(one: Declaration, described: DescribedApp): RequestBody | undefined {
+  const { body } = one
+  if (!body || !reads(one, described)) return undefined
+  const media = { schema: schemaOf(body.schema) }
+  const isOptional = body.of !== undefined && described.modes.some((mode) => mode !== body.of)
+  return { required: !isOptional, content: Object.fromEntries(REQUEST_TYPES.map((type) => [type, media])) }
+}
+
+function successResponses(one: Declaration, described: DescribedApp): Record<string, Response> {
+  const responses = successesOf(one).flatMap(([status, success]): [number, Response][] => {
+    const { schema = {}, sample } = success
+    const { description, example } = success.describe?.(described) ?? {
+      description: success.description,
+      example: undefined,
+    }
+    const response = success.respond(sample)
+    const message = messageOf(
+      [response],
+      schemaOf(schema),
+      example === undefined ? {} : { [one.id]: { value: example } },
+    )
+    if (!response.hasTag) return [[status, { description, ...message }]]
+    const headers = { ...message.headers, ETag: headerOf('ETag', [], false) }
+    const unchanged = 'The keys have not changed since the response that `If-None-Match` names.'
+    return [
+      [status, { description, ...message, headers }],
+      [304, { description: unchanged, headers }],
+    ]
+  })
+  return Object.fromEntries(responses)
+}
