@@ -54,7 +54,7 @@ export function jwksRouter(options: JwksRouterOptions): Router {
   return endpointRouter(mounted, { emit() {}, refuse: undefined, bodyLimit: 0, allowedOrigins: new Set() })
 }
 
-interface KeysParts {
+export interface KeysParts {
   tokens: JwksRouterOptions['tokens']
 }
 

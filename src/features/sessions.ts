@@ -7,7 +7,7 @@ import { sessionIdOf } from '../sessions/session.js'
 import { type Sessions, withoutChange } from '../sessions/sessions.js'
 import { type Feature, user } from './feature.js'
 
-interface SessionsParts {
+export interface SessionsParts {
   sessions: Sessions
 }
 
