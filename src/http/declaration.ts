@@ -35,7 +35,7 @@ export interface Body<B> {
   readonly names?: readonly string[]
   /** Returns undefined for a body that is not valid. */
   read(sent: unknown): B | undefined
-  /** Where the clients that send this body keep their refresh tokens. Others send none. Default: all clients send it. */
+  /** The place where the clients that send this body keep their refresh tokens. Other clients send no body. Default: all clients send it. */
   readonly of?: RefreshMode
 }
 
@@ -84,7 +84,7 @@ export interface Success<T> {
   describe?(app: DescribedApp): { description: string; example?: unknown }
 }
 
-/** What an app decides about the responses of its endpoints. */
+/** The facts of an app that change the responses of its endpoints. */
 export interface DescribedApp {
   /** The ways in which clients keep their refresh tokens. Empty: no client has one. */
   readonly modes: readonly RefreshMode[]

@@ -27,7 +27,7 @@ import { hasUnreadBody, sendResponse, setHeaders } from './send-response.js'
 /** The names between braces in a path. */
 type ParameterIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterIn<Rest> : never
 
-/** How an endpoint authenticates a request, and what it learns. */
+/** Authenticates the requests of an endpoint. `A` is what the endpoint gets. */
 export interface EndpointGuard<A> {
   readonly name: 'user'
   /** @throws AuthError `invalid_token` for a request that the guard admits and the endpoint does not */
@@ -41,7 +41,7 @@ export interface Call {
   readonly origin: RequestOrigin
   /** The client of the events. */
   readonly about: EventSubject
-  /** Where the client keeps its refresh token. Undefined: it has none. */
+  /** The place where the client keeps its refresh token. Undefined: it has none. */
   readonly mode: RefreshMode | undefined
   /** Reports an event of this client. */
   report(event: NewEvent<AuthEvent>): void
@@ -86,7 +86,7 @@ export const endpoint = <P, const R extends Declared, const Path extends string,
   declared: NewEndpoint<P, R, B, A, Path> & Steps<P>,
 ): Endpoint<P> => declared
 
-/** What all endpoints of a router have in common. */
+/** The settings and functions that all endpoints of a router have in common. */
 export interface Service extends BodyLimits {
   emit: Emit
   refuse: Refuse | undefined

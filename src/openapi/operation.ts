@@ -7,7 +7,7 @@ import { headerOf } from './headers.js'
 import { messageOf, refusalResponses } from './message.js'
 import type { Operation, RequestBody, Response, Schema } from './types.js'
 
-/** What the operations of a document have in common. */
+/** The facts that the operations of a document have in common. */
 export interface Described extends DescribedApp {
   readonly tag: string
   readonly schemeName: string

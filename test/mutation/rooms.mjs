@@ -82,7 +82,12 @@ export const ROOMS = {
   },
   features: {
     mutate: ['src/features/*.ts', 'src/http/{declaration,endpoint}.ts'],
-    tests: ['test/unit/features/**/*.test.ts', 'test/unit/http/endpoint.test.ts', 'test/unit/auth/token-router.test.ts', 'test/unit/login/**/*.test.ts'],
+    tests: [
+      'test/unit/features/**/*.test.ts',
+      'test/unit/http/endpoint.test.ts',
+      'test/unit/auth/token-router.test.ts',
+      'test/unit/login/**/*.test.ts',
+    ],
   },
   refusals: {
     mutate: ['src/errors/*.ts', 'src/events/*.ts', 'src/http/{responses,send-response,refuse}.ts'],
@@ -120,7 +125,10 @@ export const ROOMS = {
   },
   refresh: {
     mutate: ['src/features/refresh/*.ts', 'src/sessions/refresh/*.ts'],
-    tests: ['test/unit/{features/refresh,sessions/refresh}/*.test.ts', 'test/attacks/{requests,logins}/refresh.test.ts'],
+    tests: [
+      'test/unit/{features/refresh,sessions/refresh}/*.test.ts',
+      'test/attacks/{requests,logins}/refresh.test.ts',
+    ],
   },
   stores: {
     mutate: ['src/stores/*.ts'],

@@ -37,7 +37,7 @@ export const signOutEndpoint = endpoint({
   },
 })
 
-/** Without a session there is nothing to end. */
+/** Returns undefined for a request without a refresh token, because there is nothing to end. */
 function presentedOrNone<T>(present: () => T): T | undefined {
   try {
     return present()

@@ -124,7 +124,7 @@ describe.each(EXPRESS)('an endpoint, on %s', async (_name, express) => {
     const { ask, events } = await start()
     const response = await ask(sent)
     expect([response.status, JSON.parse(response.body).code]).toEqual([status, code])
-    // The guard has reported what it refuses, and these are no failures.
+    // The guard has reported what it refuses, and only a failure of a dependency has an event.
     expect(events).toEqual([])
   })
 
