@@ -156,9 +156,11 @@ function patternOf(path: string): string | RegExp {
 }
 
 /** Returns the parameters of a path, and an empty text for one that cannot be decoded. */
-function paramsOf(at: string, { path }: Request): Record<string, string> {
-  const segments = path.split('/')
-  const named = at.split('/').flatMap((one, i) => {
+function paramsOf(at: string, { url }: Request): Record<string, string> {
+  const names = at.split('/')
+  // From the end: a plain server of Node has no `path`, and a proxy may send a whole URL.
+  const segments = url.replace(/\?.*/s, '').split('/').slice(-names.length)
+  const named = names.flatMap((one, i) => {
     const [, name] = /^\{(\w+)\}$/.exec(one) ?? []
     return name ? [[name, resultOrUndefined(() => decodeURIComponent(segments[i] ?? '')) ?? ''] as const] : []
   })
