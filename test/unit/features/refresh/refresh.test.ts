@@ -875,7 +875,7 @@ it.each(['body', 'cookie'] as const)(
         rawHeaders: [],
         body: { refreshToken: 'x' },
         baseUrl: '',
-        path: '/refresh',
+        url: '/refresh',
         ip,
         complete: true,
       }

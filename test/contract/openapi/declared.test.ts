@@ -1,0 +1,163 @@
+import type { SessionStore } from 'express-token-endpoint'
+import { openApiDocument } from 'express-token-endpoint/openapi'
+import { describe, expect, it } from 'vitest'
+import { REFUSALS } from '../../../src/errors/codes.js'
+import { FEATURES, mountedAt } from '../../../src/features/features.js'
+import { codesOf, successesOf } from '../../../src/http/declaration.js'
+import { type Mounted, pathsBelow } from '../../../src/http/endpoint.js'
+import { GUARDED_REQUESTS } from '../../../src/http/request-limits.js'
+import { deferred, until } from '../../support/concurrency.js'
+import { documented } from '../../support/documents/documented.js'
+import { type Answer, asJson, FORM_TYPE, GOOD, JSON_TYPE, packageOn, type Sent, send } from '../../support/host.js'
+import { bearer, EXPRESS, flood, listen, TOKEN_PATH } from '../../support/http.js'
+
+const PATHS = { token: TOKEN_PATH, sessions: '/sessions', keys: '/.well-known/jwks.json' }
+const ON = { token: true, refresh: true, keys: true, sessions: true }
+const MOUNTED = mountedAt(PATHS, ON, undefined)
+
+/** The refusals of the guard that each guarded endpoint can have. The other ones need an option of the guard. */
+const OF_GUARD = ['invalid_request', 'missing_token', 'invalid_token', 'overloaded', 'unavailable']
+
+/** Returns what each endpoint declares: statuses of successes, and codes. */
+const declared = () =>
+  MOUNTED.flatMap(({ endpoint }) => {
+    const codes = [...codesOf(endpoint)].filter((code) => !REFUSALS[code].unseen)
+    const all = [
+      ...successesOf(endpoint).map(([status]) => String(status)),
+      ...codes,
+      ...(endpoint.guard ? OF_GUARD : []),
+    ]
+    return all.map((one) => `${endpoint.id} ${one}`)
+  })
+
+describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (_name, express) => {
+  const { createAuth, createLimits, createSessions, memorySessions, signingKey, ...fixtures } = await packageOn(express)
+  const { ISSUER, makeStore, fastPasswords } = fixtures
+
+  it('is seen, and no other', async () => {
+    let isDown = false
+    const held = deferred<void>()
+    let isHolding = false
+    let listing = 0
+    const store = memorySessions()
+    const failing = Object.fromEntries(
+      Object.entries(store).map(([name, call]) => [
+        name,
+        async (...args: unknown[]) => {
+          if (isDown) throw new Error('down')
+          if (name === 'list' && isHolding) {
+            listing++
+            await held.promise
+          }
+          return (call as (...all: unknown[]) => unknown).apply(store, args)
+        },
+      ]),
+    ) as unknown as SessionStore
+    const accounts = makeStore()
+    const auth = createAuth({
+      issuer: ISSUER,
+      keys: signingKey('ES256'),
+      accounts: {
+        findByEmail: async (email: string) =>
+          isDown ? Promise.reject(new Error('down')) : accounts.findByEmail(email, {} as never),
+        findById: accounts.findById,
+      },
+      passwords: fastPasswords(),
+      sessions: createSessions(failing, { timeout: '1m', refresh: { secret: 'r'.repeat(32) } }),
+      refresh: (req) => req.headers['x-mode'] as 'cookie' | 'body' | undefined,
+      limits: createLimits({ limits: { pair: { points: 2, duration: '15m' } } }),
+      timeout: '1m',
+      onEvent() {},
+    })
+    const { port } = await listen(express().disable('x-powered-by').use(auth.router))
+    const { check } = documented(openApiDocument(auth.openApi), { moreHeaders: true })
+    const seen = new Set<string>()
+
+    const mounted = (id: string) => MOUNTED.find(({ endpoint }) => endpoint.id === id) as Mounted
+
+    function note(id: string, answer: Pick<Answer, 'status' | 'headers' | 'body'>): void {
+      const { at, endpoint } = mounted(id)
+      const isEmptyRefusal = answer.status >= 400 && answer.body === ''
+      // In a document, one status of an endpoint has a content or none.
+      if (!isEmptyRefusal) check(pathsBelow(at, endpoint.path)[0], endpoint.method.toLowerCase(), answer)
+      const { code } = JSON.parse(answer.body || '{}')
+      const empty = [...codesOf(endpoint)].find((one) => REFUSALS[one].empty)
+      seen.add(`${id} ${answer.status < 400 ? answer.status : isEmptyRefusal ? empty : code}`)
+    }
+
+    async function ask(id: string, sent: Sent = {}, params: Record<string, string> = {}): Promise<Answer> {
+      const { at, endpoint } = mounted(id)
+      const path = pathsBelow(at, endpoint.path)[0].replace(/\{(\w+)\}/g, (_, name) => params[name] ?? 'none')
+      const answer = await send(port, { method: endpoint.method, path, ...sent })
+      note(id, answer)
+      return answer
+    }
+
+    const inBody = (body: object): Sent => ({ headers: { ...JSON_TYPE, 'x-mode': 'body' }, body: JSON.stringify(body) })
+    const signedIn = async () => JSON.parse((await ask('issueToken', inBody(GOOD))).body)
+    const guarded = (token: string): Sent => ({ headers: bearer(token).headers })
+
+    const { refreshToken } = await signedIn()
+    const next = JSON.parse((await ask('refreshToken', inBody({ refreshToken }))).body)
+    await ask('endSignIn', inBody({ refreshToken: next.refreshToken }))
+    await ask('refreshToken', inBody({ refreshToken: next.refreshToken }))
+    await ask('issueToken', asJson({ ...GOOD, password: 'wrong' }))
+    await ask('listTokenKeys')
+
+    for (const id of ['issueToken', 'refreshToken', 'endSignIn']) {
+      const mode = { 'x-mode': 'body' }
+      await ask(id, { headers: { ...mode, 'Content-Type': 'text/plain' }, body: 'x' })
+      await ask(id, { headers: { ...mode, ...FORM_TYPE, 'Sec-Fetch-Site': 'cross-site' }, body: 'a=b' })
+      await ask(id, { headers: { ...mode, ...JSON_TYPE }, body: JSON.stringify({ more: 'x'.repeat(20_000) }) })
+      await ask(id, inBody({}))
+      await ask(id, { headers: { ...JSON_TYPE, 'x-mode': 'cookie', 'Sec-Fetch-Site': 'same-site' }, body: '{}' })
+      // One connection may have 16 requests that wait for their turn.
+      const { at, endpoint } = mounted(id)
+      const sent = { method: 'POST', path: pathsBelow(at, endpoint.path)[0], ...inBody({}) }
+      const answers = await flood(port, 100, () => sent, 1)
+      for (const answer of answers.filter(({ status }) => status === 503).slice(0, 1)) note(id, answer as Answer)
+    }
+
+    const one = await signedIn()
+    const two = await signedIn()
+    const list = JSON.parse((await ask('listSessions', guarded(one.authenticationToken))).body)
+    const other = list.sessions.find(({ current }: { current: boolean }) => !current)
+    await ask('endSession', guarded(one.authenticationToken), { id: other.id })
+    await ask('endSession', guarded(one.authenticationToken), { id: other.id })
+    await ask('endOtherSessions', guarded(one.authenticationToken))
+    for (const { endpoint } of MOUNTED.filter(({ endpoint: { guard } }) => guard)) {
+      const { id } = endpoint
+      await ask(id)
+      await ask(id, { headers: { Authorization: 'Bearer a b' } })
+      await ask(id, guarded(two.authenticationToken))
+    }
+    for (const { endpoint } of MOUNTED) await ask(endpoint.id, { method: 'PATCH' })
+
+    // As many requests of one network as may wait for the store.
+    isHolding = true
+    const waiting = Array.from({ length: GUARDED_REQUESTS.perNetwork }, () =>
+      send(port, { method: 'GET', path: '/sessions', ...guarded(one.authenticationToken) }),
+    )
+    await until(() => expect(listing).toBe(GUARDED_REQUESTS.perNetwork))
+    for (const { endpoint } of MOUNTED.filter(({ endpoint: { guard } }) => guard))
+      await ask(endpoint.id, guarded(one.authenticationToken))
+    isHolding = false
+    held.resolve()
+    await Promise.all(waiting)
+
+    isDown = true
+    await ask('issueToken', inBody({ ...GOOD, email: 'bob@example.com' }))
+    await ask('refreshToken', inBody({ refreshToken: one.refreshToken }))
+    await ask('endSignIn', inBody({ refreshToken: one.refreshToken }))
+    for (const { endpoint } of MOUNTED.filter(({ endpoint: { guard } }) => guard))
+      await ask(endpoint.id, guarded(one.authenticationToken))
+    isDown = false
+
+    await ask('signOut', guarded(one.authenticationToken))
+    for (let i = 0; i < 2; i++) await ask('issueToken', asJson({ ...GOOD, password: 'wrong' }))
+    const all = [...new Set(declared())]
+    expect(all.filter((one) => !seen.has(one))).toEqual([])
+    expect([...seen].filter((one) => !all.includes(one))).toEqual([])
+    expect(Object.keys(FEATURES)).toEqual(Object.keys(ON))
+  })
+})
