@@ -111,7 +111,7 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
       await ask(id, { headers: { ...mode, ...JSON_TYPE }, body: JSON.stringify({ more: 'x'.repeat(20_000) }) })
       await ask(id, inBody({}))
       await ask(id, { headers: { ...JSON_TYPE, 'x-mode': 'cookie', 'Sec-Fetch-Site': 'same-site' }, body: '{}' })
-      // One connection may have 16 requests that wait for their turn.
+      // Of one connection, at most 16 requests wait before they are read.
       const { at, endpoint } = mounted(id)
       const sent = { method: 'POST', path: pathsBelow(at, endpoint.path)[0], ...inBody({}) }
       const answers = await flood(port, 100, () => sent, 1)
@@ -135,15 +135,14 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
 
     // As many requests of one network as may wait for the store.
     isHolding = true
-    const waiting = Array.from({ length: GUARDED_REQUESTS.perNetwork }, () =>
-      send(port, { method: 'GET', path: '/sessions', ...guarded(one.authenticationToken) }),
-    )
+    const listed = { method: 'GET', path: '/sessions', ...guarded(one.authenticationToken) }
+    const waiting = flood(port, GUARDED_REQUESTS.perNetwork, () => listed)
     await until(() => expect(listing).toBe(GUARDED_REQUESTS.perNetwork))
     for (const { endpoint } of MOUNTED.filter(({ endpoint: { guard } }) => guard))
       await ask(endpoint.id, guarded(one.authenticationToken))
     isHolding = false
     held.resolve()
-    await Promise.all(waiting)
+    await waiting
 
     isDown = true
     await ask('issueToken', inBody({ ...GOOD, email: 'bob@example.com' }))

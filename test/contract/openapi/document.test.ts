@@ -5,12 +5,14 @@ import { SignInRefusal } from 'express-token-endpoint'
 import { guardedOperation, type OpenApiOptions, openApiDocument } from 'express-token-endpoint/openapi'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sessionsFeature } from '../../../src/features/sessions.js'
 import { messageOf } from '../../../src/openapi/message.js'
 import { complaintsOf } from '../../support/documents/lint.js'
 import { expectMisuse } from '../../support/failures.js'
 import { TOKEN_PATH } from '../../support/http.js'
 
 const KEYS_PATH = '/.well-known/jwks.json'
+const PATHS_OF_SESSIONS = [...new Set(sessionsFeature.endpoints.map(({ path }) => path))]
 const FINE = { description: 'Fine.' }
 const OK = { responses: { 200: FINE } }
 /** An operation about which a linter has nothing to say. */
@@ -103,10 +105,10 @@ describe('openApiDocument', () => {
     [{ jwks: '/keys', path: false }, ['/keys'], ['TokenKeySet', 'AuthProblem']],
     [
       { sessions: true, path: false },
-      ['/sessions', '/sessions/{id}', '/sessions/sign-out'],
+      PATHS_OF_SESSIONS.map((path) => `/sessions${path.replace(/^\/$/, '')}`),
       ['SessionList', 'AuthProblem'],
     ],
-    [{ sessions: '/', path: false }, ['/', '/{id}', '/sign-out'], ['SessionList', 'AuthProblem']],
+    [{ sessions: '/', path: false }, PATHS_OF_SESSIONS, ['SessionList', 'AuthProblem']],
     [{ path: false }, [], ['AuthProblem']],
   ])('%j: has the paths %j, with their schemas', (options, paths, schemas) => {
     const document = openApiDocument(options)

@@ -3,9 +3,12 @@
 import type { AuthOptions, MemoryAccount } from 'express-token-endpoint'
 import { openApiDocument } from 'express-token-endpoint/openapi'
 import { describe, expect, it } from 'vitest'
+import { sessionsFeature } from '../../../src/features/sessions.js'
 import { startAuth } from '../../support/auth-app.js'
 import { signingKey } from '../../support/fixtures.js'
 import { TOKEN_PATH } from '../../support/http.js'
+
+const PATHS_OF_SESSIONS = new Set(sessionsFeature.endpoints.map(({ path }) => path.replace(/^\/$/, '')))
 
 describe('auth.openApi', () => {
   it.each<[string, Partial<AuthOptions<MemoryAccount & { team: string }>>, string]>([
@@ -29,7 +32,7 @@ describe('auth.openApi', () => {
       ...(options.refresh ? [`${tokenPath}/refresh`, `${tokenPath}/sign-out`] : []),
       ...(options.keys ? [`${mount}/.well-known/jwks.json`] : []),
       ...(hasSessions
-        ? ['', '/{id}', '/sign-out'].map((path) => `${mount}${options.paths?.sessions ?? '/sessions'}${path}`)
+        ? [...PATHS_OF_SESSIONS].map((path) => `${mount}${options.paths?.sessions ?? '/sessions'}${path}`)
         : []),
     ])
     const { properties } = components.schemas['TokenCredentials'] as { properties: object }
