@@ -46,7 +46,8 @@ export interface SignedIn {
 
 /**
  * Signs in an account that you have authenticated: by `auth.logIn`, a passkey, a mailed link or another provider. Issues a token, starts
- * the session, sets the cookie with the refresh token, and keeps the response out of caches. A disabled account is refused.
+ * the session, sets the cookie with the refresh token, and keeps the response out of caches. With a cookie, it ends the session that the request
+ * had for this account. A disabled account is refused.
  * @param whom the account, the object that stood for it in `req.user`, or its id. The account is looked up again by its id. Or the `subject`
  * that `auth.logIn` or `LoginStrategy` returned, whose terms then hold, and whose password must not have changed meanwhile
  * @param res the response. Required where the refresh token is in a cookie

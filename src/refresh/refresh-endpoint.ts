@@ -8,7 +8,7 @@ import { assertOwnOrigin } from '../http/cross-site.js'
 import type { RequestOrigin } from '../http/origin.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import { doneResponse, type HttpResponse, type RefreshMode } from '../http/responses.js'
-import { cookieValues, deleteCookie, newestIn } from '../login/refresh-cookie.js'
+import { deleteCookie, hasCookie, presentedIn } from '../login/refresh-cookie.js'
 import { type RefreshRoutes, refreshResponse, withinSession } from '../login/refresh-mode.js'
 import { createIssuing, limitCalls } from '../login/sign-in/issuing.js'
 import { subjectOf, withKeptTerms } from '../login/steps/sign-in-terms.js'
@@ -119,22 +119,22 @@ function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
   const { refreshSteps, issuers } = refresh
   const readBody = createBodyReader(limits)
 
-  async function textIn(req: Request, network: string): Promise<unknown> {
+  async function ofBody(req: Request, network: string): Promise<RefreshTokenFacts[]> {
     const parseBody = await readBody(req)
     await waitForTurn(network, req.socket)
     const body = parseBody()
     const text = isPlainObject(body) ? own(body, 'refreshToken') : undefined
-    if (typeof text === 'string') return text
+    if (typeof text === 'string') return [refreshSteps.read(text, issuers) ?? []].flat()
     throw new AuthError('invalid_body', { message: 'The request body must hold "refreshToken", once and a string.' })
   }
 
-  async function cookiesOf(req: Request, network: string): Promise<unknown[]> {
+  async function ofCookies(req: Request, network: string): Promise<RefreshTokenFacts[]> {
     assertOwnOrigin(req.headers, limits.allowedOrigins)
     await waitForTurn(network, req.socket)
-    const values = cookieValues(req)
+    if (hasCookie(req)) return presentedIn(req, refreshSteps, issuers)
     // An app would take the refusal of a missing cookie for the end of its session.
-    if (values.length === 0 && hasBody(req)) throw new AuthError('invalid_body', { message: NO_COOKIE })
-    return values
+    if (hasBody(req)) throw new AuthError('invalid_body', { message: NO_COOKIE })
+    throw refused('missing')
   }
 
   return async function present(
@@ -142,10 +142,9 @@ function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
     { network }: RequestOrigin,
     mode: RefreshMode | undefined,
   ): Promise<readonly RefreshTokenFacts[]> {
+    if (!mode) throw refused('missing')
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
-    const texts = mode === 'body' ? [await textIn(req, network)] : mode ? await cookiesOf(req, network) : []
-    if (texts.length === 0) throw refused('missing')
-    const presented = newestIn(texts.flatMap((text) => refreshSteps.read(text, issuers) ?? []))
+    const presented = await (mode === 'body' ? ofBody : ofCookies)(req, network)
     if (presented.length === 0) throw refused('malformed')
     return presented
   }

@@ -6,7 +6,6 @@ import { warnOnce } from '../../events/warnings.js'
 import { headerOf } from '../../http/header-lines.js'
 import type { RequestOrigin } from '../../http/origin.js'
 import { type HttpResponse, jsonResponse, type RefreshMode, tokenText } from '../../http/responses.js'
-import type { RefreshSteps } from '../../sessions/refresh/refresh-steps.js'
 import type { NewSession } from '../../sessions/session.js'
 import { createTokenId } from '../../tokens/jwt/claims.js'
 import type { IssuedToken, TokenSubject } from '../../tokens/jwt/issue-token.js'
@@ -16,7 +15,8 @@ import { keptTerms } from '../steps/sign-in-terms.js'
 import type { TokenSettings } from '../token-settings.js'
 import { createIssuing, limitCalls } from './issuing.js'
 import type { KnownSignIn } from './known-sign-in.js'
-import { CALL_CODES, startSession } from './start-session.js'
+import { replacedSessions } from './replaced-sessions.js'
+import { CALL_CODES, type RefreshedSession, startSession } from './start-session.js'
 
 /** A sign-in that gets its token. */
 interface FinishingSignIn extends KnownSignIn {
@@ -94,29 +94,31 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
   async function issueWithRefresh(
     task: WantedSignIn,
     mode: RefreshMode,
-    { refreshSteps }: RefreshRoutes,
+    refresh: RefreshRoutes,
   ): Promise<[IssuedToken, HttpResponse]> {
+    const { refreshSteps } = refresh
     const { req, res, user, subject, ofAccount, terms, remember, mountPath } = task
+    const endReplaced = mode === 'cookie' ? replacedSessions(refresh, req) : undefined
     const now = Number(tokens.now())
     const id = createTokenId(now)
     const { refresh: state, expiresAt } = refreshSteps.begin(remember)
     const session = { id, createdAt: ofAccount.issuedAt, expiresAt }
     const issued = await issue(req, withinSession(subject, session, now), user)
     const kept = keptTerms(subject, ofAccount, terms)
-    await start(task, { id, expiresAt, refresh: state }, refreshSteps)
+    await start(task, { id, expiresAt, refresh: state }, { refreshSteps, endReplaced })
     const refreshToken = refreshSteps.write({ sessionId: id, generation: 0, terms: kept }, tokens.issuer)
     const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }
     return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember })]
   }
 
-  async function start(task: WantedSignIn, begun: BegunSession, refreshSteps?: RefreshSteps): Promise<void> {
+  async function start(task: WantedSignIn, begun: BegunSession, ofRefresh: RefreshedSession = {}): Promise<void> {
     if (!sessions) return
     const { req, origin, subject, isWanted, recheckAccount } = task
     const { address } = origin
     const label = task.label ?? (sessionLabel && (await callHost('hook', () => sessionLabel(req), labelCalls)))
     const userAgent = headerOf(req, 'user-agent') as string | undefined
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
-    await startSession({ sessions, session, recheckAccount, isWanted, timeout, refreshSteps })
+    await startSession({ sessions, session, recheckAccount, isWanted, timeout, ...ofRefresh })
   }
 }
 

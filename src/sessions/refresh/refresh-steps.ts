@@ -151,7 +151,7 @@ export function createRefreshSteps({
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),
     /** Returns the session also when it has expired, because the clock of another process may say that it has not. */
-    findEvenExpired: ({ sessionId }: RefreshTokenFacts) => call(() => lookUp(sessionId)),
+    findEvenExpired: ({ sessionId }: Pick<RefreshTokenFacts, 'sessionId'>) => call(() => lookUp(sessionId)),
     /** Returns whether the account's password was changed since the sign-in, except in this session. */
     hasOtherPassword: ({ state: { passwordTag } }: RefreshableSession, passwordHash: string | null) =>
       !isOpenTag(passwordTag) && !signer.isTagOf(passwordTag, passwordHash),
