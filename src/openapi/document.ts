@@ -30,7 +30,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     tags: path || jwks || sessions ? [TAG] : [],
     paths: {
       ...(path && { [path]: { post: issueToken(read) } }),
-      ...(refreshes && refreshPaths(path, refresh, TAG.name)),
+      ...(refreshes && refreshPaths(path, refresh, TAG.name, tokenResponseOf(read))),
       ...(jwks && { [jwks]: { get: listKeys() } }),
       ...(sessions && sessionPaths(sessions, read.schemeName)),
       ...read.paths,
@@ -74,13 +74,31 @@ const BEARER = {
   description: 'The token from the response of the token endpoint (RFC 6750 section 2.1).',
 }
 
-function issueToken({ tokenResponse, refresh, refusals }: ReturnType<typeof readOpenApiOptions>): Operation {
-  /** The response is that of this package, which has an example. */
+type ReadOptions = ReturnType<typeof readOpenApiOptions>
+
+/** Returns the response with a token. Only that of this package has an example: one for clients in each way to keep a refresh token. */
+function tokenResponseOf({ tokenResponse, refresh }: ReadOptions): Response {
   const isOwn = tokenResponse === undefined
-  const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
   const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
-  const sample = jsonResponse(JSON.stringify(result))
-  const schema = { $ref: '#/components/schemas/TokenResult' }
+  const examples = {
+    ...(!(refresh.includes('body') && refresh.length === 1) && { token: { value: result } }),
+    ...(refresh.includes('body') && {
+      tokenAndRefreshToken: { value: { ...result, refreshToken: '019ab0f1-7c3e-7000-8000-0123456789ab.0.c2ln' } },
+    }),
+  }
+  return {
+    description: isOwn ? 'The token and its expiration time.' : 'The token.',
+    ...messageOf(
+      [jsonResponse(JSON.stringify(result))],
+      { $ref: '#/components/schemas/TokenResult' },
+      isOwn ? examples : {},
+    ),
+  }
+}
+
+function issueToken(read: ReadOptions): Operation {
+  const { refresh, refusals } = read
+  const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
   return {
     operationId: 'issueToken',
     summary: 'Get a token',
@@ -89,10 +107,7 @@ function issueToken({ tokenResponse, refresh, refusals }: ReturnType<typeof read
     security: [],
     requestBody: { required: true, content: Object.fromEntries(REQUEST_TYPES.map((type) => [type, credentials])) },
     responses: {
-      200: {
-        description: isOwn ? 'The token and its expiration time.' : 'The token.',
-        ...messageOf([sample], schema, isOwn ? { token: { value: result } } : {}),
-      },
+      200: tokenResponseOf(read),
       ...refusalResponses('token', { except: refresh.includes('cookie') ? [] : ['cross_site_request'], own: refusals }),
     },
   }

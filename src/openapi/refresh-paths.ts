@@ -1,6 +1,7 @@
-import { doneResponse, ENDPOINTS, jsonResponse, REFRESH_COOKIE, type RefreshMode } from '../http/responses.js'
+import type { AuthErrorCode } from '../errors/codes.js'
+import { doneResponse, ENDPOINTS, REFRESH_COOKIE, REQUEST_TYPES, type RefreshMode } from '../http/responses.js'
 import { messageOf, refusalResponses } from './responses.js'
-import type { Operation, PathItem, Schema } from './types.js'
+import type { Operation, PathItem, Response, Schema } from './types.js'
 
 /** The ways in which clients keep their refresh tokens, as the option `refresh` of `openApiDocument` names them. */
 export type RefreshModes = readonly RefreshMode[]
@@ -33,8 +34,26 @@ function withMember(schema: Schema, member: Record<string, Schema>, required: st
   return { ...schema, ...(all.length > 0 && { required: all }), properties: { ...before.properties, ...member } }
 }
 
-/** Returns the paths of refresh and of its sign-out. */
-export function refreshPaths(path: string, modes: RefreshModes, tag: string): Record<string, PathItem> {
+/** The refusals that a refresh or its sign-out gives only where the refresh token is in the body, or only where it is in the cookie. */
+const ONLY_IN: Record<RefreshMode, readonly AuthErrorCode[]> = {
+  body: ['unsupported_media_type', 'cross_site_form', 'body_too_large'],
+  cookie: ['cross_site_request'],
+}
+
+/** Returns the refusals that no client of these modes gets. */
+const neverIn = (modes: RefreshModes): AuthErrorCode[] =>
+  (['body', 'cookie'] as const).flatMap((mode) => (modes.includes(mode) ? [] : ONLY_IN[mode]))
+
+/**
+ * Returns the paths of refresh and of its sign-out.
+ * @param token the response with a new token
+ */
+export function refreshPaths(
+  path: string,
+  modes: RefreshModes,
+  tag: string,
+  token: Response,
+): Record<string, PathItem> {
   const hasBody = modes.includes('body')
   const hasCookie = modes.includes('cookie')
   const cookie = {
@@ -44,7 +63,9 @@ export function refreshPaths(path: string, modes: RefreshModes, tag: string): Re
     description: 'The refresh token of a page. The browser sends it, and scripts cannot read it.',
     schema: { type: 'string' },
   }
-  const body = { 'application/json': { schema: { $ref: '#/components/schemas/RefreshRequest' } } }
+  const sent = { schema: { $ref: '#/components/schemas/RefreshRequest' } }
+  const body = Object.fromEntries(REQUEST_TYPES.map((type) => [type, sent]))
+  const refusals = { except: neverIn(modes) }
   const request = {
     tags: [tag],
     security: [],
@@ -58,11 +79,8 @@ export function refreshPaths(path: string, modes: RefreshModes, tag: string): Re
     description:
       'Refreshes a session. Of several refreshes at the same time, each gets a token and the same refresh token.',
     responses: {
-      200: {
-        description: 'Another token, with the response of the token endpoint.',
-        ...messageOf([jsonResponse('')], { $ref: '#/components/schemas/TokenResult' }),
-      },
-      ...refusalResponses('refresh'),
+      200: { ...token, description: 'Another token, with the response of the token endpoint.' },
+      ...refusalResponses('refresh', refusals),
     },
   }
   const signOut: Operation = {
@@ -72,7 +90,7 @@ export function refreshPaths(path: string, modes: RefreshModes, tag: string): Re
     description: 'Ends the session of a refresh token, also when its token has expired.',
     responses: {
       204: { description: 'The session is over, or there was none.', ...messageOf([doneResponse()], {}) },
-      ...refusalResponses('tokenSignOut'),
+      ...refusalResponses('tokenSignOut', refusals),
     },
   }
   return {

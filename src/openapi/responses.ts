@@ -1,7 +1,7 @@
 import { AuthError, type AuthErrorDetails } from '../errors/auth-error.js'
 import { type AuthErrorCode, type Part, REFUSALS } from '../errors/codes.js'
 import { rowOf } from '../errors/refusal.js'
-import type { SignInRefusal } from '../errors/sign-in-refusal.js'
+import { isSignInRefusal, type SignInRefusal } from '../errors/sign-in-refusal.js'
 import { type HeaderName, type HttpResponse, refusalResponse, wrongMethod } from '../http/responses.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
@@ -65,7 +65,10 @@ function responseOf(status: number, refusals: readonly Sample[]): Response {
     },
   }
   const description = [...rows].map(descriptionOf).join('\n\n')
-  return { description, ...messageOf(responses, schema, Object.fromEntries(examples)) }
+  const { content, ...message } = messageOf(responses, schema, Object.fromEntries(examples))
+  // OpenAPI has no optional body: tools complain about an empty response whose status has content. A client needs the codes of the host.
+  const mayBeEmpty = [...rows.values()].some(isEmpty) && !refusals.some(([, refusal]) => isSignInRefusal(refusal))
+  return { description, ...message, ...(content && !mayBeEmpty && { content }) }
 }
 
 const isEmpty = (row: object) => 'empty' in row

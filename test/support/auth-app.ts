@@ -60,5 +60,5 @@ export async function startAuth(options: Partial<AuthOptions<MemoryAccount & { t
   const signIn = async (body: object = GOOD) => parse(await post(mount + TOKEN_PATH, body))
   const actAs = ({ id }: { id: string }, token: string) =>
     post(`/act-as/${id}`, {}, { authorization: `Bearer ${token}` })
-  return { auth, events, list, sessions, send, post, get, signIn, actAs }
+  return { auth, port, events, list, sessions, send, post, get, signIn, actAs }
 }
