@@ -15,6 +15,7 @@ import type { Limits } from '../limits/limits.js'
 import { createLogin, type Login, loginForHost } from '../login/create-login.js'
 import { loginSettings } from '../login/login-options.js'
 import { createFinish } from '../login/sign-in/finish-sign-in.js'
+import { noteSessionsOf } from '../login/steps/announce-hash.js'
 import type { OpenApiOptions } from '../openapi/document-options.js'
 import { awaited } from '../options/awaited.js'
 import { bool } from '../options/checks.js'
@@ -107,6 +108,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     refresh: refreshRoutesIn(given, tokens.issuer),
   }
   const { emit, passwords, limits } = settings
+  if (settings.refresh) noteSessionsOf(settings.accounts, settings.refresh.refreshSteps)
   const logIn = createLogin(settings)
   const finishSignIn = createFinish(settings)
 

@@ -41,7 +41,7 @@ export async function startSession(starting: StartingSession): Promise<void> {
   })
   try {
     const confirmed = await recheckAccount()
-    if (refreshSteps) await refreshSteps.notePassword(session, confirmed)
+    if (refreshSteps) await refreshSteps.notePassword(id, confirmed)
     if (!isWanted()) throw new AuthError('client_closed_request')
     // Last, because a sign-in that fails leaves the earlier session.
     await endReplaced?.(accountId, address ?? undefined)
