@@ -49,7 +49,8 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   signedInWithin?: Duration | undefined
   /**
    * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
-   * from before the account's `tokensValidAfter`. `scope` and `anyScope` then need scopes that the token and the account both have.
+   * from before the account's `tokensValidAfter`. `req.auth.scopes` are then those that the token and the account both have, and `scope` and
+   * `anyScope` need them.
    * `req.user` is the `user` that the store returned with the account, or the account without its password hash. Default: no look-up.
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { throwLater } from '../concurrency/throw-later.js'
-import { type Admission, checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
+import type { Admission } from '../guard/ask-host.js'
+import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalAt } from '../guard/refuse.js'
 import { forgetEarlier } from '../guard/require-bearer.js'
 import {

@@ -14,7 +14,10 @@ type AnyClaims = Readonly<Record<string, any>>
 /** Returns whether the private claims of a token have a type: `(claims): claims is Claims => typeof claims.tenant === 'string'`. */
 export type ClaimsCheck<C> = (claims: AnyClaims) => claims is AnyClaims & C
 
-/** A verified token. Frozen, shared between requests, and without the token's text. `C` is the type of its private claims. */
+/**
+ * A verified token. Frozen, and without the token's text. Requests share the object, unless their guard looks accounts up. `C` is the type of
+ * its private claims.
+ */
 export interface VerifiedToken<C = PrivateClaims> {
   /** The token's id (`jti`), the key for a denylist. */
   readonly id: string
@@ -26,7 +29,7 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly audience: string
   /** The client that the token was issued to (`client_id`). Undefined when the token names none. */
   readonly clientId?: string | undefined
-  /** The scopes (`scope`). Empty without scopes. */
+  /** The scopes (`scope`). After a look-up of the account: those that the token and the account both have. Empty without scopes. */
   readonly scopes: readonly string[]
   /** The session of a token that this package issued with `refresh` (`sid`). Other tokens with a session have its id as their own. */
   readonly sessionId?: string | undefined
@@ -179,6 +182,14 @@ export class Verified implements VerifiedToken {
     Reflect.deleteProperty(Verified.prototype, 'constructor')
     Object.freeze(Verified.prototype)
   }
+}
+
+/** Returns a token of its own for a request, with only these scopes. The token itself may belong to other requests. */
+export function withScopes(auth: VerifiedToken, scopes: readonly string[]): VerifiedToken {
+  const { id, accountId, issuer, audience, clientId, sessionId, claims, issuedAt, expiresAt } = auth
+  const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
+  const kind = markOf('VerifiedToken', auth) as ForeignKind | undefined
+  return new Verified({ id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims, kind })
 }
 
 /** Rounds, because a fraction of a second is not exact. */
