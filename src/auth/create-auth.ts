@@ -116,7 +116,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
   router.use(tokenRouterWith(settings, logIn, finishSignIn))
 
   const accepted = read.alsoAccept.length > 0 ? [tokens, ...read.alsoAccept] : tokens
-  const ownGuard = { ...ofGuards, tokens: accepted, ...(store && { accounts: store }) }
+  const ofTheApp = { ...ofGuards, tokens: accepted, ...(store && { accounts: store }) }
   function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
     const { ticket, ...chosen } = options
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
@@ -126,7 +126,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     const guardWith = (own: Partial<RequireBearerOptions>) =>
       requireBearerFor(
         'auth.guard',
-        Object.setPrototypeOf({ ...ownGuard, ...chosen, ...own }, Object.getPrototypeOf(options)),
+        Object.setPrototypeOf({ ...ofTheApp, ...chosen, ...own }, Object.getPrototypeOf(options)),
       )
     const byToken = guardWith({})
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
@@ -143,7 +143,11 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
   }
   // Also checks the options of all guards.
   const plainGuard = guard()
-  if (sessions) router.use(paths.sessions, sessionRouter({ guard: plainGuard, sessions, emit, refuse }))
+  if (sessions)
+    router.use(
+      paths.sessions,
+      sessionRouter({ guard: plainGuard, ownGuard: guard({ acting: false }), sessions, emit, refuse }),
+    )
   const hasKeys = tokens.jwks().keys.length > 0
   if (hasKeys) router.use(keysRouter(tokens, paths.keys, refuse))
   const openApi = {
@@ -164,7 +168,15 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     },
     signIn: awaited(
       'signIn',
-      createAuthSignIn({ ...settings, findById: store && findByIdOption(store), mountPath }, finishSignIn),
+      createAuthSignIn(
+        {
+          ...settings,
+          findById: store && findByIdOption(store),
+          mountPath,
+          issuers: [tokens, ...read.alsoAccept].map(({ issuer }) => issuer),
+        },
+        finishSignIn,
+      ),
     ) as Auth<A>['signIn'],
     ticket: awaited('auth.ticket', createTickets(ticketTokens)),
     errors: authErrors({ emit, refuse }),

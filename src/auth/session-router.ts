@@ -20,6 +20,8 @@ import { mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 interface SessionRouterSettings {
   /** A guard with these sessions, which is not optional: a token that has signed out could otherwise end the sessions of its account. */
   guard: RequestHandler
+  /** The guard that refuses administrators who act as the user. It may only end their own session. */
+  ownGuard: RequestHandler
   sessions: Sessions
   emit: Emit
   refuse: Refuse | undefined
@@ -37,7 +39,7 @@ const limitSessionCalls = limitTasks(GUARDED_REQUESTS)
  * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
  * `POST /sign-out` ends the current one.
  */
-export function sessionRouter({ guard, sessions, emit, refuse }: SessionRouterSettings): Router {
+export function sessionRouter({ guard, ownGuard, sessions, emit, refuse }: SessionRouterSettings): Router {
   const router = express().Router({ caseSensitive: true, strict: true })
 
   type Part = 'sessions' | 'session' | 'signOut'
@@ -86,12 +88,12 @@ export function sessionRouter({ guard, sessions, emit, refuse }: SessionRouterSe
   }
 
   const { path: all } = ENDPOINTS.sessions
-  router.get(all, guard, endpoint('sessions', list))
-  router.delete(all, guard, endpoint('sessions', endOthers))
+  router.get(all, ownGuard, endpoint('sessions', list))
+  router.delete(all, ownGuard, endpoint('sessions', endOthers))
   router.all(all, methodNotAllowed('sessions', refuse))
   router.post(ENDPOINTS.signOut.path, guard, endpoint('signOut', signOut))
   router.all(ENDPOINTS.signOut.path, methodNotAllowed('signOut', refuse))
-  router.delete(ONE, guard, endpoint('session', endOne))
+  router.delete(ONE, ownGuard, endpoint('session', endOne))
   router.all(ONE, methodNotAllowed('session', refuse))
   return router
 }

@@ -28,6 +28,8 @@ export interface TokenIssuedEvent extends EventBase {
   accountId: string
   /** The administrator who acts as the account (`act`). Only of `auth.signIn` with `actor`. */
   actorId?: string
+  /** The issuer of the administrator's token, which says whose id `actorId` is. */
+  actorIssuer?: string
   /** The token's `jti`. */
   tokenId: string
   /** The token's `exp`, as sent to the client. */

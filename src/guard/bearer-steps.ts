@@ -10,7 +10,7 @@ import { addressOf } from '../http/origin.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { hasBrand } from '../options/brand.js'
 import { useSessionsFor } from '../sessions/internals.js'
-import { factsOf, invalidToken, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
+import { factsOf, invalidToken, isActing, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { type Admission, askHost, type HostSettings } from './ask-host.js'
 import { assertB64Token, readToken, type SourceSettings } from './bearer-header.js'
@@ -23,6 +23,7 @@ interface AuthorizeSettings {
   readonly scope: readonly string[]
   readonly anyScope: readonly string[] | undefined
   readonly signedInWithin: number | undefined
+  readonly acting: boolean
 }
 
 /**
@@ -89,6 +90,7 @@ async function checkToken(context: GuardContext): Promise<Admission> {
 function authorized(settings: AuthorizeSettings, auth: VerifiedToken): VerifiedToken {
   requireVerified(auth)
   requireScopes(settings, auth)
+  requireOwner(settings, auth)
   requireRecentSignIn(settings, auth)
   return auth
 }
@@ -145,6 +147,11 @@ function requireScopes({ scope, anyScope }: AuthorizeSettings, auth: VerifiedTok
 function requireUnexpired({ tokens }: AuthorizeSettings, auth: VerifiedToken): void {
   const { now, tolerance } = tokens.ofToken(auth)
   if (!(now() < auth.expiresAt.getTime() + tolerance)) throw invalidToken('expired', auth)
+}
+
+/** Refuses an administrator who acts as the account. */
+function requireOwner({ acting }: AuthorizeSettings, auth: VerifiedToken): void {
+  if (!acting && isActing(auth)) throw new AuthError('forbidden', factsOf(auth))
 }
 
 /** Refuses a token of an old sign-in. */

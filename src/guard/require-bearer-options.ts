@@ -2,7 +2,7 @@ import type { Account, AccountStore, LookUpResult, UserOf } from '../accounts/ac
 import { findByIdOption } from '../accounts/find-account.js'
 import { warnOnce } from '../events/warnings.js'
 import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
-import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
+import { bool, type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
   aliasesOf,
@@ -47,6 +47,11 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    * earlier `auth_time` among its claims. A provider's token needs it.
    */
   signedInWithin?: Duration | undefined
+  /**
+   * Admits administrators who act as the account, whose tokens have the claim `act` (RFC 8693 section 4.1). False causes a `403` with the
+   * code `forbidden`. Default: true, and false with `signedInWithin`.
+   */
+  acting?: boolean | undefined
   /**
    * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
    * from before the account's `tokensValidAfter`. `req.auth.scopes` are then those that the token and the account both have, and `scope` and
@@ -113,6 +118,7 @@ export const guardSchema = {
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
   signedInWithin: optional(tokenAge),
+  acting: optional(bool),
   accounts: optional(findByIdOption),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   sessions: optional(sessionsOption),
@@ -152,7 +158,8 @@ export function readRequireBearerOptions(caller: Subject, options: RequireBearer
   noteMistakes(options, read)
   if (read.allow && !read.accounts) throw misuse(`${caller}: option "allow" needs "accounts"`, PAGE.guard)
   const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
-  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.realm) }
+  const acting = read.acting ?? read.signedInWithin === undefined
+  return { ...read, acting, realm: named(name, realmText, read.realm ?? read.tokens.realm) }
 }
 
 /** Warns of options that the host may not mean. */

@@ -146,7 +146,7 @@ function sessionPaths(mount: string, schemeName: string): Record<string, PathIte
     const status = sample.content ? 200 : 204
     return guardedOperation(
       { ...members, tags: [TAG.name], responses: { [status]: sample, ...refusals } },
-      { schemeName },
+      { schemeName, acting: part === 'signOut' },
     )
   }
   const ended = (description: string): Response => ({ description, ...messageOf([doneResponse()], {}) })

@@ -88,6 +88,9 @@ export const signedInAtOf = (auth: VerifiedToken) => new Date(signInOf(auth) || 
 /** Returns whether a token may have a session. Old tokens and API keys have none. */
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
 
+/** Returns whether an administrator, or another service, uses the token as the account (RFC 8693 section 4.1). */
+export const isActing = (auth: VerifiedToken) => own(auth.claims, 'act') !== undefined
+
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another object,
  * each member of a token is read once and copied, the claims as JSON. Defaults: the verifier's issuer, an empty audience and claims, and as
@@ -184,7 +187,7 @@ export class Verified implements VerifiedToken {
   }
 }
 
-/** Returns a token of its own for a request, with only these scopes. The token itself may belong to other requests. */
+/** Returns a copy of a token for one request, with only these scopes. The token itself may belong to other requests. */
 export function withScopes(auth: VerifiedToken, scopes: readonly string[]): VerifiedToken {
   const { id, accountId, issuer, audience, clientId, sessionId, claims, issuedAt, expiresAt } = auth
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]

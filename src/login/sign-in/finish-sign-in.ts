@@ -9,6 +9,7 @@ import { type HttpResponse, jsonResponse, type RefreshMode, tokenText } from '..
 import type { NewSession } from '../../sessions/session.js'
 import { createTokenId } from '../../tokens/jwt/claims.js'
 import type { IssuedToken, TokenSubject } from '../../tokens/jwt/issue-token.js'
+import type { VerifiedToken } from '../../tokens/verified-token.js'
 import { issueNowOf } from '../../tokens/verifier.js'
 import { type RefreshRoutes, refreshResponse, withinSession } from '../refresh-mode.js'
 import { keptTerms } from '../steps/sign-in-terms.js'
@@ -33,7 +34,7 @@ interface FinishingSignIn extends KnownSignIn {
   /** The path of the router with the token endpoint. Default: that of the request. */
   mountPath?: string | undefined
   /** The administrator who acts as the account. Default: none. */
-  actorId?: string | undefined
+  actor?: VerifiedToken | undefined
 }
 
 interface WantedSignIn extends FinishingSignIn {
@@ -60,7 +61,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
 
   return async function finishSignIn(task) {
     noteMount(task)
-    const { subject, origin, res, about, actorId } = task
+    const { subject, origin, res, about, actor } = task
     const now = issuedNow(subject)
     const [{ id: tokenId, expiresAt }, response] = now
       ? [now, jsonResponse(tokenText(now))]
@@ -69,7 +70,8 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
           return issueLater({ ...task, isWanted })
         })
     const { accountId } = subject
-    emit(about, { type: 'token.issued', accountId, tokenId, expiresAt, ...(actorId !== undefined && { actorId }) })
+    const actedBy = actor && { actorId: actor.accountId, actorIssuer: actor.issuer }
+    emit(about, { type: 'token.issued', accountId, tokenId, expiresAt, ...actedBy })
     return response
   }
 

@@ -362,7 +362,11 @@ describe('guardedOperation', () => {
     const description = expect.stringContaining('more than 300 seconds old')
     const { 401: recent, ...others } = document.paths['/own'].get?.responses ?? {}
     expect(recent).toEqual({ ...ref('401'), description })
-    expect(others).toEqual({ ...OK.responses, 400: ref('400'), 503: ref('503') })
+    const responses = { ...OK.responses, 400: ref('400'), 503: ref('503') }
+    expect(others).toEqual({ ...responses, 403: ref('403') })
+    const withActing = guardedOperation(OK, { signedInWithin: '5m', acting: true })
+    expect(withActing.responses).toEqual({ 401: recent, ...responses })
+    expect(guardedOperation(OK, { acting: false }).responses).toHaveProperty('403')
   })
 
   it('leads to the components of the document, under its scheme’s name', async () => {

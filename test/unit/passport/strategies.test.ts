@@ -256,6 +256,10 @@ describe('BearerStrategy', () => {
         `Bearer ${issueNow(tokens, { accountId: alice.id, issuedAt: new Date(Date.now() - 60_000) }).token}`,
         { signedInWithin: 1 },
       ],
+      acting: [
+        `Bearer ${issueNow(tokens, { accountId: alice.id, claims: { act: { sub: 'a' } } }).token}`,
+        { acting: false },
+      ],
       accounts: [lately, { accounts: makeStore([]) }],
       isRevoked: [lately, { isRevoked: () => true }],
       sessions: [lately, { sessions: createSessions(memorySessions()) }],
