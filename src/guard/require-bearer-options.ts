@@ -44,7 +44,7 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   /**
    * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
    * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`, or an
-   * earlier `auth_time` among its claims. A provider's token needs it.
+   * earlier `auth_time` among its claims. A provider's token and an old token need it, and one after their `iat` does not count.
    */
   signedInWithin?: Duration | undefined
   /**

@@ -67,25 +67,29 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
 }
 
-/** The kinds of tokens that this package has not issued: of an identity provider, or of a verifier with `accepts`. */
+/** The kinds of tokens that this package has not issued: `unnamed` of a verifier with `accepts`, without a session, and `provider` all others. */
 type ForeignKind = 'provider' | 'unnamed'
 
 /** Returns whether a token may be newer than its sign-in, because another issuer has issued it. */
 export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== undefined
 
 /**
- * Returns the time of the sign-in, in milliseconds. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN
- * for an `auth_time` that is not a number, and for a provider's token without it.
+ * Returns the time of the sign-in, in milliseconds. `auth_time` (RFC 9470 section 6) stays when another issuer refreshes a token. NaN for an
+ * `auth_time` that is not a number, and for another issuer's token without it or with one after its issue. A time in milliseconds would
+ * otherwise make each refreshed token a recent sign-in.
  */
 export function signInOf(auth: VerifiedToken): number {
-  const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
-  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, auth.issuedAt.getTime())
+  const isForeign = mayBeRefreshed(auth)
+  const time = own(auth.claims, 'auth_time') ?? (isForeign ? undefined : Number.POSITIVE_INFINITY)
+  const issuedAt = auth.issuedAt.getTime()
+  if (typeof time !== 'number' || (isForeign && Math.floor(time) * 1000 > issuedAt)) return Number.NaN
+  return Math.min(time * 1000, issuedAt)
 }
 
 /** Returns the time of the sign-in for another token of the account. A time that is not known is the earliest one. */
 export const signedInAtOf = (auth: VerifiedToken) => new Date(signInOf(auth) || 0)
 
-/** Returns whether a token may have a session. Old tokens and API keys have none. */
+/** Returns whether a token may have a session. API keys have none, and old tokens only where the host says which. */
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
 
 /** Returns whether an administrator, or another service, uses the token as the account (RFC 8693 section 4.1). */
