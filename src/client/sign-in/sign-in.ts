@@ -36,7 +36,12 @@ export function createSignIn(settings: ClientSettings) {
     const note = tabs.note()
     const response = await call.catch((error) => {
       // Without a whole response, the browser may have the cookie. After a sign-out, the note stays.
-      if (!note && !(error.status >= 400)) tabs.signIn(note)
+      if (!note && !(error.status >= 400)) {
+        // Nobody knows who is signed in when another tab has signed in before.
+        const own = tabs.isOver() && tabs.own
+        tabs.signIn(note)
+        if (own !== false) tabs.own = own
+      }
       throw error
     })
     tabs.signIn(note)
