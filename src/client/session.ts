@@ -51,7 +51,10 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
   let doubted: HeldToken | undefined
   const isAwaited = () => waiting > 0
 
-  /** After the sign-in of another tab, calls get no token until the page restores that session or signs in. */
+  /**
+   * Throws when the session has ended, and after the sign-in of another tab until the page restores that session or signs in.
+   * @throws TokenClientError
+   */
   function assertCurrent(): void {
     assertOpen(over.signal)
     if (signIn.tabs.isOver()) throw new TokenClientError('signed_out')

@@ -24,8 +24,8 @@ export function inTurn(): <T>(call: () => T | PromiseLike<T>) => Promise<T> {
 
 /**
  * Returns a function that runs a call of the token endpoint. One call of the browser at a time changes the cookie, so that no late response
- * deletes the cookie of a new sign-in. The call runs without the lock of the tabs when the lock is not free within 30 s, and where
- * the browser refuses it, as in the frame of a sandbox.
+ * deletes the cookie of a new sign-in. The call runs without the lock of the tabs when the lock is not free within 30 s. It also does
+ * where the browser refuses the lock, as in the frame of a sandbox.
  */
 export function createCallQueue({ refresh, name }: ClientSettings) {
   const queue = inTurn()

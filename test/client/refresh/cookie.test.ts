@@ -1,4 +1,4 @@
-// Tests client/sign-in/call-queue.ts
+// Tests client/sign-in/{call-queue,tabs}.ts
 import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { deferred } from '../../support/concurrency.js'
