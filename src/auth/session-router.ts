@@ -13,7 +13,7 @@ import { doneResponse, ENDPOINTS, type HttpResponse, jsonResponse } from '../htt
 import { hasUnreadBody, sendResponse } from '../http/send-response.js'
 import { resultOrUndefined } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
-import { sessionIdOf } from '../sessions/session.js'
+import { type Session, sessionIdOf } from '../sessions/session.js'
 import { type Sessions, withoutChange } from '../sessions/sessions.js'
 import { mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 
@@ -34,6 +34,22 @@ const idOf = ({ path }: Request) => resultOrUndefined(() => decodeURIComponent(p
 
 /** Limits the requests that wait for the store of sessions. */
 const limitSessionCalls = limitTasks(GUARDED_REQUESTS)
+
+const [HOUR, DAY] = [3_600_000, 86_400_000]
+
+/**
+ * Returns a session as a client may see it. A thief with the token of a session could otherwise see when its owner refreshes, and refresh
+ * just then without being noticed.
+ */
+function shown({ accountId: _, createdAt, lastUsedAt, expiresAt, ...session }: Session) {
+  const hour = Math.floor(+lastUsedAt / HOUR) * HOUR
+  return {
+    ...session,
+    createdAt,
+    expiresAt: new Date(Math.ceil(+expiresAt / DAY) * DAY),
+    lastUsedAt: new Date(Math.max(hour, +createdAt)),
+  }
+}
 
 /**
  * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
@@ -75,7 +91,7 @@ export function sessionRouter({ guard, ownGuard, sessions, emit, refuse }: Sessi
   const list: Run = async (auth) => {
     const found = await sessions.list(auth.accountId)
     const current = sessionIdOf(auth)
-    return { sessions: found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current })) }
+    return { sessions: found.map((session) => ({ ...shown(session), current: session.id === current })) }
   }
   const endOthers: Run = async (auth, req) => {
     await sessions.endOthers(withoutChange(auth), addressOf(req))

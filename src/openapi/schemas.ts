@@ -85,8 +85,8 @@ const text = (description: string): Schema => ({ type: ['string', 'null'], descr
 const session: Record<string, Schema> = {
   id: { type: 'string', description: "The id of the session's token. It gives no access." },
   createdAt: { ...time, description: 'The time of the sign-in.' },
-  expiresAt: { ...time, description: 'The time at which the session ends by itself.' },
-  lastUsedAt: { ...time, description: 'The last request, to the minute.' },
+  expiresAt: { ...time, description: 'The day after which the session has ended by itself: midnight in UTC.' },
+  lastUsedAt: { ...time, description: 'The hour of the last request, or the time of a sign-in in that hour.' },
   address: text('The address of the sign-in.'),
   userAgent: text('The `User-Agent` of the sign-in.'),
   label: text('The name of the device.'),

@@ -6,6 +6,7 @@ import { warnOnce } from '../../events/warnings.js'
 import { headerOf } from '../../http/header-lines.js'
 import type { RequestOrigin } from '../../http/origin.js'
 import { type HttpResponse, jsonResponse, type RefreshMode, tokenText } from '../../http/responses.js'
+import { actingIdOf } from '../../sessions/acting-id.js'
 import type { NewSession } from '../../sessions/session.js'
 import { createTokenId } from '../../tokens/jwt/claims.js'
 import type { IssuedToken, TokenSubject } from '../../tokens/jwt/issue-token.js'
@@ -86,10 +87,12 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
 
   /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
   async function issueLater(task: WantedSignIn): Promise<[IssuedToken, HttpResponse]> {
-    const { req, user, subject, mode } = task
+    const { req, user, subject, mode, actor } = task
     if (refresh && mode) return issueWithRefresh(task, mode, refresh)
-    const issued = await issue(req, subject, user)
-    await start(task, { id: issued.id, expiresAt: issued.expiresAt })
+    const isActing = sessions !== undefined && actor !== undefined
+    const sessionId = isActing ? actingIdOf(createTokenId(Number(tokens.now()))) : undefined
+    const issued = await issue(req, isActing ? { ...subject, sessionId } : subject, user)
+    await start(task, { id: sessionId ?? issued.id, expiresAt: issued.expiresAt })
     return [issued, jsonResponse(issued.text)]
   }
 

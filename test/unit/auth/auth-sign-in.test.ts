@@ -1,7 +1,17 @@
-// Tests login/sign-in/{account-by-id,finish-sign-in,known-sign-in}.ts
+// Tests login/sign-in/{account-by-id,finish-sign-in,known-sign-in}.ts and sessions/acting-id.ts
 
 import express, { type Request, type RequestHandler, type Response } from 'express'
-import { type Auth, createTokenIssuer, requireBearer, type TokenSubject } from 'express-token-endpoint'
+import {
+  type Auth,
+  type AuthEvent,
+  createSessions,
+  createTokenIssuer,
+  memorySessions,
+  requireBearer,
+  type SignedIn,
+  type TokenSubject,
+  type VerifiedToken,
+} from 'express-token-endpoint'
 import { LoginStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import { describe, expect, it } from 'vitest'
@@ -98,6 +108,39 @@ describe('auth.signIn', () => {
     expect(events.at(-1)).toMatchObject({ type: 'token.issued', accountId: bob.id, ...actor })
     expect(parse(await get('/me', acting)).user).toMatchObject({ id: bob.id })
   })
+
+  it.each([undefined, 'body' as const])(
+    'ends no session of the user where only one is allowed, refresh: %s',
+    async (refresh) => {
+      const time = { now: Date.now() }
+      const clock = () => time.now
+      const options = { maxPerAccount: 1, clock, ...(refresh && { refresh: { secret: SECRET } }) }
+      const store = memorySessions()
+      const events: AuthEvent[] = []
+      const sessions = createSessions(store, { ...options, onEvent: (event) => void events.push(event) })
+      const { auth } = await startAuth({ sessions, refresh, clock })
+      const request = () => ({ headers: {}, socket: {} }) as Request
+      const verified = async (token: Promise<SignedIn>) => auth.tokens.verify((await token).authenticationToken)
+      const actor = await verified(auth.signIn(alice.id, request()))
+      const own = await verified(auth.signIn(bob.id, request()))
+      const acting = []
+      for (let i = 0; i < 101; i++) {
+        time.now++
+        acting.push(await verified(auth.signIn(bob.id, request(), undefined, { actor })))
+      }
+      const endedOf = async (list: VerifiedToken[]) => Promise.all(list.map((one) => sessions.isEnded(one)))
+      expect(await endedOf([own, ...acting])).toEqual([false, true, ...Array(100).fill(false)])
+      expect(await sessions.list(bob.id)).toHaveLength(101)
+      const next = await verified(auth.signIn(bob.id, request()))
+      expect(await endedOf([own, next, ...acting])).toEqual([true, false, true, ...Array(100).fill(false)])
+      expect(events.filter(({ type }) => type === 'session.ended')).toMatchObject([
+        { reason: 'maximum', sessionId: acting[0]?.sessionId },
+        { reason: 'maximum', [refresh ? 'sessionId' : 'tokenId']: refresh ? own.sessionId : own.id },
+      ])
+      await sessions.endAll(bob.id)
+      expect(await endedOf([next, ...acting])).toEqual(Array(102).fill(true))
+    },
+  )
 
   it('keeps the first actor when an acting administrator acts as somebody else', async () => {
     const { actAs, signIn } = await startAuth()
