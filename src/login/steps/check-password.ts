@@ -37,7 +37,7 @@ function reasonAgainst(account: Account | undefined, matches: boolean, isAdmitte
 }
 
 /**
- * Replaces the hash when its hasher or its cost is outdated. A failure does not end the login.
+ * Replaces the hash when another hasher made it, or it is weaker than a new one. A failure does not end the login.
  * @param account one whose password was right, so it has a hash
  * @returns the new hash, also when the store failed: it may have stored the hash, or store it later
  */
