@@ -290,7 +290,7 @@ const RETURNED: readonly Row[] = [
       }),
   ],
   ['a signature', (value) => signInWith({ keys: { ...createTestIssuer().tokens, sign: () => value } as never })],
-  ...(['create', 'list', 'find', 'touch', 'replace', 'remove'] as const).map(
+  ...(['add', 'list', 'find', 'touch', 'replace', 'remove', 'removeAll'] as const).map(
     (method): Row => [
       `a session store, whose ${method} is wrong`,
       (value) =>
