@@ -59,7 +59,7 @@ export function refreshPaths(
   const cookie = {
     name: REFRESH_COOKIE,
     in: 'cookie',
-    required: !hasBody,
+    required: false,
     description: 'The refresh token of a page. The browser sends it, and scripts cannot read it.',
     schema: { type: 'string' },
   }
@@ -80,6 +80,9 @@ export function refreshPaths(
       'Refreshes a session. Of several refreshes at the same time, each gets a token and the same refresh token.',
     responses: {
       200: { ...token, description: 'Another token, with the response of the token endpoint.' },
+      ...(hasCookie && {
+        204: { description: 'Nobody is signed in: the request has no cookie.', ...messageOf([doneResponse()], {}) },
+      }),
       ...refusalResponses('refresh', refusals),
     },
   }

@@ -46,6 +46,8 @@ export function createRefreshEndpoint(settings: RefreshEndpointSettings) {
     mode: RefreshMode | undefined,
   ): Promise<HttpResponse> {
     const texts = await present(req, origin, mode)
+    // Nobody is signed in. A refusal would be an error in the console of each visitor.
+    if (!texts) return doneResponse()
     const { address, network, signal } = origin
     const lookedUpAt = new Date(Number(tokens.now()))
     return limitCalls(network, async () => {
@@ -128,24 +130,25 @@ function createPresenter({ refresh, ...limits }: RefreshEndpointSettings) {
     throw new AuthError('invalid_body', { message: 'The request body must hold "refreshToken", once and a string.' })
   }
 
-  async function ofCookies(req: Request, network: string): Promise<RefreshTokenFacts[]> {
+  async function ofCookies(req: Request, network: string): Promise<RefreshTokenFacts[] | undefined> {
     assertOwnOrigin(req.headers, limits.allowedOrigins)
     await waitForTurn(network, req.socket)
     if (hasCookie(req)) return presentedIn(req, refreshSteps, issuers)
-    // An app would take the refusal of a missing cookie for the end of its session.
+    // An app that sends its refresh token in the body would take 204 for the end of its session.
     if (hasBody(req)) throw new AuthError('invalid_body', { message: NO_COOKIE })
-    throw refused('missing')
+    return undefined
   }
 
+  /** Returns the refresh tokens of a request, one of each session. Undefined for a page without a cookie. */
   return async function present(
     req: Request,
     { network }: RequestOrigin,
     mode: RefreshMode | undefined,
-  ): Promise<readonly RefreshTokenFacts[]> {
+  ): Promise<readonly RefreshTokenFacts[] | undefined> {
     if (!mode) throw refused('missing')
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
     const presented = await (mode === 'body' ? ofBody : ofCookies)(req, network)
-    if (presented.length === 0) throw refused('malformed')
+    if (presented?.length === 0) throw refused('malformed')
     return presented
   }
 }

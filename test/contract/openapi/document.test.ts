@@ -173,7 +173,7 @@ describe('openApiDocument', () => {
   it.each<[NonNullable<OpenApiOptions['refresh']>, object]>([
     [
       'cookie',
-      { credentials: ['remember'], result: [], required: [], cookie: { name: '__Secure-refresh', required: true } },
+      { credentials: ['remember'], result: [], required: [], cookie: { name: '__Secure-refresh', required: false } },
     ],
     ['body', { credentials: [], result: ['refreshToken'], required: ['refreshToken'], body: { required: true } }],
     [

@@ -634,14 +634,26 @@ describe('the cookie', () => {
     bodyOf(await post('/refresh', { any: 1 }, { cookie, ...OWN }))
   })
 
-  it('is missing for a client without refresh, and in a request without cookies', async () => {
+  it('is missing for a client without refresh', async () => {
     const { refresh, events } = await start({ refresh: () => undefined })
     expectForbidden(await refresh('x'))
     expect(events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'missing' })
     expect(Object.keys(refused('missing'))).not.toContain('accountId')
-    const other = await startWithCookie()
-    expectForbidden(await other.withCookie('/refresh', 'theme=dark'))
-    expect(other.events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'missing' })
+  })
+
+  it('is not needed: without any, a refresh is 204, and no event', async () => {
+    const { withCookie, post, events, cookie } = await startWithCookie()
+    const count = events.length
+    for (const answer of [await withCookie('/refresh', 'theme=dark'), await post('/refresh', undefined, OWN)]) {
+      expect(answer).toMatchObject({ status: 204, body: '' })
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(setCookies(answer)).toEqual([])
+    }
+    expect(events).toHaveLength(count)
+    expectProblem(await post('/refresh', { refreshToken: 'x' }, OWN), 400, 'invalid_body', 'Bad Request')
+    const cross = { 'sec-fetch-site': 'cross-site' }
+    expectProblem(await post('/refresh', undefined, cross), 403, 'cross_site_request', 'Forbidden')
+    bodyOf(await withCookie('/refresh', cookie))
   })
 
   it('stays when it is lost in a race, when it is not ours, and while the store is down', async () => {
