@@ -163,12 +163,15 @@ export function refreshChecks(accountId: string): Record<string, (store: Session
         await expectGone(store, session, after, SWAP)
         await store.removeAll(accountId, session.id)
         for (const [{ id }, how] of [
-          [session, 'removed'],
-          [same, 'by removeAll removed'],
+          [session, 'remove'],
+          [same, 'removeAll'],
         ] as const) {
           for (const from of ['State.1', 'State.2', 'State.3']) {
             if (await store.replace(id, from, changeTo('State.4')))
-              fail(`replace returned true for a ${how} session`, `${SWAP}. A refresh of an ended session would succeed`)
+              fail(
+                `replace returned true for a session that ${how} has removed`,
+                `${SWAP}. A refresh of an ended session would succeed`,
+              )
           }
         }
         for (const one of [session, same]) await expectGone(store, one, `${after}, and replace again`, SWAP)

@@ -735,12 +735,12 @@ export const WRONG_STORES: readonly [mistake: string, says: string, change: Chan
   // soft deletion
   [
     'marks a removed session, which replace still changes',
-    'replace returned true for a removed session',
+    'replace returned true for a session that remove has removed',
     marking(({ replaceMarked }) => ({ replace: replaceMarked })),
   ],
   [
     'marks the sessions of removeAll, which replace still changes',
-    'replace returned true for a by removeAll removed session',
+    'replace returned true for a session that removeAll has removed',
     marking(({ marks, replaceMarked }) => ({
       replace: (id, from, to) => (marks.get(id) === 'one' ? false : replaceMarked(id, from, to)),
     })),
