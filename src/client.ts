@@ -9,7 +9,7 @@ export type {
 export type {
   AuthorizationHeader,
   HeadersRequest,
-  IssuedToken,
+  OwnSignIn,
   SignInError,
   TokenClient,
   TokenClientState,

@@ -10,11 +10,11 @@ export interface PageClient extends TokenClient {
    * @returns the token
    * @throws TokenClientError
    */
-  signIn(credentials: Credentials): Promise<string>
+  signInWith(credentials: Credentials): Promise<string>
 }
 
 /**
- * Creates the client of the page. After `signIn`, a call that needs another token rejects with `SessionOver`.
+ * Creates the client of the page. After `signInWith`, a call that needs another token rejects with `SessionOver`.
  * @param url address of the folder that contains the page. The clearing-house API serves both.
  * @throws TypeError for plain http, except on this machine
  */
@@ -32,7 +32,7 @@ export function createPageClient(url: URL, reportingUrl: string | undefined): Pa
   })
   // A copy would keep the first `state`.
   return Object.assign(client, {
-    async signIn(credentials: Credentials) {
+    async signInWith(credentials: Credentials) {
       typed = credentials
       try {
         return await client.token()

@@ -38,7 +38,7 @@ async function signIn(email: string, password: string, remember: boolean) {
   // Otherwise the client would refresh a session of another tab, and would send nothing after refused credentials.
   if (client.state.error || localStorage.getItem(EMAIL)) void client.signOut().catch(() => {})
   try {
-    await client.signIn({ email, password, remember })
+    await client.signInWith({ email, password, remember })
   } catch (error) {
     const failure = failureOfError(error)
     return { text: signInFailureText(failure), isMistake: failure.kind === 'wrong-credentials' }

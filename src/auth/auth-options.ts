@@ -90,7 +90,16 @@ export interface AuthGuardOptions<A extends LookUpResult = Account> extends Rout
 /** @inline */
 type RouteOptions<A extends LookUpResult> = Pick<
   RequireBearerOptions<A>,
-  'scope' | 'anyScope' | 'signedInWithin' | 'optional' | 'allow' | 'realm' | 'scheme' | 'tokenFrom' | 'refuse'
+  | 'scope'
+  | 'anyScope'
+  | 'signedInWithin'
+  | 'acting'
+  | 'optional'
+  | 'allow'
+  | 'realm'
+  | 'scheme'
+  | 'tokenFrom'
+  | 'refuse'
 >
 
 const pathSchema = {

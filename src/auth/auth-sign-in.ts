@@ -14,14 +14,14 @@ import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isValidDate, memberOf, own } from '../options/values.js'
 import type { NewSession } from '../sessions/session.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import { isVerifiedToken, signedInAtOf, type VerifiedToken } from '../tokens/verified-token.js'
+import { isVerifiedToken, mayHaveSession, signedInAtOf, type VerifiedToken } from '../tokens/verified-token.js'
 
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
   /**
    * The token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act` (RFC 8693 section
-   * 4.1), and is not refreshed. For `signedInWithin`, its sign-in is that of the administrator. The event `token.issued` has both accounts.
-   * Default: none. `undefined` is a `TypeError`: a request without a token must not become a sign-in of the account itself.
+   * 4.1), and is not refreshed. Guards with `signedInWithin` refuse it, unless they have `acting: true`. Its sign-in is then that of the
+   * administrator. The event `token.issued` has both accounts, and the issuer of the administrator's token. Default: none. `undefined` is a `TypeError`: a request without a token must not become a sign-in of the account itself.
    */
   actor?: VerifiedToken
   /** The name of the device for the list of sessions. Default: that of `sessionLabel`. */
@@ -46,7 +46,8 @@ export interface SignedIn {
 
 /**
  * Signs in an account that you have authenticated: by `auth.logIn`, a passkey, a mailed link or another provider. Issues a token, starts
- * the session, sets the cookie with the refresh token, and keeps the response out of caches. A disabled account is refused.
+ * the session, sets the cookie with the refresh token, and keeps the response out of caches. With a cookie, it ends the session that the request
+ * had for this account. A disabled account is refused.
  * @param whom the account, the object that stood for it in `req.user`, or its id. The account is looked up again by its id. Or the `subject`
  * that `auth.logIn` or `LoginStrategy` returned, whose terms then hold, and whose password must not have changed meanwhile
  * @param res the response. Required where the refresh token is in a cookie
@@ -70,11 +71,13 @@ const schema = {
 interface AuthSignInSettings extends TokenSettings {
   findById: FindById | undefined
   mountPath: string
+  /** The issuers whose tokens are for the accounts of the app. */
+  issuers: readonly string[]
 }
 
 /** Creates `auth.signIn`. */
 export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: FinishSignIn): AuthSignIn {
-  const { tokens, timeout, refresh, findById, mountPath } = settings
+  const { tokens, timeout, refresh, findById, mountPath, issuers } = settings
 
   function idOf(whom: unknown): string {
     const id = typeof whom === 'string' ? whom : accountIdOf(Object(whom))
@@ -100,7 +103,7 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
     const known = ofLogin ?? (await signInById({ tokens, findById: findById as FindById, timeout }, id, issuedAt))
     const { body } = await finishSignIn({
       ...known,
-      subject: withActor(known.subject, actor, tokens.issuer),
+      subject: withActor(known.subject, actor, issuers),
       req,
       res,
       origin,
@@ -109,7 +112,7 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
       remember,
       label,
       mountPath,
-      actorId: actor?.accountId,
+      actor,
     })
     if (res && !res.headersSent) res.set(NO_STORE)
     return JSON.parse(body)
@@ -118,21 +121,24 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
 
 /**
  * Adds the actor to the claims (RFC 8693 section 4.1), with the actor's own actor.
+ * @param issuers the issuers whose tokens are for the accounts of the app
  * @throws AuthError `invalid_credentials` for an account that is one of the actors: acting as oneself would renew a token without end
  */
-function withActor(subject: TokenSubject, actor: VerifiedToken | undefined, issuer: string): TokenSubject {
+function withActor(subject: TokenSubject, actor: VerifiedToken | undefined, issuers: readonly string[]): TokenSubject {
   if (!actor) return subject
   const { accountId, claims } = subject
-  const earlier = memberOf(actor.claims, 'act')
-  const act = {
-    sub: actor.accountId,
-    ...(actor.issuer !== issuer && { iss: actor.issuer }),
-    ...(isPlainObject(earlier) && { act: earlier }),
-  }
+  const act = { sub: actor.accountId, iss: actor.issuer, ...earlierActor(actor.claims, actor.issuer) }
   for (let one: unknown = act; isPlainObject(one); one = own(one, 'act')) {
-    const isOurs = [undefined, issuer].includes(own(one, 'iss') as string | undefined)
+    // API keys and old tokens are for the accounts of the app too, also where another guard has admitted them.
+    const isOurs = issuers.includes(String(own(one, 'iss'))) || (one === act && !mayHaveSession(actor))
     if (isOurs && own(one, 'sub') === accountId) throw new AuthError('invalid_credentials', { accountId })
   }
   // The epoch for a token that does not tell: a sign-in at an unknown time is not recent.
   return { ...subject, claims: { ...claims, act }, signedInAt: signedInAtOf(actor) }
+}
+
+/** Returns the actor in a token, with its own. One without an issuer is of the token's issuer. */
+function earlierActor(claims: Readonly<Record<string, unknown>>, issuer: string): { act?: object } {
+  const act = own(claims, 'act')
+  return isPlainObject(act) ? { act: { iss: issuer, ...act, ...earlierActor(act, issuer) } } : {}
 }

@@ -18,6 +18,7 @@ import type { Limits } from '../limits/limits.js'
 import { createLogin, type Login, loginForHost } from '../login/create-login.js'
 import { loginSettings } from '../login/login-options.js'
 import { createFinish } from '../login/sign-in/finish-sign-in.js'
+import { noteSessionsOf } from '../login/steps/announce-hash.js'
 import type { OpenApiOptions } from '../openapi/document-options.js'
 import { awaited } from '../options/awaited.js'
 import { bool } from '../options/checks.js'
@@ -106,13 +107,14 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     refresh: refreshRoutesIn(given, tokens.issuer),
   }
   const { emit, passwords, limits, refresh } = settings
+  if (refresh) noteSessionsOf(settings.accounts, refresh.refreshSteps)
   const logIn = createLogin(settings)
   const finishSignIn = createFinish(settings)
 
   noteIssuing(tokens, sessions)
 
   const accepted = read.alsoAccept.length > 0 ? [tokens, ...read.alsoAccept] : tokens
-  const ownGuard = { ...ofGuards, tokens: accepted, ...(store && { accounts: store }) }
+  const ofTheApp = { ...ofGuards, tokens: accepted, ...(store && { accounts: store }) }
   function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
     const { ticket, ...chosen } = options
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
@@ -122,7 +124,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     const guardWith = (own: Partial<RequireBearerOptions>) =>
       requireBearerFor(
         'auth.guard',
-        Object.setPrototypeOf({ ...ownGuard, ...chosen, ...own }, Object.getPrototypeOf(options)),
+        Object.setPrototypeOf({ ...ofTheApp, ...chosen, ...own }, Object.getPrototypeOf(options)),
       )
     const byToken = guardWith({})
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
@@ -142,7 +144,11 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
   const hasKeys = tokens.jwks().keys.length > 0
   const isOn = { token: true, refresh: refresh !== undefined, keys: hasKeys, sessions: sessions !== undefined }
   const parts = { ...settings, logIn, finishSignIn }
-  const service = { ...settings, guards: { user: plainGuard }, modeOf: refresh?.modeOf }
+  const service = {
+    ...settings,
+    guards: { user: guard({ acting: false }), session: plainGuard },
+    modeOf: refresh?.modeOf,
+  }
   const router = endpointRouter(mountedAt(paths, isOn, parts), service)
   const openApi = {
     path: mountPath + paths.token,
@@ -162,7 +168,15 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     },
     signIn: awaited(
       'signIn',
-      createAuthSignIn({ ...settings, findById: store && findByIdOption(store), mountPath }, finishSignIn),
+      createAuthSignIn(
+        {
+          ...settings,
+          findById: store && findByIdOption(store),
+          mountPath,
+          issuers: [tokens, ...read.alsoAccept].map(({ issuer }) => issuer),
+        },
+        finishSignIn,
+      ),
     ) as Auth<A>['signIn'],
     ticket: awaited('auth.ticket', createTickets(ticketTokens)),
     errors: authErrors({ emit, refuse }),

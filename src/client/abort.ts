@@ -2,13 +2,15 @@
 export const reasonOf = (signal: AbortSignal): unknown =>
   signal.reason ?? Object.assign(new Error(), { name: 'AbortError' })
 
-/** Creates a controller whose signal has `reason` and `throwIfAborted`, also in React Native. */
+/** Throws the reason of a signal that has aborted. The signals of React Native cannot do it. */
+export function assertOpen(signal: AbortSignal): void {
+  if (signal.aborted) throw reasonOf(signal)
+}
+
+/** Creates a controller whose signal has a `reason`, also in React Native. */
 export function createController(): AbortController {
   const controller = new AbortController()
   const { signal } = controller
-  signal.throwIfAborted ??= () => {
-    if (signal.aborted) throw reasonOf(signal)
-  }
   return {
     signal,
     abort(reason) {
@@ -35,7 +37,7 @@ const allStops = new WeakMap<AbortSignal, Stops>()
  * Calls a function when a signal aborts, at once when it has aborted already.
  * @returns a function that forgets the other
  */
-function onAbort(signal: AbortSignal, stop: () => void): () => void {
+export function onAbort(signal: AbortSignal, stop: () => void): () => void {
   if (signal.aborted) stop()
   const stops = allStops.get(signal) ?? new Stops()
   allStops.set(signal, stops.add(stop))

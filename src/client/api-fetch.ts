@@ -38,10 +38,16 @@ export function createApiFetch(settings: ClientSettings, session: () => ClientSe
     const { getReader, [Symbol.asyncIterator]: iterate } = Object(options.body)
     const isStream = getReader || iterate
 
-    function sendWith({ grant }: HeldToken) {
-      headers.set('Authorization', `Bearer ${grant.token}`)
-      // The body of a Request can be read once.
-      return send(settings.fetch, url, request?.clone(), bare(options), new Headers(headers))
+    async function sendWith(held: HeldToken) {
+      headers.set('Authorization', `Bearer ${held.grant.token}`)
+      try {
+        // The body of a Request can be read once.
+        return await send(settings.fetch, url, request?.clone(), bare(options), new Headers(headers))
+      } catch (error) {
+        if ((options.body ?? request?.body) && !signal?.aborted && current.doubt(held))
+          throw new TokenClientError('interrupted')
+        throw error
+      }
     }
 
     const token = await current.get({ signal })

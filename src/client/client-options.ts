@@ -143,11 +143,8 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
   const options = bare(DEFAULTS)
   for (const [name, value] of Object.entries(given)) {
     const type = typeof (options as Record<string, unknown>)[name]
-    const hint = /url|base/i.test(name)
-      ? '. Did you mean "url"?'
-      : name === 'tabs'
-        ? `. keepInTab is gone: refresh: 'cookie' restores every tab`
-        : ''
+    const meant = /url|base/i.test(name) ? 'url' : 'refresh'
+    const hint = meant === 'url' || name === 'tabs' ? `. Did you mean "${meant}"?` : ''
     assertUsage(type !== 'undefined', `unknown option "${name}"${hint}`)
     if (value === undefined) continue
     assertUsage(typeof value === type, `option "${name}" must be of type ${type}`)

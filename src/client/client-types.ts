@@ -10,13 +10,11 @@ export interface TokenRequest {
   rejected?: string | undefined
 }
 
-/** A token that the token endpoint or another route has issued. */
-export interface IssuedToken {
-  /** The bearer token. */
-  readonly token: string
-  /** The expiration: a `Date`, its text in ISO 8601 and UTC as in JSON, or milliseconds since 1970. */
-  readonly expiresAt: Date | string | number
-}
+/**
+ * Calls a sign-in route of the app, and returns its response, as the global `fetch` does. The signal aborts after `timeout`, and when the
+ * user signs out.
+ */
+export type OwnSignIn = (signal: AbortSignal) => Response | PromiseLike<Response>
 
 /** The options of `headers()`. */
 export interface HeadersRequest extends TokenRequest {
@@ -68,14 +66,15 @@ export interface TokenClient {
    */
   readonly headers: (request?: HeadersRequest) => Promise<AuthorizationHeader>
   /**
-   * Takes a token that the app got elsewhere, for example after a password change, a second factor or a magic link. It replaces the held
-   * token and a running sign-in. Calls that wait for the sign-in use it. For the token of another person, call `signOut()` first.
+   * Signs in with a route of the app, for example after a passkey, a mailed link or a password change. The response of the function has the
+   * members of a sign-in: `authenticationToken`, `expiration`, and `refreshToken` with `refresh: { load, save, remove }`.
    *
-   * The lifetime is `expiresAt` minus the clock of this machine.
-   * @throws TypeError for another value than `{ token, expiresAt }`
-   * @throws TokenClientError with `expired` for a token that has expired, and with `closed` after `close()`
+   * The new token replaces the held one, a running refresh and a form. Calls that wait for them use it. For another person, call `signOut()`
+   * first. With `refresh: 'cookie'`, no other tab calls the token endpoint meanwhile, and other tabs are signed out until their
+   * `restore()`.
+   * @throws TokenClientError as for credentials, or the error of the function. The held token stays
    */
-  readonly adopt: (issued: IssuedToken) => void
+  readonly signIn: (call: OwnSignIn) => Promise<void>
   /**
    * Returns whether the user is signed in, for example after a reload. Refreshes the session of an earlier sign-in if necessary, and never
    * asks for credentials. Waits for an overloaded server like other calls.

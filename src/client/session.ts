@@ -1,6 +1,6 @@
-import { createController, reasonOf, until } from './abort.js'
+import { assertOpen, createController, reasonOf, until } from './abort.js'
 import { assertUsage, type ClientSettings } from './client-options.js'
-import type { SignInError, TokenRequest } from './client-types.js'
+import type { OwnSignIn, SignInError, TokenRequest } from './client-types.js'
 import type { Grant } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
 import type { Refusals } from './sign-in/attempts.js'
@@ -21,14 +21,13 @@ interface Renewal {
   /** Undefined when the session at the server is over. */
   readonly refreshed: Promise<HeldToken | undefined>
   readonly result: Promise<HeldToken | undefined>
-  readonly stop: AbortController
 }
 
 export type ClientSession = ReturnType<typeof openSession>
 
 /**
- * Begins a session: the time from one sign-out to the next. A call belongs to the session in which it begins, so it never gets the
- * token of the person who signs in after the sign-out.
+ * Begins a session: the time from one sign-out to the next, or to the sign-in of another tab. A call belongs to the session in which it
+ * begins, so it never gets the token of the next person.
  * @param changed called after each sign-in and failed sign-in
  */
 export function openSession({ interactive, refresh }: ClientSettings, signIn: ClientSignIn, changed: () => void) {
@@ -43,7 +42,23 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
   let resumeAt = 0
   /** True when the last refresh found no session at the server. */
   let cannotRefresh = false
+  /** Ends the running refresh or form. */
+  let stop = createController()
+  let isAsking = false
+  /** True when only a person can renew the token. */
+  const isTyped = interactive && !refresh
+  /** A token that may be the reason why a connection broke. */
+  let doubted: HeldToken | undefined
   const isAwaited = () => waiting > 0
+
+  /**
+   * Throws when the session has ended, and after the sign-in of another tab until the page restores that session or signs in.
+   * @throws TokenClientError
+   */
+  function assertCurrent(): void {
+    assertOpen(over.signal)
+    if (signIn.tabs.isOver()) throw new TokenClientError('signed_out')
+  }
 
   /**
    * Returns a token that works, after a sign-in if necessary.
@@ -52,18 +67,19 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
    */
   async function get({ signal, rejected }: TokenRequest, refused?: HeldToken): Promise<HeldToken> {
     if (signal?.aborted) throw reasonOf(signal)
-    over.signal.throwIfAborted()
+    assertCurrent()
     const { held } = session
     if (rejected) {
       // Otherwise a call of one person would get the token of the next.
       if (!recentTokens.includes(rejected)) throw new TokenClientError('signed_out')
       if (held?.grant.token === rejected) refuse(held, true)
     }
-    const usable = held?.isUsable() && held !== refused ? held : undefined
+    const usable = held?.isUsable() && held !== refused && held !== doubted ? held : undefined
+    doubted = undefined
     if (usable?.isOld() && !(interactive && cannotRefresh)) renew(!interactive)
     const token = await (usable ?? newToken(signal))
     // The session may have ended in the same turn of the event loop.
-    over.signal.throwIfAborted()
+    assertCurrent()
     return token
   }
 
@@ -82,7 +98,7 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     try {
       return await until(signal, renewed())
     } catch (failure) {
-      // The app has adopted a token, or the old token still works for a moment.
+      // The app has signed in, or the old token still works for a moment.
       const { held } = session
       if (held && !held.isRefused && held.left() > 0 && !signal?.aborted) return held
       throw failure
@@ -98,40 +114,52 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
   }
 
   function startRenewal(): Renewal {
-    const stop = createController()
-    const { signal } = stop
-    const refreshed = until(signal, refreshNow(signal))
-    const result: Renewal['result'] = refreshed.then(
-      (held) =>
-        held ??
-        (begun.mayAsk ? until(signal, receive(signIn.withCredentials(refusals, signal, isAwaited), signal)) : held),
-    )
+    const refreshed = refreshNow()
+    const result: Renewal['result'] = refreshed.then((held) => held ?? (begun.mayAsk ? ask() : held))
     result
-      .catch((failure) => signal.aborted || session.fail(failure))
+      .catch((failure) => stop.signal.aborted || session.fail(failure))
       .then(() => {
         renewal = undefined
+        isAsking = false
       })
-    const begun: Renewal = { mayAsk: false, refreshed, result, stop }
+    const begun: Renewal = { mayAsk: false, refreshed, result }
     return begun
   }
 
-  async function refreshNow(signal: AbortSignal): Promise<HeldToken | undefined> {
+  function ask(): Renewal['result'] {
+    stop = createController()
+    isAsking = true
+    return receive((signal) => signIn.withCredentials(refusals, signal, isAwaited), stop)
+  }
+
+  async function refreshNow(): Promise<HeldToken | undefined> {
     const { held } = session
     // A token that works and is refused needs a more recent sign-in.
     if (refusals.final || (held?.isRefused && held.left() > 0)) return undefined
-    const token = await receive(signIn.refresh(signal, over.signal, isAwaited), signal)
-    cannotRefresh = !token
-    return token
+    stop = createController()
+    try {
+      const token = await receive((signal) => signIn.refresh(signal, isAwaited), stop)
+      cannotRefresh = !token
+      return token
+    } catch (error) {
+      if (!stop.signal.aborted || over.signal.aborted) throw error
+      // A sign-in of the app has ended it, and may have failed.
+      return session.held === held ? refreshNow() : session.held
+    }
   }
 
-  async function receive(call: Promise<Grant | undefined>, signal: AbortSignal): Promise<HeldToken | undefined> {
-    const grant = await call
-    signal.throwIfAborted()
+  async function receive(
+    call: (signal: AbortSignal) => Promise<Grant | undefined>,
+    { signal }: AbortController,
+  ): Promise<HeldToken | undefined> {
+    assertOpen(over.signal)
+    const grant = await call(signal)
+    assertOpen(signal)
     return grant && hold(grant)
   }
 
   function hold(grant: Grant): HeldToken {
-    const held = holdToken(grant, session.held?.isRefused ?? false, interactive && !refresh)
+    const held = holdToken(grant, session.held?.isRefused ?? false, isTyped)
     cannotRefresh = false
     recentTokens = [grant.token, ...recentTokens].slice(0, MOST_RECENT_TOKENS)
     session.held = held
@@ -173,8 +201,27 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
      * @throws TokenClientError, or the error of the storage
      */
     async restore(): Promise<boolean> {
-      over.signal.throwIfAborted()
+      assertOpen(over.signal)
       return !!(session.held?.isUsable() || (await wait(() => renew(false).refreshed)))
+    },
+    /**
+     * Signs in with a function of the app, in place of the held token, a running refresh and a form.
+     * @throws TokenClientError, or the error of the function
+     */
+    async signIn(call: OwnSignIn): Promise<void> {
+      assertOpen(over.signal)
+      const signedIn = receive((signal) => signIn.withOwn(call, signal), over)
+      if (!isAsking) stop.abort()
+      await signedIn
+      stop.abort()
+    },
+    /**
+     * Doubts a token after its connection broke: a server may refuse a request before it has read the body. The next call renews the token.
+     * @returns false for a token that is not the reason, or that only a person can renew
+     */
+    doubt(token: HeldToken): boolean {
+      if (token.age() > NEW_MS && !isTyped) doubted = token
+      return token === doubted
     },
     /** Notes the failure of a sign-in. */
     fail(failure: SignInError): void {
@@ -183,11 +230,6 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
       session.error = failure
       changed()
     },
-    /** Takes a token in place of the held one and of a running sign-in. */
-    take(grant: Grant): void {
-      hold(grant)
-      renewal?.stop.abort()
-    },
     /**
      * Deletes the token, and ends a running sign-in.
      * @returns undefined when there was nothing to end
@@ -195,7 +237,7 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     end(reason: TokenClientError): unknown {
       const ended = renewal || session.held || session.error
       over.abort(reason)
-      renewal?.stop.abort(reason)
+      stop.abort(reason)
       session.held = session.error = undefined
       return ended
     },

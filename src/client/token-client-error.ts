@@ -6,7 +6,7 @@ export type TokenClientErrorCode =
   | 'try_later'
   | 'unreachable'
   | 'unexpected'
-  | 'expired'
+  | 'interrupted'
   | 'signed_out'
   | 'closed'
 
@@ -17,8 +17,9 @@ export type TokenClientErrorCode =
  * - `try_later`: the server asked with 429 or 503 to wait longer than `maxWait`. After a 429, another e-mail address need not wait.
  * - `unreachable`: there was no complete response within `timeout`.
  * - `unexpected`: the response has another status, or no valid token.
- * - `expired`: the token for `adopt()` has expired by the clock of this machine.
- * - `signed_out`: the user signed out after the call began. The call is not repeated for the next user.
+ * - `interrupted`: the connection broke while a body was sent, perhaps because the API refused the token. The next call has another token.
+ * - `signed_out`: the user signed out after the call began, or somebody signed in in another tab. The call is not repeated for the next
+ *   user. In the second case, call `restore()`.
  * - `closed`: `close()` has ended the client.
  */
 export class TokenClientError extends Error {

@@ -1,8 +1,6 @@
 import { createApiFetch } from './api-fetch.js'
 import { assertUsage, readClientOptions, type TokenClientOptions } from './client-options.js'
-import type { HeadersRequest, IssuedToken, TokenClient, TokenClientState, TokenRequest } from './client-types.js'
-import { isToken } from './grant.js'
-import { bare, readTime } from './read.js'
+import type { HeadersRequest, TokenClient, TokenClientState, TokenRequest } from './client-types.js'
 import { type ClientSession, openSession } from './session.js'
 import { createSignIn } from './sign-in/sign-in.js'
 import { TokenClientError } from './token-client-error.js'
@@ -61,32 +59,33 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   listen('online', signIn.goOnline)
   // A page from the back/forward cache has the token that a reload would have: another person may have signed in since.
   listen('pageshow', ({ persisted }) => persisted && end('signed_out'))
-  // Another tab has signed out.
+  // Another tab has signed in or out.
   if (settings.refresh === 'cookie')
     listen('storage', ({ key, newValue }) => newValue && key === settings.name && end('signed_out'))
 
   const token = async (request: TokenRequest = {}) => (await session.get(request)).grant.token
-  return {
+
+  const api: TokenClient = {
     fetch,
     token,
     async headers({ url, ...request }: HeadersRequest = {}) {
       if (url !== undefined) checkUrl(url)
       return { Authorization: `Bearer ${await token(request)}` }
     },
-    adopt(given) {
-      session.over.throwIfAborted()
-      const { token, expiresAt } = bare<IssuedToken>(given)
-      const receivedAt = Date.now()
-      // The number of a Date, or itself.
-      const end = (readTime(expiresAt) || expiresAt?.valueOf()) as number
-      assertUsage(isToken(token) && Number.isFinite(end), 'adopt() needs { token, expiresAt }')
-      if (end <= receivedAt) throw new TokenClientError('expired')
-      session.take({ token, lifetime: end - receivedAt, receivedAt })
-    },
     async restore() {
       assertUsage(settings.refresh, 'restore() needs "refresh"')
-      return session.restore()
+      const { tabs } = signIn
+      if (tabs.isOver()) end('signed_out')
+      const [begun, text] = [session, tabs.load()]
+      const isSignedIn = await begun.restore().catch((error) => {
+        if (session === begun) throw error
+      })
+      // Another tab has signed in or out meanwhile.
+      if (session !== begun || text !== tabs.load()) return api.restore()
+      tabs.own = text
+      return !!isSignedIn
     },
+    signIn: (own) => session.signIn(own),
     signOut() {
       if (session.over.aborted) return Promise.resolve()
       end('signed_out')
@@ -111,4 +110,5 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       end('closed')
     },
   }
+  return api
 }

@@ -140,7 +140,11 @@ export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
       const stored = { digest: digestOf(purpose, code), purpose, accountId, expiresAt, data }
       const isStored: unknown = await call(async () => codes.add(stored, maxPerAccount, now))
       if (isStored !== true)
-        throw new AuthError('too_many_attempts', { retryAfter: Math.ceil(lifetime / 1000), accountId })
+        throw new AuthError('too_many_attempts', {
+          retryAfter: Math.ceil(lifetime / 1000),
+          accountId,
+          message: 'Too many codes for this account. Try again later.',
+        })
       return code
     },
     async take(purpose: string, code: unknown) {

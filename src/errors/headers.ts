@@ -1,5 +1,5 @@
 import { own } from '../options/values.js'
-import { REFUSALS } from './codes.js'
+import { REFUSALS, type Refusal } from './codes.js'
 
 /**
  * The headers of a response, by name.
@@ -15,6 +15,10 @@ export interface HeaderFacts {
   readonly realm: string
   /** The authentication scheme. Default `Bearer`. */
   readonly scheme?: { readonly name: string } | undefined
+  /** The scopes that the route requires, all of them. Default: none. */
+  readonly scope?: readonly string[] | undefined
+  /** The scopes of which the route requires one. Default: none. */
+  readonly anyScope?: readonly string[] | undefined
 }
 
 /** The members of a refusal that its challenge has. */
@@ -26,17 +30,20 @@ interface Challenged {
 }
 
 /** Returns the challenge of a refusal, if it has one (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3). */
-export function challengeOf(refusal: Challenged, { realm, scheme }: HeaderFacts = { realm: '' }): Headers {
+export function challengeOf(refusal: Challenged, facts: HeaderFacts = { realm: '' }): Headers {
+  const { realm, scheme } = facts
   const { code, message } = refusal
-  const error = (REFUSALS as Readonly<Record<string, { challenge?: string | null }>>)[code]?.challenge
+  const error = (REFUSALS as Readonly<Record<string, Pick<Refusal, 'challenge'>>>)[code]?.challenge
   if (error === undefined) return {}
-  const scope = code === 'insufficient_scope' && own(refusal, 'scope')
+  // A client asks for these scopes with its next token, so it is not refused a second time.
+  const ofRoute = [...(own(facts, 'scope') ?? []), ...(own(facts, 'anyScope') ?? [])]
+  const scope = code === 'insufficient_scope' ? [own(refusal, 'scope') ?? []].flat() : ofRoute
   const maxAge = code === 'insufficient_user_authentication' ? own(refusal, 'maxAge') : undefined
   const parameters = {
     realm,
     ...(error && { error, error_description: message }),
-    ...(scope && { scope: [scope].flat().join(' ') }),
     ...(maxAge !== undefined && { max_age: maxAge }),
+    ...(scope.length > 0 && { scope: [...new Set(scope)].join(' ') }),
   }
   const list = Object.entries(parameters).map(([name, value]) => `${name}=${quoted(value)}`)
   return { 'WWW-Authenticate': `${scheme?.name ?? 'Bearer'} ${list.join(', ')}` }

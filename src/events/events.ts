@@ -28,6 +28,8 @@ export interface TokenIssuedEvent extends EventBase {
   accountId: string
   /** The administrator who acts as the account (`act`). Only of `auth.signIn` with `actor`. */
   actorId?: string
+  /** The issuer of the administrator's token, which says whose id `actorId` is. */
+  actorIssuer?: string
   /** The token's `jti`. */
   tokenId: string
   /** The token's `exp`, as sent to the client. */
@@ -112,7 +114,7 @@ export interface SessionRefreshedEvent extends EventBase {
 }
 
 /**
- * The reason for the end of a session. `signed_out`: by itself. `ended`: from another session, or by the host. `others`: all except
+ * The reason for the end of a session. `signed_out`: by itself, or by a sign-in that replaces its refresh cookie. `ended`: from another session, or by the host. `others`: all except
  * one. `all`: every one. `maximum`: by a further sign-in above the maximum. `reused`: a refresh token was used that had been replaced
  * before, so another client may hold a copy. `account`: at a refresh, the account was gone or disabled, or its password was changed.
  */

@@ -32,12 +32,15 @@ export interface Feature<P = never> {
   schemas?(described: DescribedSchemas): Schemas
 }
 
-/** The guard of endpoints about the user of the request. Old tokens and API keys must not show where their user is signed in. */
-export const user: EndpointGuard<VerifiedToken> = {
-  name: 'user',
-  admit(req: Request) {
-    const auth = authOf(req)
-    if (mayHaveSession(auth)) return auth
-    throw new AuthError('invalid_token')
-  },
+/** Old tokens and API keys must not show where their user is signed in. */
+function admit(req: Request): VerifiedToken {
+  const auth = authOf(req)
+  if (mayHaveSession(auth)) return auth
+  throw new AuthError('invalid_token')
 }
+
+/** The guard of endpoints about the user of the request. It refuses administrators who act as the user. */
+export const user: EndpointGuard<VerifiedToken> = { name: 'user', admit }
+
+/** The guard of endpoints about the session of the request, which may be that of an administrator who acts as the user. */
+export const anySession: EndpointGuard<VerifiedToken> = { name: 'session', admit }

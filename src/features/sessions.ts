@@ -3,9 +3,9 @@ import { empty, json, type Schema } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { addressOf } from '../http/origin.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
-import { sessionIdOf } from '../sessions/session.js'
+import { type Session, sessionIdOf } from '../sessions/session.js'
 import { type Sessions, withoutChange } from '../sessions/sessions.js'
-import { type Feature, user } from './feature.js'
+import { anySession, type Feature, user } from './feature.js'
 
 export interface SessionsParts {
   sessions: Sessions
@@ -14,14 +14,30 @@ export interface SessionsParts {
 /** Limits the requests that wait for the store of sessions. */
 const calls = limitTasks(GUARDED_REQUESTS)
 
+const [HOUR, DAY] = [3_600_000, 86_400_000]
+
+/**
+ * Returns a session as a client may see it. A thief with the token of a session could otherwise see when its owner refreshes, and refresh
+ * just then without being noticed.
+ */
+function shown({ accountId: _, createdAt, lastUsedAt, expiresAt, ...session }: Session) {
+  const hour = Math.floor(+lastUsedAt / HOUR) * HOUR
+  return {
+    ...session,
+    createdAt,
+    expiresAt: new Date(Math.ceil(+expiresAt / DAY) * DAY),
+    lastUsedAt: new Date(Math.max(hour, +createdAt)),
+  }
+}
+
 const time: Schema = { type: 'string', format: 'date-time' }
 const text = (description: string): Schema => ({ type: ['string', 'null'], description })
 
 const session: Record<string, Schema> = {
   id: { type: 'string', description: "The id of the session's token. It gives no access." },
   createdAt: { ...time, description: 'The time of the sign-in.' },
-  expiresAt: { ...time, description: 'The time at which the session ends by itself.' },
-  lastUsedAt: { ...time, description: 'The last request, to the minute.' },
+  expiresAt: { ...time, description: 'The day after which the session has ended by itself: midnight in UTC.' },
+  lastUsedAt: { ...time, description: 'The hour of the last request, or the time of a sign-in in that hour.' },
   address: text('The address of the sign-in.'),
   userAgent: text('The `User-Agent` of the sign-in.'),
   label: text('The name of the device.'),
@@ -59,9 +75,7 @@ export const sessionsFeature: Feature<SessionsParts> = {
         async ({ auth }) => {
           const found = await sessions.list(auth.accountId)
           const current = sessionIdOf(auth)
-          return {
-            sessions: found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current })),
-          }
+          return { sessions: found.map((session) => ({ ...shown(session), current: session.id === current })) }
         },
     }),
 
@@ -104,7 +118,7 @@ export const sessionsFeature: Feature<SessionsParts> = {
       id: 'signOut',
       method: 'POST',
       path: '/sign-out',
-      guard: user,
+      guard: anySession,
       summary: 'Sign out',
       description: 'Ends the session of the request.',
       responses: { 204: empty("Every API of this environment now refuses the request's token.") },

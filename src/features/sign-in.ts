@@ -58,15 +58,23 @@ function withMember(schema: Schema, member: Record<string, Schema>, required: st
   return { ...schema, ...(all.length > 0 && { required: all }), properties: { ...before.properties, ...member } }
 }
 
-/** A response with a token, as `finishSignIn` and a refresh make it. */
-export const withToken: Success<HttpResponse> = {
-  description: 'The token.',
+const SAMPLE = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
+const REFRESH_TOKEN = '019ab0f1-7c3e-7000-8000-0123456789ab.0.c2ln'
+
+/** A response with a token, as `finishSignIn` and a refresh make it. Only that of this package has examples. */
+export const withToken: Omit<Success<HttpResponse>, 'description'> = {
   schema: 'TokenResult',
   sample: jsonResponse(''),
   respond: (response) => response,
+  examples({ modes, responds }) {
+    if (responds) return {}
+    const isInBody = modes.includes('body')
+    return {
+      ...(!(isInBody && modes.length === 1) && { token: { value: SAMPLE } }),
+      ...(isInBody && { tokenAndRefreshToken: { value: { ...SAMPLE, refreshToken: REFRESH_TOKEN } } }),
+    }
+  },
 }
-
-const SAMPLE = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
 
 /** The token endpoint: credentials → account → token. */
 export const signInFeature: Feature<SignInParts> = {
@@ -82,15 +90,7 @@ export const signInFeature: Feature<SignInParts> = {
       summary: 'Get a token',
       description: 'Authenticates an account by its password. The request has no realm.',
       responses: {
-        200: {
-          ...withToken,
-          describe({ modes, responds }) {
-            if (responds) return { description: 'The token.' }
-            const isInBody = modes.includes('body') && modes.length === 1
-            const example = isInBody ? { ...SAMPLE, refreshToken: 'cnQx.c2Vzc2lvbg.c2ln' } : SAMPLE
-            return { description: 'The token and its expiration time.', example }
-          },
-        },
+        200: { ...withToken, description: 'The token and its expiration time.', ownDescription: 'The token.' },
         ...LOGIN_RESPONSES,
       },
       ofHost: true,

@@ -22,6 +22,9 @@ export interface TicketOptions {
 /** The query member that holds a ticket. */
 const MEMBER = 'ticket='
 
+const FOREIGN =
+  'A ticket needs a token that this API issued, from a sign-in. An API key, an old token or a token of another issuer gets none.'
+
 /** A response to `HEAD` says what one to `GET` says, so both are one route (RFC 9110 section 9.3.2). */
 const methodOf = (method: string | undefined) => (method === 'HEAD' ? 'GET' : method)
 
@@ -50,8 +53,8 @@ export function createTickets(tokens: TokenIssuer) {
     const left = auth.expiresAt.getTime() - now
     // The client has sent an API key or an old token, which a host cannot prevent.
     const isForeign = auth.issuer !== tokens.issuer
-    if (isForeign || left <= 0)
-      throw new AuthError('invalid_token', { reason: isForeign ? 'issuer' : 'expired', accountId, tokenId })
+    if (isForeign) throw new AuthError('invalid_token', { reason: 'issuer', accountId, tokenId, message: FOREIGN })
+    if (left <= 0) throw new AuthError('invalid_token', { reason: 'expired', accountId, tokenId })
     const subject = {
       accountId,
       scopes,

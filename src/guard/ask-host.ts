@@ -7,7 +7,7 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { noteMissing } from '../sessions/mistakes.js'
 import type { Sessions } from '../sessions/sessions.js'
-import { factsOf, invalidToken, mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
+import { factsOf, invalidToken, mayHaveSession, type VerifiedToken, withScopes } from '../tokens/verified-token.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
@@ -28,33 +28,45 @@ export type Allow<A = object, R = IncomingMessage> = (
   auth: VerifiedToken,
 ) => boolean | Promise<boolean>
 
+/** The result of the steps for an admitted request. Without `auth`, the request has no token, or an invalid one at a lenient guard. */
+export interface Admission {
+  readonly auth?: VerifiedToken
+  /** The object for `req.user`, where `accounts` is given. */
+  readonly user?: object | undefined
+}
+
 /**
  * Asks the host whether a verified token may still be used.
- * @param req the request. Undefined for a socket, which has no `allow`: its request was allowed when it began
- * @returns the account, where the host looks accounts up
+ * @returns the token. Where the host looks accounts up: with the scopes that its account still has, and with the user
  * @throws AuthError `invalid_token`, `forbidden`, or `unavailable` when a function of the host fails
  */
 export async function askHost(
   settings: HostSettings,
   auth: VerifiedToken,
-  req: IncomingMessage | undefined,
-): Promise<FoundAccount | undefined> {
-  if (settings.isRevoked) await requireUnrevoked(settings.isRevoked, auth, settings.timeout)
-  if (settings.sessions && mayHaveSession(auth)) await requireSession(settings.sessions, auth, settings.timeout)
-  const found = settings.accounts && (await requireAccount(settings.accounts, auth, settings.timeout))
-  if (found && settings.allow) await requireAllowed(settings.allow, req, found, auth, settings.timeout)
-  return found
+  req: IncomingMessage,
+): Promise<Required<Admission>> {
+  const { isRevoked, sessions, accounts, allow, timeout } = settings
+  if (isRevoked) await requireUnrevoked(isRevoked, auth, timeout)
+  if (sessions && mayHaveSession(auth)) await requireSession(sessions, auth, timeout)
+  if (!accounts) return { auth, user: undefined }
+  const { account, user } = await requireAccount(accounts, auth, timeout)
+  const ofBoth = withScopes(
+    auth,
+    auth.scopes.filter((scope) => account.scopes?.includes(scope)),
+  )
+  if (allow) await requireAllowed(allow, req, user, ofBoth, timeout)
+  return { auth: ofBoth, user }
 }
 
 /** Refuses an account that the host does not allow here. */
 async function requireAllowed(
   allow: Allow,
-  req: IncomingMessage | undefined,
-  { user }: FoundAccount,
+  req: IncomingMessage,
+  user: object,
   auth: VerifiedToken,
   timeout: number,
 ): Promise<void> {
-  const ask = async () => readBoolean('allow', await allow(req as IncomingMessage, user, auth))
+  const ask = async () => readBoolean('allow', await allow(req, user, auth))
   if (!(await callHost('hook', ask, { timeout, about: { option: 'allow' } })))
     throw new AuthError('forbidden', factsOf(auth))
 }

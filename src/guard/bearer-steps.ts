@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { Account } from '../accounts/account.js'
 import { callHost } from '../concurrency/host-call.js'
 import { limitTasks } from '../concurrency/limit.js'
 import { createTurnQueue } from '../concurrency/turn-queue.js'
@@ -11,9 +10,9 @@ import { addressOf } from '../http/origin.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { hasBrand } from '../options/brand.js'
 import { useSessionsFor } from '../sessions/internals.js'
-import { factsOf, invalidToken, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
+import { factsOf, invalidToken, isActing, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
-import { askHost, type HostSettings } from './ask-host.js'
+import { type Admission, askHost, type HostSettings } from './ask-host.js'
 import { assertB64Token, readToken, type SourceSettings } from './bearer-header.js'
 import { type RefusalSettings, refusalAt } from './refuse.js'
 
@@ -24,6 +23,7 @@ interface AuthorizeSettings {
   readonly scope: readonly string[]
   readonly anyScope: readonly string[] | undefined
   readonly signedInWithin: number | undefined
+  readonly acting: boolean
 }
 
 /**
@@ -46,13 +46,6 @@ export interface GuardContext<R extends IncomingMessage = IncomingMessage> {
   readonly req: R
   /** The client's address, read before the first wait. Most requests do not wait. */
   address: string | undefined
-}
-
-/** The result of the steps for an admitted request. Without `auth`, the request has no token, or an invalid one at a lenient guard. */
-export interface Admission {
-  readonly auth?: VerifiedToken
-  /** The object for `req.user`, where `accounts` is given. */
-  readonly user?: object | undefined
 }
 
 /** @throws TypeError when the sessions are not for the tokens of an issuer that the guard accepts */
@@ -87,16 +80,17 @@ async function checkToken(context: GuardContext): Promise<Admission> {
   const network = clientNetwork(context.address)
   const auth = authorized(settings, cached ?? (await verifyNew(settings, network, text)))
   if (!asksHost) return { auth }
-  const found = await limitHostCalls(network, () => askHost(settings, auth, req))
+  const admission = await limitHostCalls(network, () => askHost(settings, auth, req))
   requireUnexpired(settings, auth)
-  if (found) requireScopes(settings, auth, scopesNow(auth, found.account))
-  return { auth, user: found?.user }
+  requireScopes(settings, admission.auth)
+  return admission
 }
 
 /** Requires what a guard demands of a token itself. */
 function authorized(settings: AuthorizeSettings, auth: VerifiedToken): VerifiedToken {
   requireVerified(auth)
-  requireScopes(settings, auth, auth.scopes)
+  requireScopes(settings, auth)
+  requireOwner(settings, auth)
   requireRecentSignIn(settings, auth)
   return auth
 }
@@ -139,11 +133,8 @@ function requireVerified(auth: VerifiedToken): void {
 }
 
 /** Refuses a token without the scopes. */
-function requireScopes(
-  { scope, anyScope }: AuthorizeSettings,
-  auth: VerifiedToken,
-  scopes: VerifiedToken['scopes'],
-): void {
+function requireScopes({ scope, anyScope }: AuthorizeSettings, auth: VerifiedToken): void {
+  const { scopes } = auth
   if (!scope.every((required) => scopes.includes(required))) {
     throw new AuthError('insufficient_scope', { scope, ...factsOf(auth) })
   }
@@ -158,8 +149,10 @@ function requireUnexpired({ tokens }: AuthorizeSettings, auth: VerifiedToken): v
   if (!(now() < auth.expiresAt.getTime() + tolerance)) throw invalidToken('expired', auth)
 }
 
-/** Returns the scopes of a token that its account still has. */
-const scopesNow = (auth: VerifiedToken, { scopes }: Account) => auth.scopes.filter((scope) => scopes?.includes(scope))
+/** Refuses an administrator who acts as the account. */
+function requireOwner({ acting }: AuthorizeSettings, auth: VerifiedToken): void {
+  if (!acting && isActing(auth)) throw new AuthError('forbidden', factsOf(auth))
+}
 
 /** Refuses a token of an old sign-in. */
 function requireRecentSignIn({ tokens, signedInWithin }: AuthorizeSettings, auth: VerifiedToken): void {

@@ -2,7 +2,7 @@ import type { Account, AccountStore, LookUpResult, UserOf } from '../accounts/ac
 import { findByIdOption } from '../accounts/find-account.js'
 import { warnOnce } from '../events/warnings.js'
 import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
-import { type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
+import { bool, type Duration, func, HTTP_TOKEN, scopeList, text, tokenAge } from '../options/checks.js'
 import { type Message, misuse, PAGE, type Subject } from '../options/misuse.js'
 import {
   aliasesOf,
@@ -44,12 +44,18 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   /**
    * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
    * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`, or an
-   * earlier `auth_time` among its claims. A provider's token needs it.
+   * earlier `auth_time` among its claims. A provider's token and an old token need it, and one after their `iat` does not count.
    */
   signedInWithin?: Duration | undefined
   /**
+   * Admits administrators who act as the account, whose tokens have the claim `act` (RFC 8693 section 4.1). False causes a `403` with the
+   * code `forbidden`. Default: true, and false with `signedInWithin`.
+   */
+  acting?: boolean | undefined
+  /**
    * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
-   * from before the account's `tokensValidAfter`. `scope` and `anyScope` then need scopes that the token and the account both have.
+   * from before the account's `tokensValidAfter`. `req.auth.scopes` are then those that the token and the account both have, and `scope` and
+   * `anyScope` need them.
    * `req.user` is the `user` that the store returned with the account, or the account without its password hash. Default: no look-up.
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
@@ -112,6 +118,7 @@ export const guardSchema = {
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
   signedInWithin: optional(tokenAge),
+  acting: optional(bool),
   accounts: optional(findByIdOption),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   sessions: optional(sessionsOption),
@@ -151,7 +158,8 @@ export function readRequireBearerOptions(caller: Subject, options: RequireBearer
   noteMistakes(options, read)
   if (read.allow && !read.accounts) throw misuse(`${caller}: option "allow" needs "accounts"`, PAGE.guard)
   const name: Message = `${caller}: "tokens.issuer", the default of "realm",`
-  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.realm) }
+  const acting = read.acting ?? read.signedInWithin === undefined
+  return { ...read, acting, realm: named(name, realmText, read.realm ?? read.tokens.realm) }
 }
 
 /** Warns of options that the host may not mean. */

@@ -80,8 +80,12 @@ export interface Success<T> {
   /** A result, whose response has the headers of all. */
   readonly sample: T
   respond(result: T): HttpResponse
-  /** Returns what depends on the app: the description, and an example of the content. Default: the description, and no example. */
-  describe?(app: DescribedApp): { description: string; example?: unknown }
+  /** The place where the clients that get this response keep their refresh tokens. Default: all clients may get it. */
+  readonly of?: RefreshMode
+  /** The description where the option `respond` makes the response. Default: the same. */
+  readonly ownDescription?: string
+  /** Returns examples of the content, by name. Default: none. */
+  examples?(app: DescribedApp): Readonly<Record<string, { value: unknown }>>
 }
 
 /** The facts of an app that change the responses of its endpoints. */
@@ -132,7 +136,7 @@ export interface Declaration {
   readonly summary: string
   readonly description: string
   /** Default: everybody may send requests. */
-  readonly guard?: { readonly name: 'user' } | undefined
+  readonly guard?: { readonly name: 'user' | 'session' } | undefined
   /**
    * `'own'`: a page of another origin may not send requests. `'own with cookie'`: not for a client whose refresh token is in a cookie. Default:
    * every page may.

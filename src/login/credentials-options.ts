@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import { func } from '../options/checks.js'
-import { type Check, InvalidOption, optional } from '../options/read-options.js'
+import { type Check, describeList, InvalidOption, optional } from '../options/read-options.js'
 import { LONGEST_CREDENTIALS } from './body/credentials.js'
 import type { MapBody } from './read-credentials.js'
 
@@ -48,8 +48,23 @@ const isOrigin = (text: unknown) =>
 
 const originList: Check<ReadonlySet<string>> = (value) => {
   if (Array.isArray(value) && value.every(isOrigin)) return new Set(value)
-  const hint = 'Write them as browsers do: in lower case, without a path and without the default port'
-  throw new InvalidOption("an array of origins, like ['https://app.example.com']", hint)
+  const wrong = Array.isArray(value) ? value.find((one) => !isOrigin(one)) : value
+  throw new InvalidOption(
+    "an array of origins, like ['https://app.example.com']",
+    mistakeIn(wrong) ?? 'Write them as browsers do: in lower case, without a path and without the default port',
+    describeList(isOrigin),
+  )
+}
+
+/** Returns the likely mistake in a text that is not an origin. */
+function mistakeIn(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  if (value === '*') return 'Name each origin, because "*" would let every page send credentials'
+  if (!value.includes('://')) return 'Is "https://" missing?'
+  if (value !== value.toLowerCase()) return 'Write it in lower case'
+  const [, rest = ''] = value.split('://')
+  if (/[/?#]/.test(rest)) return 'Remove the slash and what follows it'
+  return /:(80|443)$/.test(rest) ? 'Remove the default port' : undefined
 }
 
 export const credentialsSchema = {

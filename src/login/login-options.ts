@@ -13,7 +13,7 @@ import { type HostOptions, hostSchema } from '../http/host-options.js'
 import { type LimitsPort, NO_LIMITS } from '../limits/attempt.js'
 import { createLimits, type Limits } from '../limits/limits.js'
 import { bool, func, withMethods } from '../options/checks.js'
-import { type Check, type Checked, InvalidOption, optional } from '../options/read-options.js'
+import { type Check, type Checked, describeList, InvalidOption, optional } from '../options/read-options.js'
 import { methodHint } from '../options/suggest.js'
 import { isPlainObject, memberOf, own } from '../options/values.js'
 import { createPasswords, type Passwords, type QueuedPasswords } from '../passwords/passwords.js'
@@ -74,8 +74,10 @@ const limitsOption: Check<LimitsPort> = (value) => (value === false ? NO_LIMITS 
 
 /** The option `credentials` renames the members of the credentials. */
 const extraFieldsOption: Check<readonly string[]> = (value) => {
-  const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
-  if (!isList) throw new InvalidOption("an array of the names of members, like ['code', 'device']")
+  const isName = (name: unknown) => typeof name === 'string' && name !== ''
+  if (!Array.isArray(value) || !value.every(isName)) {
+    throw new InvalidOption("an array of the names of members, like ['code', 'device']", '', describeList(isName))
+  }
   if (value.some((name) => name === 'password' || name === 'email')) {
     throw new InvalidOption('an array without "email" and "password"', 'To rename these members, pass "credentials"')
   }

@@ -4,6 +4,7 @@ import { warnOnce } from '../events/warnings.js'
 import { headerOf } from '../http/header-lines.js'
 import { REFRESH_COOKIE } from '../http/responses.js'
 import { isExposed } from '../options/urls.js'
+import type { RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
 
 const TOO_MANY = 'The request has more refresh cookies than a browser keeps.'
@@ -41,18 +42,27 @@ const attributeOf = (path: string) =>
 const MOST_SESSIONS = 192
 
 /**
- * Returns the newest refresh token of each session. A browser may send several cookies of one.
+ * Returns the newest refresh token of each session in the cookies of a request. A browser may send several cookies of one session.
  * @throws AuthError `invalid_body` for more sessions than a browser has
  */
-export function newestIn(presented: readonly RefreshTokenFacts[]): RefreshTokenFacts[] {
+export function presentedIn(
+  req: IncomingMessage,
+  { read }: Pick<RefreshSteps, 'read'>,
+  issuers: readonly string[],
+): RefreshTokenFacts[] {
   const newest = new Map<string, RefreshTokenFacts>()
-  for (const one of presented) {
+  for (const text of cookieValues(req)) {
+    const one = read(text, issuers)
+    if (!one) continue
     const known = newest.get(one.sessionId)
     if (!known || known.generation < one.generation) newest.set(one.sessionId, one)
   }
   if (newest.size > MOST_SESSIONS) throw new AuthError('invalid_body', { message: TOO_MANY })
   return [...newest.values()]
 }
+
+/** Returns whether a request has a refresh cookie, valid or not. */
+export const hasCookie = (req: IncomingMessage) => cookieValues(req).length > 0
 
 /** Returns the values of all refresh cookies of a request. Another host of the same domain can add one. */
 export function cookieValues(req: IncomingMessage): string[] {

@@ -15,6 +15,8 @@ export interface GuardedOperationOptions {
   anyScope?: string | readonly string[] | undefined
   /** The `signedInWithin` option of the route's `requireBearer`. Default: any age. */
   signedInWithin?: Duration | undefined
+  /** The `acting` option of the route's `requireBearer`. Default: true, and false with `signedInWithin`. */
+  acting?: boolean | undefined
   /** The `optional` option of the route's `requireBearer`. Default false. */
   optional?: boolean | undefined
   /** The `schemeName` option of `openApiDocument`. Default `bearer`. */
@@ -25,6 +27,7 @@ const schema = {
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
   signedInWithin: optional(tokenAge),
+  acting: optional(bool),
   optional: optional(bool, false),
   schemeName,
 }
@@ -64,7 +67,9 @@ export function guardedOperation<O extends Operation>(
 ): O & GuardResponses {
   const read = readOptions<GuardedOperationOptions, typeof schema>('guardedOperation', options, schema, aliases)
   const hasScope = read.scope.length > 0 || read.anyScope !== undefined
-  const statuses = Object.keys(refusalResponses(GUARD_REFUSALS.codes)).filter((status) => status !== '403' || hasScope)
+  const refusesActing = !(read.acting ?? read.signedInWithin === undefined)
+  const may403 = hasScope || refusesActing
+  const statuses = Object.keys(refusalResponses(GUARD_REFUSALS.codes)).filter((status) => status !== '403' || may403)
   const responses = statuses.map((status): [string, Reference] => [
     status,
     { $ref: `#/components/responses/${componentOf(status)}`, ...(status === '401' && ageOf(read.signedInWithin)) },

@@ -39,7 +39,11 @@ export function headerOf(name: keyof typeof HEADERS, values: readonly string[], 
 /** RFC 9110 section 5.6.4: `quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE`. */
 const QUOTED_STRING = String.raw`"([^"\\]|\\.)*"`
 
-/** Returns a pattern for a challenge. Apps and routes differ in the quoted parameters, but not in the error code. */
+/**
+ * Returns a pattern for a challenge. Apps and routes differ in the quoted parameters, but not in the error code. Only the challenges of
+ * routes with scopes have `scope`.
+ */
 function challengePattern(challenge: string): string {
-  return challenge.replace(/\b(realm|error_description|scope|max_age)="[^"]*"/g, `$1=${QUOTED_STRING}`)
+  const pattern = challenge.replace(/\b(realm|error_description|scope|max_age)="[^"]*"/g, `$1=${QUOTED_STRING}`)
+  return challenge.includes(', scope=') ? pattern : `${pattern}(, scope=${QUOTED_STRING})?`
 }

@@ -1,7 +1,7 @@
 import { AuthError, type AuthErrorDetails } from '../errors/auth-error.js'
 import { type AuthErrorCode, REFUSALS } from '../errors/codes.js'
 import { rowOf } from '../errors/refusal.js'
-import type { SignInRefusal } from '../errors/sign-in-refusal.js'
+import { isSignInRefusal, type SignInRefusal } from '../errors/sign-in-refusal.js'
 import type { Declaration } from '../http/declaration.js'
 import { wrongMethod } from '../http/endpoint.js'
 import { type HeaderName, type HttpResponse, refusalResponse } from '../http/responses.js'
@@ -64,7 +64,10 @@ function responseOf(status: number, refusals: readonly Sample[]): Response {
     },
   }
   const description = [...rows].map(descriptionOf).join('\n\n')
-  return { description, ...messageOf(responses, schema, Object.fromEntries(examples)) }
+  const { content, ...message } = messageOf(responses, schema, Object.fromEntries(examples))
+  // OpenAPI has no optional body: tools complain about an empty response whose status has content. A client needs the codes of the host.
+  const mayBeEmpty = [...rows.values()].some(isEmpty) && !refusals.some(([, refusal]) => isSignInRefusal(refusal))
+  return { description, ...message, ...(content && !mayBeEmpty && { content }) }
 }
 
 const isEmpty = (row: object) => 'empty' in row

@@ -37,7 +37,7 @@ export function operationOf(one: Declaration, ofPath: readonly Declaration[], de
       ...refusalResponses(codesFor(one, described), ofPath, ofHost ? refusals : []),
     },
   }
-  return guard ? guardedOperation(operation, { schemeName }) : operation
+  return guard ? guardedOperation(operation, { schemeName, acting: guard.name === 'session' }) : operation
 }
 
 /** Returns whether a client may have to send the body of an endpoint. */
@@ -68,7 +68,7 @@ const cookieParameters = ({ body }: Declaration, { modes }: DescribedApp) =>
         {
           name: REFRESH_COOKIE,
           in: 'cookie',
-          required: !modes.includes('body'),
+          required: false,
           description: 'The refresh token of a page. The browser sends it, and scripts cannot read it.',
           schema: { type: 'string' },
         },
@@ -84,18 +84,12 @@ function bodyOf(one: Declaration, described: DescribedApp): RequestBody | undefi
 }
 
 function successResponses(one: Declaration, described: DescribedApp): Record<string, Response> {
-  const responses = successesOf(one).flatMap(([status, success]): [number, Response][] => {
-    const { schema = {}, sample } = success
-    const { description, example } = success.describe?.(described) ?? {
-      description: success.description,
-      example: undefined,
-    }
+  const seen = successesOf(one).filter(([, { of }]) => of === undefined || described.modes.includes(of))
+  const responses = seen.flatMap(([status, success]): [number, Response][] => {
+    const { schema = {}, sample, examples } = success
+    const description = (described.responds && success.ownDescription) || success.description
     const response = success.respond(sample)
-    const message = messageOf(
-      [response],
-      schemaOf(schema),
-      example === undefined ? {} : { [one.id]: { value: example } },
-    )
+    const message = messageOf([response], schemaOf(schema), examples?.(described))
     if (!response.hasTag) return [[status, { description, ...message }]]
     const headers = { ...message.headers, ETag: headerOf('ETag', [], false) }
     const unchanged = 'The keys have not changed since the response that `If-None-Match` names.'

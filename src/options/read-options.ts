@@ -123,6 +123,12 @@ export function describe(value: unknown): string {
 /** Describes a value that should be a number, like {@link describe} but showing numbers. */
 export const describeNumber = (value: unknown) => (typeof value === 'number' ? String(value) : describe(value))
 
+/** Describes a value that should be a list: of an array, the first item that does not fit. */
+export const describeList = (fits: (item: unknown) => boolean) => (value: unknown) => {
+  const index = Array.isArray(value) ? value.findIndex((item) => !fits(item)) : -1
+  return index < 0 ? describe(value) : `an array whose item ${index + 1} is ${describe((value as unknown[])[index])}`
+}
+
 /** Creates a check for an optional option. Returns `fallback` when the option is absent. */
 export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check<T | F> {
   return (value, name) => (value === undefined ? (fallback as F) : check(value, name))

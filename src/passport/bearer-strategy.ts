@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { throwLater } from '../concurrency/throw-later.js'
-import { type Admission, checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
+import { AuthError, type AuthErrorDetails } from '../errors/auth-error.js'
+import type { Admission } from '../guard/ask-host.js'
+import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalAt } from '../guard/refuse.js'
 import { forgetEarlier } from '../guard/require-bearer.js'
 import {
@@ -12,11 +14,12 @@ import {
 } from '../guard/require-bearer-options.js'
 import { assertHeaderLines } from '../http/header-lines.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { bare } from '../options/values.js'
-import type { VerifiedToken } from '../tokens/verified-token.js'
+import { bare, memberOf } from '../options/values.js'
+import { factsOf, type VerifiedToken } from '../tokens/verified-token.js'
 import {
   callVerify,
   type Done,
+  factsIn,
   failOrError,
   outcomeOf,
   type ParentOf,
@@ -41,13 +44,19 @@ export function assertNoBearerOption(options: object): void {
   )
 }
 
-/** Changes the user of a verified token, and calls `done` with the new user. */
+/** Changes the user of a verified token, and calls `done` with the new user, or without one to refuse the token. */
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
 
 /** The view of a request for the parent: a header that makes it call its callback, and neither a body nor a query. */
 interface BearerView {
   headers: object
   check(verified: Done): void
+}
+
+/** Returns what a verify callback says about a refusal. It becomes the `error_description` of the challenge. */
+function messageIn(info: unknown): { message?: string } {
+  const message = memberOf(Object(factsIn(info)), 'message')
+  return typeof message === 'string' && message !== '' ? { message } : {}
 }
 
 /** The parent does not read a header as RFC 6750 demands. The guard's steps read the real one. */
@@ -65,7 +74,8 @@ const Bearer = Strategy as unknown as ParentOf<(view: BearerView, token: string,
  * passport-http-bearer, whose callback takes the same steps as `requireBearer`.
  *
  * On success `req.auth` and `req.authInfo` are the verified token. `req.user` is the account where `accounts` is given, and the
- * verified token otherwise. A refused token (400, 401 or 403) fails with the challenge and the status. Every other refusal (503) is an
+ * verified token otherwise. A refused token (400, 401 or 403) fails with the challenge and the status. So does a
+ * refusal of the verify callback (401), with the `message` of its `info` as `error_description`. Every other refusal (503) is an
  * error, an `AuthError`. With `optional`, a request without a token passes without a user.
  *
  * The options belong to the constructor. An option such as `scope` in `passport.authenticate('bearer', { scope })` is a `TypeError`.
@@ -79,7 +89,7 @@ export class BearerStrategy extends Bearer {
    * Reads the options once.
    * @param options the options of `requireBearer`. The strategy ends with the error that `refuse` passes to `next`. A response that
    * `refuse` returns has no effect, because Passport responds
-   * @param verify changes the user. Default: the user stays as it is.
+   * @param verify changes the user, or refuses it. Default: the user stays as it is.
    * @throws TypeError naming the option that is not valid
    */
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
@@ -104,6 +114,7 @@ export class BearerStrategy extends Bearer {
     const context = contextOf(guard, req)
     forgetEarlier(req)
     let admission: Admission = {}
+    let refusal: AuthErrorDetails = {}
     const outcome = outcomeOf(this, req, () => {
       req.auth = admission.auth
     })
@@ -115,8 +126,15 @@ export class BearerStrategy extends Bearer {
     function admitted(done: Done): void {
       const { auth, user = auth } = admission
       // The steps admit a request without a token only when it is optional.
-      if (auth && user) callVerify(outcome, done, user, auth, verify && ((end) => verify(user, auth, end)))
-      else outcome.pass()
+      if (!auth || !user) {
+        outcome.pass()
+        return
+      }
+      const ended: Done = (error, changed, info) => {
+        refusal = { ...factsOf(auth), ...messageIn(info) }
+        done(error, changed, info)
+      }
+      callVerify(outcome, ended, user, auth, verify && ((end) => verify(user, auth, end)))
     }
 
     function check(done: Done): void {
@@ -128,8 +146,8 @@ export class BearerStrategy extends Bearer {
     }
 
     const view: BearerView = bare({ headers: HEADERS, check })
-    // The parent fails when the verify callback has refused the user of a token.
-    const fail = () => outcome.fail(undefined, 401)
+    // The parent fails when the verify callback has refused the user of a token. Its challenge has another realm.
+    const fail = () => refused(new AuthError('invalid_token', refusal))
     super.authenticate.call(withActions(this, { ...outcome, fail }), view)
   }
 }

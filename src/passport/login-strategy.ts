@@ -12,6 +12,7 @@ import { type LoginStrategyOptions, readLoginStrategyOptions } from './login-str
 import {
   callVerify,
   type Done,
+  factsIn,
   failOrError,
   outcomeOf,
   type ParentOf,
@@ -19,7 +20,7 @@ import {
   withActions,
 } from './passport-actions.js'
 
-/** Changes the user of a login, and calls `done` with the new user. */
+/** Changes the user of a login, and calls `done` with the new user, or without one to refuse the login. */
 export type LoginVerify = (user: object, done: Done) => unknown
 
 type StrategySettings = ReturnType<typeof readLoginStrategyOptions>
@@ -44,7 +45,8 @@ const Local = Strategy as unknown as ParentOf<
  * is the strategy of passport-local, whose callback is the login of `tokenRouter`, or `auth.logIn`.
  *
  * On success `req.user` is the account without its password hash, and `req.authInfo.subject` is what `issue` and `auth.signIn` need. Invalid credentials
- * (403) and a malformed body (400) fail. Every other refusal (413, 415, 429, 503) is an error, an `AuthError` with `status` and `headers`.
+ * (403) and a malformed body (400) fail. A refusal of the verify callback fails with 401 and the `info` of the callback. Every other refusal
+ * (413, 415, 429, 503) is an error, an `AuthError` with `status` and `headers`.
  */
 export class LoginStrategy extends Local {
   /** The name for `passport.authenticate`. */
@@ -54,7 +56,7 @@ export class LoginStrategy extends Local {
   /**
    * Reads the options once.
    * @param options the login options of `tokenRouter`, or `logIn`
-   * @param verify changes the user. Default: the user stays as it is.
+   * @param verify changes the user, or refuses it. Default: the user stays as it is.
    * @throws TypeError naming the option that is not valid
    */
   constructor(options: LoginStrategyOptions, verify?: LoginVerify) {
@@ -89,15 +91,15 @@ export class LoginStrategy extends Local {
         .catch(throwLater)
     }
 
-    const refuseUser = () => outcome.fail(undefined, 401)
+    const refuseUser = (info: unknown) => outcome.fail(factsIn(info), 401)
     const error = (thrown: unknown) => (isAuthError(thrown) ? refused(thrown) : outcome.error(thrown))
     readCredentials(req, origin)
       .then((credentials) => {
         const verified: Done = (thrown, user, info) =>
-          thrown ? error(thrown) : user ? outcome.success(user, info) : refuseUser()
+          thrown ? error(thrown) : user ? outcome.success(user, info) : refuseUser(info)
         // With a status, the parent refuses an empty text, which takes the same steps here as any other text.
-        const fail = (_: unknown, status: unknown) =>
-          status === undefined ? refuseUser() : authenticateWith(credentials, verified)
+        const fail = (info: unknown, status: unknown) =>
+          status === undefined ? refuseUser(info) : authenticateWith(credentials, verified)
         super.authenticate.call(
           withActions(this, { ...outcome, error, fail }),
           bare({ body: bare(credentials), logIn: (done: Done) => authenticateWith(credentials, done) }),

@@ -9,17 +9,29 @@ import { own } from '../options/values.js'
 /** The actions that Passport adds to a strategy for each request. */
 export interface PassportActions {
   /** Authenticates the user. `info` becomes `req.authInfo`. */
-  success(user: unknown, info?: object): void
-  /** Refuses the credentials with a challenge and a status. Passport tries the next strategy, if there is one. */
-  fail(challenge: string | undefined, status: number): void
+  success(user: unknown, info?: object | string): void
+  /**
+   * Refuses the credentials with a status, and with a challenge or the facts of the host. Passport sends a text as the challenge, and passes
+   * both on to the callback of `authenticate`. Passport tries the next strategy, if there is one.
+   */
+  fail(challenge: string | object | undefined, status: number): void
   /** Continues without a user. */
   pass(): void
   /** Reports an error to the host's error handler. */
   error(error: unknown): void
 }
 
-/** Ends a strategy's verify callback: with an error, or with the user for `req.user`. Without a user the authentication fails. */
-export type Done = (error: unknown, user?: unknown, info?: object) => void
+/**
+ * Ends a strategy's verify callback: with an error, or with the user for `req.user`. Without a user the authentication fails, and `info` says
+ * why: a text, or an object with a `message`.
+ */
+export type Done = (error: unknown, user?: unknown, info?: object | string) => void
+
+/** Returns what a verify callback says about a refusal, as an object. Passport would send a text as the challenge. */
+export function factsIn(info: unknown): object | undefined {
+  if (typeof info === 'string') return { message: info }
+  return typeof info === 'object' && info !== null ? info : undefined
+}
 
 /** The actions of one request. */
 interface Outcome extends PassportActions {
@@ -98,7 +110,7 @@ export function callVerify(
   info: object,
   verify?: (done: Done) => unknown,
 ): void {
-  const done: Done = (error, changed, changedInfo = info) => verified(error, changed, changedInfo)
+  const done: Done = (error, changed, changedInfo = changed ? info : undefined) => verified(error, changed, changedInfo)
   if (!verify) {
     done(null, user)
     return

@@ -28,7 +28,7 @@ export interface Passwords {
    * @throws AuthError `overloaded` when too many logins wait
    */
   readonly verify: (password: string, hash: string | null | undefined) => Promise<boolean>
-  /** Returns whether a hash should be replaced: another hasher made it, or its cost is outdated. */
+  /** Returns whether a hash should be replaced: another hasher made it, or it is weaker than a new one. */
   needsRehash(hash: string): boolean
   /** Returns the number of passwords that are being hashed and of logins that wait, for metrics. */
   load(): HashQueueLoad

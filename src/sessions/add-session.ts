@@ -1,5 +1,6 @@
 import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
+import { isActingId } from './acting-id.js'
 import type { CheckedStore } from './checked-store.js'
 import type { Session } from './session.js'
 
@@ -13,6 +14,19 @@ interface NewSessionTask {
   isWanted(): boolean
   /** Called with each older session that the account has lost. */
   hasEnded(id: string): void
+}
+
+/** The most sessions of administrators who act as an account. Each ends with its token. */
+const MOST_ACTING = 100
+
+/**
+ * Returns the oldest sessions of an account above its maximum, and above that of the administrators who act as the account: so neither ends a
+ * session of the other.
+ * @param sessions all sessions of the account, newest first
+ */
+export function surplusOf(sessions: readonly Session[], maxPerAccount: number): Session[] {
+  const counts = { own: 0, acting: 0 }
+  return sessions.filter(({ id }) => (isActingId(id) ? ++counts.acting > MOST_ACTING : ++counts.own > maxPerAccount))
 }
 
 /**
@@ -29,7 +43,7 @@ export async function addSession({ store, session, maxPerAccount, timeout, isWan
   }
   async function endOldest(): Promise<void> {
     // After the addition, so that the last one of several sign-ins at once sees them all.
-    const oldest = (await store.list(accountId)).slice(maxPerAccount)
+    const oldest = surplusOf(await store.list(accountId), maxPerAccount)
     assertWanted()
     await Promise.all(oldest.map(async (one) => (await store.remove(one.id, accountId)) && hasEnded(one.id)))
   }

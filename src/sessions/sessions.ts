@@ -5,7 +5,8 @@ import { type Clock, clockOption, type Duration, func, integer, text } from '../
 import { misuse, PAGE } from '../options/misuse.js'
 import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
-import { addSession } from './add-session.js'
+import { isActingId } from './acting-id.js'
+import { addSession, surplusOf } from './add-session.js'
 import { appIssuers } from './app-issuers.js'
 import { checkedStore, storeObject } from './checked-store.js'
 import { withInternals } from './internals.js'
@@ -17,7 +18,10 @@ import { isSessionId, type NewSession, newSession, type Session, type SessionSto
 
 /** The options of `createSessions`. */
 export interface SessionsOptions {
-  /** The most sessions of one account. A further sign-in ends the oldest one. Default 100; 1 to 1,000. */
+  /**
+   * The most sessions of one account. A further sign-in ends the oldest one. Sessions of administrators who act as the account do not count:
+   * there are at most 100 in addition. Default 100; 1 to 1,000.
+   */
   maxPerAccount?: number | undefined
   /** Time limit for the store, except in a guard, which has its own. Default 5 s. 1 ms to 1 min. After the limit: `unavailable`. */
   timeout?: Duration | undefined
@@ -161,8 +165,8 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     emit({ address }, { type: 'session.ended', accountId, reason, ...(id !== undefined && namesOf(id)) })
   }
 
-  /** Returns the id of a session as events name it. Without refresh, it is the one of its token. */
-  const namesOf = (id: string) => (refreshSteps ? { sessionId: id } : { tokenId: id })
+  /** Returns the id of a session as events name it. Without refresh, it is the one of its token, unless somebody acts as the account. */
+  const namesOf = (id: string) => (refreshSteps || isActingId(id) ? { sessionId: id } : { tokenId: id })
 
   async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
     const hasEnded = await call(() => checked.removeAll(accountId, exceptId))
@@ -189,7 +193,11 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     },
     async list(accountId: string) {
       assertAccountId('list', accountId)
-      return call(async () => (await checked.list(accountId)).slice(0, maxPerAccount))
+      return call(async () => {
+        const sessions = await checked.list(accountId)
+        const surplus = new Set(surplusOf(sessions, maxPerAccount))
+        return sessions.filter((session) => !surplus.has(session))
+      })
     },
     async end(owner, id, address) {
       const { accountId } = owner

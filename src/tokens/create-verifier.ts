@@ -16,7 +16,7 @@ export function createVerifier<T extends object>(
   keys: KeySource,
   form: TokenForm,
   members: T,
-  accepts?: Verifier['accepts'],
+  unnamed: Pick<Verifier, 'accepts' | 'hasSessions'> = {},
 ): TypedVerifier & T {
   const cacheSize = cache || 0
   const { add, find: cached } = verifiedCache(cacheSize, keys, clock)
@@ -41,5 +41,5 @@ export function createVerifier<T extends object>(
   }
   const publicVerify = <C>(text: string) => verify(text) as Promise<VerifiedToken<C>>
   const tokens = { issuer, audience, verify: publicVerify, ...members }
-  return withVerifier(tokens, { issuer, accepts, cacheSize, tolerance, now: clock, cached, verify })
+  return withVerifier(tokens, { issuer, ...unnamed, cacheSize, tolerance, now: clock, cached, verify })
 }

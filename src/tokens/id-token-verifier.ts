@@ -1,13 +1,12 @@
 import { traceSync, VERIFY } from '../events/tracing.js'
 import { text } from '../options/checks.js'
-import { type Checked, checkThat, optional, readOptions } from '../options/read-options.js'
+import { type Checked, readOptions } from '../options/read-options.js'
 import { exactUrl } from '../options/web-url.js'
-import { isText } from './jwt/claims.js'
 import { idTokenForm, type VerifiedIdToken } from './jwt/id-token-claims.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import type { KeySource } from './keys/key-ring.js'
 import { verifyWithNewKeys } from './keys/remote-keys.js'
-import { type TokenVerifierOptions, verifierSchema } from './token-options.js'
+import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } from './token-options.js'
 
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
@@ -51,9 +50,7 @@ export const idTokenSchema = {
   ...shared,
   issuer: exactUrl,
   audience: text("a non-empty string: with accept: 'id-token', the id of your client at the provider"),
-  authorizedParties: optional(
-    checkThat<readonly string[]>('a list of client ids', (value) => Array.isArray(value) && [...value].every(isText)),
-  ),
+  authorizedParties: authorizedPartiesOption,
   // `createTokenVerifier` has read it to choose this table.
   accept: () => undefined,
 }

@@ -1,21 +1,26 @@
 import { createHash } from 'node:crypto'
 import { noteSecret } from '../events/shared-secrets.js'
 import { warnOnce } from '../events/warnings.js'
-import { type Clock, clockOption, func } from '../options/checks.js'
-import { misuse, PAGE } from '../options/misuse.js'
-import { aliasesOf, checkThat, named, optional, readOptions } from '../options/read-options.js'
+import { type Clock, clockOption, type Duration, func } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
+import { aliasesOf, checkThat, optional, readOptions } from '../options/read-options.js'
 import { ignoreRejection, isPlainObject, isValidDate, own } from '../options/values.js'
 import { createVerifier } from './create-verifier.js'
-import { type Expectation, isText, privateClaims, readTimes, type TokenForm } from './jwt/claims.js'
-import { readScopes, type ScopesOf } from './jwt/provider-claims.js'
-import { type SecretMaterial, secretKey } from './keys/key-material.js'
+import { anyCase, type Expectation, isText, privateClaims, readForeignTimes, type TokenForm } from './jwt/claims.js'
+import { ANY_JWT, readScopes, type ScopesOf } from './jwt/provider-claims.js'
+import { MATERIALS, secretKey } from './keys/key-material.js'
+import { readVerifierKeys } from './keys/verifier-keys.js'
+import { type TokenVerifierOptions, verifierSchema } from './token-options.js'
 import type { TokenVerifier } from './token-verifier.js'
 import { deepFreeze, type PrivateClaims, Verified } from './verified-token.js'
 
 /** The options of `oldTokens`. */
 export interface OldTokensOptions {
-  /** The secret of the old code, of any length. Everyone who guesses a short secret can write old tokens until `until`. */
-  secret: SecretMaterial | undefined
+  /**
+   * The keys of the old code: secrets of any length, or public keys. One key, or a list of one kind. Or `remoteKeys(url)`. A token that names
+   * none of the keys is verified with each of its algorithm. Everyone who guesses a short secret can write old tokens until `until`.
+   */
+  keys: TokenVerifierOptions['keys']
   /**
    * Returns the account's id from the claims of an old token: a non-empty text or a whole number. With another value the token is refused,
    * so return undefined for tokens of other purposes, such as refresh tokens and mailed links. An object, a promise or an error causes a
@@ -26,6 +31,14 @@ export interface OldTokensOptions {
   until: Date
   /** Returns the scopes of an old token from its claims, for example from a role. Undefined means no scopes. Default: no scopes. */
   scopes?: ScopesOf | undefined
+  /**
+   * Returns the session of an old token from its claims: a non-empty text or a whole number, or undefined for a token without a session. A
+   * guard with sessions refuses the token when the session has ended, if the issuers of the sessions name `'old-tokens'`. With another value
+   * the token is refused. An object, a promise or an error causes a `503`. Default: old tokens have no session.
+   */
+  sessionId?: ((claims: PrivateClaims) => unknown) | undefined
+  /** The difference between clocks that is tolerated for `iat`, `nbf` and `exp`. Default 0, at most one minute. */
+  clockTolerance?: Duration | undefined
   /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
@@ -34,51 +47,69 @@ export interface OldTokensOptions {
 const ISSUER = 'old-tokens'
 
 const schema = {
-  secret: (value: unknown) => value,
+  keys: (value: unknown) => value,
   accountId: func<OldTokensOptions['accountId']>('a function (claims) => accountId'),
   until: checkThat<Date>("a valid Date, like new Date('2030-01-31')", isValidDate),
   scopes: optional(func<ScopesOf>('a function (claims) => scopes')),
+  sessionId: optional(func<(claims: PrivateClaims) => unknown>('a function (claims) => sessionId')),
+  clockTolerance: verifierSchema.clockTolerance,
   clock: clockOption,
 }
 
-const aliases = aliasesOf({ secret: 'keys secretOrKey', accountId: 'id sub' })
+const aliases = aliasesOf({ keys: 'secret secretOrKey publicKey algorithms', accountId: 'id sub', sessionId: 'sid' })
 
-const SECRET = 'the secret of the old tokens, as text, bytes or a KeyObject'
+const readSecret = secretKey(
+  1,
+  'the secret of the old tokens, as text, bytes or a KeyObject',
+  'Is an environment variable not set?',
+)
+
+/** The readers of the keys of old code, whose secrets may be short. */
+const OLD_MATERIALS = {
+  ...MATERIALS,
+  secret: () => (value: unknown) => {
+    const key = readSecret(value)
+    noteSecret('oldTokens', key.export())
+    return key
+  },
+}
+
 const NINETY_DAYS = 90 * 86_400_000
 
 /**
- * Creates a verifier for the tokens of the code that this package replaces, so that users stay signed in: JWTs with HS256, without `iss`,
- * `aud`, `kid` and `typ`. Put it into the list `tokens` of a guard, or into `alsoAccept` of `createAuth`. It gets the tokens that name no
- * issuer of the list. Old tokens have no session. It refuses tokens with the type of this package (`at+jwt`).
+ * Creates a verifier for the tokens of the code that this package replaces, so that users stay signed in: JWTs, with or without
+ * `iss`, `aud`, `kid` and `typ`. Put it into the list `tokens` of a guard, or into `alsoAccept` of `createAuth`. It gets the tokens that name
+ * no issuer of the list. It refuses tokens with the type of this package (`at+jwt`).
  * @throws TypeError naming the option that is not valid
  */
 export function oldTokens(options: OldTokensOptions): TokenVerifier {
   const caller = 'oldTokens'
   const read = readOptions<OldTokensOptions, typeof schema>(caller, options, schema, aliases)
-  const { clock } = read
+  const { clock, clockTolerance } = read
   const until = read.until.getTime()
-  const hint = 'Is an environment variable not set?'
-  const secret = named(`${caller}: option "secret"`, secretKey(1, SECRET, hint), read.secret, PAGE.oldTokens)
-  noteSecret('oldTokens', secret.export())
+  const keys = readVerifierKeys(caller, read.keys, undefined, OLD_MATERIALS)
   if (until - clock() > NINETY_DAYS) warnOnce('longOldTokens')
-  const key = { kid: ISSUER, alg: 'HS256', key: secret } as const
-  const settings = { issuer: ISSUER, audience: '', keys: undefined, clock, clockTolerance: 0, cache: 10_000 }
-  const form = oldForm({ accountId: read.accountId, scopes: read.scopes, until })
-  return Object.freeze(createVerifier(settings, { find: () => key }, form, {}, (_text, isJwt) => isJwt))
+  const settings = { issuer: ISSUER, audience: '', keys: undefined, clock, clockTolerance, cache: 10_000 }
+  const { accountId, scopes, sessionId } = read
+  const form = oldForm({ accountId, scopes, sessionId, until })
+  const members = { accepts: (_text: string, isJwt: boolean) => isJwt, hasSessions: sessionId !== undefined }
+  return Object.freeze(createVerifier(settings, keys, form, {}, members))
 }
 
-function oldForm({ accountId, scopes: scopesOf, until }: FormSettings): TokenForm {
+function oldForm({ accountId, scopes: scopesOf, sessionId, until }: FormSettings): TokenForm {
   return {
-    types: ['JWT', 'jwt', undefined],
-    needsNoKid: true,
+    isType: anyCase(ANY_JWT),
+    unnamedKeys: 'each',
     readClaims(payload, expected, { signed }) {
       if (!isPlainObject(payload)) return 'claims'
       const times = readOldTimes(payload, until, expected)
       if (expected.now >= until) return 'expired'
       if (typeof times === 'string') return times
       deepFreeze(payload)
-      const id = accountIdOf(ignoreRejection(accountId(payload)))
-      if (id === undefined) return 'claims'
+      const id = idOf('accountId', ignoreRejection(accountId(payload)))
+      const session = ignoreRejection(sessionId?.(payload))
+      const sid = idOf('sessionId', session)
+      if (id === undefined || (sid === undefined && session !== undefined)) return 'claims'
       const [jti, aud] = [own(payload, 'jti'), own(payload, 'aud')]
       const notAfter = Math.min(times.notAfter, until)
       const token = new Verified({
@@ -89,10 +120,11 @@ function oldForm({ accountId, scopes: scopesOf, until }: FormSettings): TokenFor
         audience: isText(aud) ? aud : '',
         clientId: undefined,
         scopes: scopesOf ? readScopes(scopesOf, payload, 'oldTokens') : [],
+        sessionId: sid,
         iat: times.iat,
-        exp: notAfter / 1000,
+        exp: Math.min(times.exp, until / 1000),
         claims: privateClaims(payload),
-        kind: 'unnamed',
+        kind: sid === undefined ? 'unnamed' : 'provider',
       })
       return { token, notBefore: times.notBefore, notAfter }
     },
@@ -106,31 +138,31 @@ const MOST_SECONDS = 1e11
 const MOST_AHEAD = 60
 
 /** Reads the times of a token of old code, which may be fractions. */
-function readOldTimes(payload: PrivateClaims, until: number, expected: Expectation): ReturnType<typeof readTimes> {
-  const round = (name: string, whole: (seconds: number) => number) => {
-    const value = own(payload, name)
-    return Object.hasOwn(payload, name) ? { [name]: typeof value === 'number' ? whole(value) : value } : {}
-  }
+function readOldTimes(
+  payload: PrivateClaims,
+  until: number,
+  expected: Expectation,
+): ReturnType<typeof readForeignTimes> {
+  const given = own(payload, 'iat')
   const now = Math.floor(expected.now / 1000)
   // Without `exp`, only `until` ends a token. Without `iat`, the token is older than each `tokensValidAfter`.
   const written = {
     iat: 0,
     exp: Math.ceil(until / 1000),
-    ...round('iat', (iat) => Math.floor(iat > MOST_SECONDS ? iat / 1000 : iat)),
-    ...round('nbf', Math.ceil),
-    ...round('exp', Math.floor),
+    ...payload,
+    ...(typeof given === 'number' && { iat: Math.floor(given > MOST_SECONDS ? given / 1000 : given) }),
   }
   const { iat } = written
-  if (typeof iat !== 'number' || iat > now + MOST_AHEAD) return readTimes(written, expected)
-  const times = readTimes({ ...written, iat: Math.min(iat, now) }, expected)
+  if (typeof iat !== 'number' || iat > now + MOST_AHEAD) return readForeignTimes(written, expected)
+  const times = readForeignTimes({ ...written, iat: Math.min(iat, now) }, expected)
   return typeof times === 'string' ? times : { ...times, iat }
 }
 
-type FormSettings = Pick<OldTokensOptions, 'accountId' | 'scopes'> & { until: number }
+type FormSettings = Pick<OldTokensOptions, 'accountId' | 'scopes' | 'sessionId'> & { until: number }
 
-function accountIdOf(value: unknown): string | undefined {
+function idOf(name: 'accountId' | 'sessionId', value: unknown): string | undefined {
   if (isText(value)) return value
   if (Number.isSafeInteger(value)) return String(value)
   if (typeof value !== 'object' || value === null) return undefined
-  throw misuse('oldTokens: "accountId" must return a text or a whole number, and no promise')
+  throw misuse(`oldTokens: "${name}" must return a text or a whole number, and no promise`)
 }

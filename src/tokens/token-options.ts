@@ -2,6 +2,7 @@ import { timeoutOption } from '../concurrency/host-call.js'
 import { type Clock, clockOption, type Duration, duration, func, integer, text, tokenAge } from '../options/checks.js'
 import { aliasesOf, type Check, checkThat, optional } from '../options/read-options.js'
 import { baseUrl, exactUrl } from '../options/web-url.js'
+import { isText } from './jwt/claims.js'
 import type { AccountIdOf, ScopesOf } from './jwt/provider-claims.js'
 import type { PrivateTokenKey, PublicTokenKey, RemoteSigningKey, SecretTokenKey } from './keys/key-ring.js'
 import type { RemoteKeys } from './keys/remote-keys.js'
@@ -38,6 +39,11 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
    * and so are tokens that are bound to a key (`cnf`), because the guard does not check the proof.
    */
   accept: 'jwt'
+  /**
+   * The clients whose tokens are accepted (`client_id`, `azp`, `cid` or `appid`). A token of another client, or without one, is refused.
+   * Default: every client of the provider, and tokens that name none.
+   */
+  authorizedParties?: readonly string[] | undefined
   /** The provider's issuer, exactly as in its tokens (`iss`): an absolute http or https URL. A slash at its end makes a difference. */
   issuer: string | undefined
   /** The audience of this API: one of those in `aud`, compared exactly. */
@@ -83,17 +89,22 @@ export const verifierSchema = {
   clock: clockOption,
 }
 
+/** Clients of a provider. */
+export const authorizedPartiesOption = optional(
+  checkThat<readonly string[]>('a list of client ids', (value) => Array.isArray(value) && [...value].every(isText)),
+)
+
 /** The options that other verifiers and issuers do not have. */
 const onlyFor = (accept: string) =>
-  checkThat<undefined>(`omitted without accept: '${accept}'`, (value) => value === undefined)
+  checkThat<undefined>(`omitted without accept: ${accept}`, (value) => value === undefined)
 
 export const issuedVerifierSchema = {
   ...verifierSchema,
   // `createTokenVerifier` has read it to choose this table.
   accept: () => undefined,
-  scopes: onlyFor('jwt'),
-  accountId: onlyFor('jwt'),
-  authorizedParties: onlyFor('id-token'),
+  scopes: onlyFor("'jwt'"),
+  accountId: onlyFor("'jwt'"),
+  authorizedParties: onlyFor("'jwt' or 'id-token'"),
 }
 
 export const jwtSchema = {
@@ -103,6 +114,7 @@ export const jwtSchema = {
   accept: checkThat<'jwt'>("'jwt', 'id-token' or undefined", (value) => value === 'jwt'),
   scopes: optional(func<ScopesOf>('a function (claims) => scopes')),
   accountId: optional(func<AccountIdOf>('a function (claims) => accountId')),
+  authorizedParties: authorizedPartiesOption,
 }
 
 export const issuerSchema = {

@@ -3,7 +3,6 @@ import { LONGEST_AGE } from '../options/checks.js'
 import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
-import { hrefOf } from '../options/web-url.js'
 import { createVerifier } from './create-verifier.js'
 import {
   createIdTokenVerifier,
@@ -15,8 +14,8 @@ import { ISSUED_FORM, TYP } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
-import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
-import { isRemoteKeys } from './keys/remote-keys.js'
+import { holdKeys, type KeyRing, type PublicJwk, readKeys } from './keys/key-ring.js'
+import { hasRemoteKeys, readVerifierKeys, wrongKeys } from './keys/verifier-keys.js'
 import {
   issuedVerifierSchema,
   issuerSchema,
@@ -162,26 +161,12 @@ export function createTokenVerifier(
   options: TokenVerifierOptions | JwtVerifierOptions | IdTokenVerifierOptions,
 ): KeyVerifier | IdTokenVerifier {
   const caller = 'createTokenVerifier'
-  const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
-  function readSource(caller: Subject, value: unknown, held?: KeySource): KeySource {
-    if (isRemoteKeys(value)) return value
-    if (hasRemoteKeys(value))
-      throw wrongKeys(caller, 'be remoteKeys() without other keys, or a list of keys without it')
-    const url = hrefOf(value)
-    if (typeof url === 'string' && /^https?:/i.test(url)) {
-      throw wrongKeys(caller, 'hold keys, but is a URL. Did you mean remoteKeys(url)?')
-    }
-    if ([value].flat().some(hasPrivateKey)) {
-      throw wrongKeys(caller, 'hold no "privateKey", because a verifier signs nothing. Pass the "publicKey"')
-    }
-    return readKeys(caller, value, held)
-  }
   if (isForIdTokens(options)) {
     const read = readOptions<IdTokenVerifierOptions, typeof idTokenSchema>(caller, options, idTokenSchema, tokenAliases)
-    return createIdTokenVerifier(read, holdKeys(caller, readSource, read.keys))
+    return createIdTokenVerifier(read, holdKeys(caller, readVerifierKeys, read.keys))
   }
   const { form, ...read } = readVerifierOptions(caller, options)
-  const keys = holdKeys(caller, readSource, read.keys)
+  const keys = holdKeys(caller, readVerifierKeys, read.keys)
   return Object.freeze(createVerifier(read, keys, form, { replaceKeys: keys.replace }))
 }
 
@@ -203,7 +188,3 @@ function readVerifierOptions(caller: Subject, options: TokenVerifierOptions | Jw
   )
   return { ...read, form: ISSUED_FORM }
 }
-
-const wrongKeys = (caller: Subject, says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
-
-const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)

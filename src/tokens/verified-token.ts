@@ -14,7 +14,10 @@ type AnyClaims = Readonly<Record<string, any>>
 /** Returns whether the private claims of a token have a type: `(claims): claims is Claims => typeof claims.tenant === 'string'`. */
 export type ClaimsCheck<C> = (claims: AnyClaims) => claims is AnyClaims & C
 
-/** A verified token. Frozen, shared between requests, and without the token's text. `C` is the type of its private claims. */
+/**
+ * A verified token. Frozen, and without the token's text. Requests share the object, unless their guard looks accounts up. `C` is the type of
+ * its private claims.
+ */
 export interface VerifiedToken<C = PrivateClaims> {
   /** The token's id (`jti`), the key for a denylist. */
   readonly id: string
@@ -26,7 +29,7 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly audience: string
   /** The client that the token was issued to (`client_id`). Undefined when the token names none. */
   readonly clientId?: string | undefined
-  /** The scopes (`scope`). Empty without scopes. */
+  /** The scopes (`scope`). After a look-up of the account: those that the token and the account both have. Empty without scopes. */
   readonly scopes: readonly string[]
   /** The session of a token that this package issued with `refresh` (`sid`). Other tokens with a session have its id as their own. */
   readonly sessionId?: string | undefined
@@ -64,26 +67,33 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
 }
 
-/** The kinds of tokens that this package has not issued: of an identity provider, or of a verifier with `accepts`. */
+/** The kinds of tokens that this package has not issued: `unnamed` of a verifier with `accepts`, without a session, and `provider` all others. */
 type ForeignKind = 'provider' | 'unnamed'
 
 /** Returns whether a token may be newer than its sign-in, because another issuer has issued it. */
 export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== undefined
 
 /**
- * Returns the time of the sign-in, in milliseconds. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN
- * for an `auth_time` that is not a number, and for a provider's token without it.
+ * Returns the time of the sign-in, in milliseconds. `auth_time` (RFC 9470 section 6) stays when another issuer refreshes a token. NaN for an
+ * `auth_time` that is not a number, and for another issuer's token without it or with one after its issue. A time in milliseconds would
+ * otherwise make each refreshed token a recent sign-in.
  */
 export function signInOf(auth: VerifiedToken): number {
-  const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
-  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, auth.issuedAt.getTime())
+  const isForeign = mayBeRefreshed(auth)
+  const time = own(auth.claims, 'auth_time') ?? (isForeign ? undefined : Number.POSITIVE_INFINITY)
+  const issuedAt = auth.issuedAt.getTime()
+  if (typeof time !== 'number' || (isForeign && Math.floor(time) * 1000 > issuedAt)) return Number.NaN
+  return Math.min(time * 1000, issuedAt)
 }
 
 /** Returns the time of the sign-in for another token of the account. A time that is not known is the earliest one. */
 export const signedInAtOf = (auth: VerifiedToken) => new Date(signInOf(auth) || 0)
 
-/** Returns whether a token may have a session. Old tokens and API keys have none. */
+/** Returns whether a token may have a session. API keys have none, and old tokens only where the host says which. */
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
+
+/** Returns whether an administrator, or another service, uses the token as the account (RFC 8693 section 4.1). */
+export const isActing = (auth: VerifiedToken) => own(auth.claims, 'act') !== undefined
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another object,
@@ -179,6 +189,14 @@ export class Verified implements VerifiedToken {
     Reflect.deleteProperty(Verified.prototype, 'constructor')
     Object.freeze(Verified.prototype)
   }
+}
+
+/** Returns a copy of a token for one request, with only these scopes. The token itself may belong to other requests. */
+export function withScopes(auth: VerifiedToken, scopes: readonly string[]): VerifiedToken {
+  const { id, accountId, issuer, audience, clientId, sessionId, claims, issuedAt, expiresAt } = auth
+  const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
+  const kind = markOf('VerifiedToken', auth) as ForeignKind | undefined
+  return new Verified({ id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims, kind })
 }
 
 /** Rounds, because a fraction of a second is not exact. */

@@ -13,8 +13,10 @@ export interface Verifier {
   readonly cacheSize: number
   /** The difference between clocks that is tolerated, in milliseconds. */
   readonly tolerance: number
-  /** Returns whether the verifier takes a text that names no issuer of the list. Its tokens have no sessions. Default: no such text. */
+  /** Returns whether the verifier takes a text that names no issuer of the list. Default: no such text. */
   readonly accepts?: ((text: string, isJwt: boolean) => boolean) | undefined
+  /** True when the tokens of a verifier with `accepts` may have sessions. The tokens of an issuer always may. */
+  readonly hasSessions?: boolean | undefined
   /** The current time by the verifier's clock, in milliseconds. */
   now(): number
   /** Returns a token that was verified before and is still valid. */

@@ -33,7 +33,7 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
   const holders = recentTexts<Verifier>(Math.min(cached, MOST_HOLDERS))
   const byIssuer = new Map(list.map((verifier) => [verifier.issuer, verifier]))
   const asked = list.filter(({ accepts }) => accepts)
-  const issuers = list.filter((verifier) => !asked.includes(verifier)).map(({ issuer }) => issuer)
+  const named = new Set(list.filter(({ accepts }) => !accepts).map(({ issuer }) => issuer))
 
   function askedAbout(text: string): Verifier | undefined {
     if (asked.length === 0) return undefined
@@ -48,7 +48,7 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
   function select(text: string): Verifier {
     assertTokenText(text)
     const issuer = unverifiedIssuer(text)
-    const isNamed = issuer !== undefined && issuers.includes(issuer)
+    const isNamed = issuer !== undefined && named.has(issuer)
     const found = isNamed ? byIssuer.get(issuer) : askedAbout(text)
     if (!found) throw new AuthError('invalid_token', { reason: issuer === undefined ? 'malformed' : 'issuer' })
     return found
@@ -56,7 +56,7 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
 
   return {
     realm: list[0]?.issuer as string,
-    issuers,
+    issuers: list.filter(({ accepts, hasSessions }) => !accepts || hasSessions).map(({ issuer }) => issuer),
     cached: (text) => holders.get(text)?.cached(text),
     async verify(text, wait) {
       const verifier = select(text)

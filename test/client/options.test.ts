@@ -76,7 +76,7 @@ describe('options', () => {
     ['baseURL', 'Did you mean "url"?'],
     ['base', 'Did you mean "url"?'],
     ['tokenUrl', 'Did you mean "url"?'],
-    ['tabs', "keepInTab is gone: refresh: 'cookie' restores every tab"],
+    ['tabs', 'Did you mean "refresh"?'],
     ['colour', 'unknown option "colour"'],
   ])('the unknown option %s is an error with its fix: %s', (name, fix) => {
     expectMisuse(() => make({ url: undefined, [name]: URL_OF_API }), fix)
@@ -89,7 +89,7 @@ describe('options', () => {
   it('a 404 of the token endpoint names the options that may be wrong', async () => {
     const failure = make({ fetch: async () => new Response(null, { status: 404 }) }).token()
     await expect(failure).rejects.toMatchObject({ code: 'unexpected', status: 404 })
-    await expect(failure).rejects.toThrow('No token: unexpected (404). Set "path"')
+    await expect(failure).rejects.toThrow('No token: unexpected (404). Check "path"')
   })
 
   it('undefined is the same as no option, and this machine may get the password over http', () => {
@@ -366,59 +366,84 @@ it('token() returns another token for a rejected one, once for all', async () =>
   expect(await api.token({ rejected })).toBe('T2')
 })
 
-describe('adopt()', () => {
-  const HOUR = 3_600_000
-  const adoptable = (expiresAt: unknown = new Date(Date.now() + HOUR)) => ({ token: 'Elsewhere', expiresAt }) as never
+describe('signIn()', () => {
+  const elsewhere = () => granted('Elsewhere')
+  const refusal = (code: string) =>
+    new Response(JSON.stringify({ code }), { status: 403, headers: { 'Content-Type': 'application/problem+json' } })
 
-  it.each([
-    ['a Date', (end: number) => new Date(end)],
-    ['its text in JSON', (end: number) => new Date(end).toISOString()],
-    ['milliseconds', (end: number) => end],
-  ])('replaces the token, with an expiration as %s, and tells listeners', async (_, write) => {
+  it('replaces the token, and tells listeners', async () => {
     const api = numbered()
     await api.token()
     const states: TokenClientState[] = []
     api.onChange((state) => states.push(state))
-    const expiresAt = Date.now() + HOUR
-    api.adopt(adoptable(write(expiresAt)))
+    await api.signIn(elsewhere)
     expect(await api.token()).toBe('Elsewhere')
-    expect(states.map((state) => state.expiresAt)).toEqual([expect.any(Number), expiresAt])
+    expect(states.map(({ expiresAt }) => expiresAt)).toEqual([expect.any(Number), api.state.expiresAt])
     expect(await api.token({ rejected: 'Elsewhere' })).toBe('T2')
   })
 
-  it.each([
-    ['nothing', undefined],
-    ['a token alone', 'Elsewhere'],
-    ['no expiration', { token: 'Elsewhere' }],
-    ['an expiration that is null', adoptable(null)],
-    ['an invalid Date', adoptable(new Date(Number.NaN))],
-    ['a time without a zone', adoptable('2099-01-01T00:00:00')],
-    ['an expiration that never comes', adoptable(Number.POSITIVE_INFINITY)],
-    ['an expiration in an array', adoptable([Date.now() + HOUR])],
-    ['milliseconds as text', adoptable(String(Date.now() + HOUR))],
-    ['an empty token', { ...(adoptable() as object), token: '' }],
-    ['a token with a line break', { ...(adoptable() as object), token: 'T\r\nX: 1' }],
-    ['the response of the token endpoint', { authenticationToken: 'T', expiration: '2099-01-01T00:00:00Z' }],
-  ])('%s is a TypeError, and the token stays', async (_, given) => {
+  it.each<[string, () => Response, object]>([
+    ['an empty 403', () => new Response('', { status: 403 }), { code: 'refused', status: 403 }],
+    ['a refusal with a code', () => refusal('wrong_code'), { code: 'refused', refused: { code: 'wrong_code' } }],
+    ['too many requests', () => new Response('', { status: 429 }), { code: 'try_later', status: 429 }],
+    ['a redirect', () => new Response('', { status: 302 }), { code: 'unexpected', status: 302 }],
+    ['other members', () => Response.json({ token: 'T', expiresAt: Date.now() + 1 }), { code: 'unexpected' }],
+    ['a token with a line break', () => granted('T\r\nX: 1'), { code: 'unexpected' }],
+    ['a 404', () => new Response('', { status: 404 }), { code: 'unexpected', status: 404 }],
+  ])('%s is an error with a code, and the token stays', async (_, respond, error) => {
     const api = numbered()
     await api.token()
-    expectMisuse(() => api.adopt(given as never), /adopt\(\) needs \{ token, expiresAt \}/)
-    await polluted({ token: 'evil', expiresAt: Date.now() + HOUR }, async () => {
-      expectMisuse(() => api.adopt({} as never), /adopt/)
+    await polluted({ authenticationToken: 'evil', expiration: '2099-01-01T00:00:00Z' }, async () => {
+      await expect(api.signIn(respond)).rejects.toMatchObject(error)
     })
     expect(await api.token()).toBe('T1')
+    expect(api.state.error).toBeUndefined()
   })
 
-  it('a token that has expired, and a closed client, are errors with a code', async () => {
-    const api = numbered()
-    expect(() => api.adopt(adoptable(Date.now()))).toThrow(expect.objectContaining({ code: 'expired' }))
-    expect(api.state.expiresAt).toBeUndefined()
-    api.close()
-    expect(() => api.adopt(adoptable())).toThrow(expect.objectContaining({ code: 'closed' }))
+  it.each([
+    ['rejects', () => Promise.reject(new TypeError('fetch failed'))],
+    [
+      'throws',
+      () => {
+        throw new TypeError('fetch failed')
+      },
+    ],
+  ])('rejects with the error of a function that %s', async (_, call) => {
+    await expect(numbered().signIn(call)).rejects.toThrow('fetch failed')
+  })
+
+  it('ends the signal of the function after the time limit, after a sign-out, and at the end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { api } = recorder({ timeout: 1 })
+    const hang = () => {
+      const { promise: called, resolve: call } = deferred<AbortSignal>()
+      const result = api.signIn((signal) => {
+        call(signal)
+        return new Promise(() => {})
+      })
+      result.catch(() => {})
+      return { result, called }
+    }
+    const late = hang()
+    await late.called
+    await vi.advanceTimersByTimeAsync(1000)
+    await expect(late.result).rejects.toMatchObject({ code: 'unreachable' })
+    for (const [end, code] of [
+      ['signOut', 'signed_out'],
+      ['close', 'closed'],
+    ] as const) {
+      const { result, called } = hang()
+      const signal = await called
+      api[end]()
+      expect(signal.aborted).toBe(true)
+      await expect(result).rejects.toMatchObject({ code })
+    }
+    await expect(api.signIn(elsewhere)).rejects.toMatchObject({ code: 'closed' })
     expect(api.state.expiresAt).toBeUndefined()
   })
 
-  it('ends a sign-in that a person has begun, whose calls get the token', async () => {
+  it('ends a form, whose calls get the token, and keeps the form after a failure', async () => {
     const { promise: asked, resolve: ask } = deferred<AbortSignal>()
     const { api, urls } = recorder({
       interactive: true,
@@ -426,10 +451,13 @@ describe('adopt()', () => {
     })
     const calls = [api.token(), api.fetch('/x')]
     const signal = await asked
-    api.adopt(adoptable())
+    await expect(api.signIn(() => refusal('no_passkey'))).rejects.toMatchObject({ code: 'refused' })
+    expect(signal.aborted).toBe(false)
+    await api.signIn(elsewhere)
     expect(signal.aborted).toBe(true)
     expect((await Promise.all(calls))[0]).toBe('Elsewhere')
     expect(urls).toEqual(['https://api.example.com/v1/x'])
+    expect(api.state.error).toBeUndefined()
   })
 
   it('gives calls from before a sign-out nothing, and works after refused credentials', async () => {
@@ -437,8 +465,7 @@ describe('adopt()', () => {
     await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
     const early = api.token()
     api.signOut()
-    api.adopt(adoptable())
-    await expect(early).rejects.toMatchObject({ code: 'signed_out' })
+    await Promise.all([expect(early).rejects.toMatchObject({ code: 'signed_out' }), api.signIn(elsewhere)])
     expect(await api.token()).toBe('Elsewhere')
     expect(api.state.error).toBeUndefined()
   })

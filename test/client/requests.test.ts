@@ -561,3 +561,67 @@ describe('a call leaves no listener on the signal of its caller', () => {
     expect(getEventListeners(both, 'abort')).toEqual([])
   })
 })
+
+type Body = NonNullable<RequestInit['body']>
+
+describe('a request with a body whose connection breaks', () => {
+  const broken = () => Promise.reject(new TypeError('fetch failed'))
+
+  /** Creates a client whose API breaks each connection to "/upload". Returns the tokens that the API has seen. */
+  async function open(options: Partial<TokenClientOptions> = {}) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const seen: (string | null)[] = []
+    let issued = 0
+    const api = createTokenClient({
+      url: 'https://api.example.com',
+      credentials: () => ({ email: 'alice@example.com', password: 'secret' }),
+      fetch: async (input, init) => {
+        if (String(input).endsWith('/token')) {
+          const expiration = new Date(Date.now() + 3_600_000).toISOString()
+          return Response.json({ authenticationToken: `T${++issued}`, expiration })
+        }
+        seen.push(new Headers(init?.headers).get('Authorization'))
+        return String(input).endsWith('/upload') ? broken() : new Response()
+      },
+      ...options,
+    })
+    onTestFinished(api.close)
+    await api.token()
+    return { api, seen }
+  }
+
+  const upload = (api: { fetch: typeof fetch }, body: Body | null = 'x'.repeat(9)) =>
+    api.fetch('/upload', { method: body === null ? 'GET' : 'POST', body, duplex: 'half' } as RequestInit)
+
+  it.each<[string, () => Body]>([
+    ['text', () => 'text'],
+    ['a stream', () => new Blob(['text']).stream()],
+  ])('is an error of its own, and the next call has another token: %s', async (_, body) => {
+    const { api, seen } = await open()
+    vi.setSystemTime(Date.now() + 21_000)
+    await expect(upload(api, body())).rejects.toMatchObject({ name: 'TokenClientError', code: 'interrupted' })
+    await api.fetch('/x')
+    await expect(upload(api)).rejects.toThrow('fetch failed')
+    expect(seen).toEqual(['Bearer T1', 'Bearer T2', 'Bearer T2'])
+  })
+
+  it.each<[string, number, Body | null, Partial<TokenClientOptions>]>([
+    ['the token is new', 20_000, 'text', {}],
+    ['there is no body', 60_000, null, {}],
+    ['only a person can sign in again', 60_000, 'text', { interactive: true }],
+  ])('is the error of fetch when %s', async (_, age, body, options) => {
+    const { api, seen } = await open(options)
+    vi.setSystemTime(Date.now() + age)
+    await expect(upload(api, body)).rejects.toThrow('fetch failed')
+    await api.fetch('/x')
+    expect(seen).toEqual(['Bearer T1', 'Bearer T1'])
+  })
+
+  it('is the reason of the signal when the caller has aborted', async () => {
+    const { api } = await open()
+    vi.setSystemTime(Date.now() + 60_000)
+    const signal = AbortSignal.abort(new Error('left'))
+    await expect(api.fetch('/upload', { method: 'POST', body: 'x', signal })).rejects.toThrow('left')
+  })
+})

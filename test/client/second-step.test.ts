@@ -271,8 +271,13 @@ describe('while a person enters the code', () => {
     expect(await waiting).toBe('T')
   })
 
-  it('an adopted token ends the sign-in, and other tabs may sign in meanwhile', async () => {
-    const request = vi.fn((_: string, __: object, call: () => Promise<unknown>) => call())
+  it('a sign-in of the app ends the form, and other tabs may sign in meanwhile', async () => {
+    let isLocked = false
+    const request = async (_: string, __: object, held: () => Promise<unknown>) => {
+      isLocked = true
+      await held()
+      isLocked = false
+    }
     vi.stubGlobal('navigator', { locks: { request } })
     onTestFinished(() => void vi.unstubAllGlobals())
     const { api, waiting, signal } = await openWaiting({
@@ -280,9 +285,9 @@ describe('while a person enters the code', () => {
       fetch: async (url) => (String(url).endsWith('/refresh') ? new Response('', { status: 403 }) : needsCode()),
     })
     // The lock is free: the calls of the token endpoint have ended.
-    expect(request.mock.settledResults.map(({ type }) => type)).toEqual(['fulfilled', 'rejected'])
-    api.adopt({ token: 'Other', expiresAt: Date.now() + 3_600_000 })
-    expect(await waiting).toBe('Other')
+    expect(isLocked).toBe(false)
+    await api.signIn(granted)
+    expect(await waiting).toBe('T')
     expect(signal?.aborted).toBe(true)
   })
 

@@ -198,6 +198,30 @@ describe('section 3: the WWW-Authenticate response header', () => {
     expectChallenge(answer, status, challenge)
   })
 
+  it('each challenge names the scopes of the route, once each', async () => {
+    const old = issueNow(tokens, {
+      accountId: 'acc-1',
+      scopes: ['a', 'b'],
+      issuedAt: new Date(Date.now() - 60_000),
+    }).token
+    const says =
+      'error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in."'
+    const rows = [
+      [undefined, 401, MISSING],
+      ['Bearer a b', 400, INVALID_REQUEST],
+      ['Bearer x', 401, INVALID_TOKEN],
+      [`Bearer ${old}`, 401, `${MISSING}, ${says}, max_age="1"`],
+    ] as const
+    const signedInWithin = '1s'
+    const ports = [
+      [await start({ signedInWithin }), ''],
+      [await start({ signedInWithin, scope: 'a' }), ', scope="a"'],
+      [await start({ signedInWithin, scope: 'a', anyScope: 'b a' }), ', scope="a b"'],
+    ] as const
+    for (const [authorization, status, challenge] of rows)
+      for (const [port, scope] of ports) expectChallenge(await ask(port, authorization), status, challenge + scope)
+  })
+
   it('every parameter stands once, with a value in the alphabet of section 3, and no cache may keep it', async () => {
     const port = await start({ scope: 'a b' })
     for (const authorization of [undefined, 'Bearer a b', 'Bearer x', `Bearer ${TOKEN}`]) {

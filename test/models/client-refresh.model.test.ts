@@ -25,6 +25,8 @@ interface Page {
   readonly unlock: Set<() => void>
   /** The sessions from before the last sign-out that this page knows. */
   ended: ReadonlySet<string>
+  /** The sessions that were there when this page was loaded or restored. */
+  readonly known: Set<string>
   stored(event: object): void
 }
 
@@ -39,6 +41,7 @@ const inPage = new AsyncLocalStorage<Page>()
 function create(mode: Mode, world: World, respond: Respond) {
   const isCookie = mode === 'cookie'
   const sessions = new Map<string, RefreshState>()
+  const owners = new Map<string, Page>()
   const pages: (Page | undefined)[] = []
   const notes = new Map<string, string>()
   const waiting: (() => void)[] = []
@@ -66,6 +69,7 @@ function create(mode: Mode, world: World, respond: Respond) {
     setItem(key: string, text: string) {
       notes.set(key, text)
       const ended = new Set(sessions.keys())
+      if (text.startsWith('+')) ended.delete(idOf(kit.kept))
       for (const page of pages as Page[]) {
         if (page === inPage.getStore()) continue
         void respond('a change arrives').then(() => {
@@ -124,8 +128,9 @@ function create(mode: Mode, world: World, respond: Respond) {
     return next && `${id}.${next.generation}`
   }
 
-  function signIn(): string {
+  function signIn(owner: Page): string {
     const id = `S${++started}`
+    owners.set(id, owner)
     sessions.set(id, firstState({ remember: true, passwordTag: '' }))
     return `${id}.0`
   }
@@ -145,7 +150,7 @@ function create(mode: Mode, world: World, respond: Respond) {
     if (typeof server === 'number') return new Response('', { status: server, headers: { 'Retry-After': '5' } })
     if (server === 'request lost') throw new TypeError('fetch failed')
     if (route === '/sign-out') sessions.delete(idOf(given))
-    const next = route === '/sign-out' ? undefined : route ? refresh(given) : signIn()
+    const next = route === '/sign-out' ? undefined : route ? refresh(given) : signIn(owner)
     if (next) lost++
     if (server === 'response lost') throw new TypeError('fetch failed')
     if (server === 'hangs') return aborted
@@ -156,7 +161,7 @@ function create(mode: Mode, world: World, respond: Respond) {
     if (!route && signOuts === kit.signOuts) kit.isSignedOut = false
     if (isCookie) kit.kept = next
     if (isCookie && next) lost = 0
-    if (!next) return new Response(null, { status: route === '/sign-out' ? 204 : 403 })
+    if (!next) return new Response(null, { status: given && route === '/refresh' ? 403 : 204 })
     const expiration = new Date(Date.now() + LIFETIME).toISOString()
     const authenticationToken = `${idOf(next)}.token.${++issued}`
     return Response.json({ authenticationToken, expiration, ...(!isCookie && { refreshToken: next }) })
@@ -190,6 +195,7 @@ function create(mode: Mode, world: World, respond: Respond) {
       for (const end of before.unlock) end()
     }
     const page = { isOpen: true, calls: 0, signIns: 0, unlock: new Set(), ended: new Set() } as unknown as Page
+    Object.assign(page, { known: new Set(owners.keys()) })
     pages[index] = page
     const client = inPage.run(page, () =>
       createTokenClient({
@@ -230,10 +236,13 @@ function create(mode: Mode, world: World, respond: Respond) {
     endSession: () => sessions.clear(),
     async token(page: Page): Promise<string | undefined> {
       const { ended } = page
+      const known = new Set(page.known)
       if (!page.calls++) page.signIns = kit.signIns
       try {
         const text = await inPage.run(page, () => page.client.token())
         world.must(!ended.has(idOf(text)), 'no token of a session from before the sign-out')
+        const isOwn = known.has(idOf(text)) || owners.get(idOf(text)) === page
+        world.must(isOwn, 'no token of the sign-in of another tab before restore()')
         return text
       } catch (error) {
         const { code } = error as { code?: string }
@@ -245,7 +254,14 @@ function create(mode: Mode, world: World, respond: Respond) {
       }
     },
     async restore(page: Page): Promise<boolean | undefined> {
-      return inPage.run(page, () => page.client.restore()).catch(() => undefined)
+      const isSignedIn = await inPage.run(page, () => page.client.restore()).catch(() => undefined)
+      if (isSignedIn) for (const id of owners.keys()) page.known.add(id)
+      return isSignedIn
+    },
+    /** Signs in with a route of the app. */
+    async signIn(page: Page): Promise<void> {
+      const send = (signal: AbortSignal) => callServer(page, '', { signal })
+      await inPage.run(page, () => page.client.signIn(send)).catch(() => {})
     },
     signOut(page: Page): void {
       kit.isSignedOut = true
@@ -280,6 +296,7 @@ const commands = [
     whenPage('restore() in', (kit, page) => void kit.restore(page)),
   ),
   whenPage('sign out in', (kit, page) => kit.signOut(page)),
+  whenPage('sign in with a route of the app in', (kit, page) => void kit.signIn(page)),
   ...often(
     2,
     whenPage('load', ({ load, isRemoving }, _, index) => isRemoving || load(index)),
@@ -316,6 +333,9 @@ describe('a client that refreshes', () => {
           await world.pass(10_000)
         }
         for (const page of kit.pages as Page[]) {
+          // The page may not know the last sign-in.
+          void kit.restore(page)
+          await drain()
           const token = kit.token(page)
           for (let i = 0; i < 10; i++) {
             await drain()

@@ -49,6 +49,8 @@ export async function startAuth(options: Partial<AuthOptions<MemoryAccount & { t
     res.json(await auth.signIn(String(req.params['id']), req, res, { actor: authOf(req) }))
   })
   app.get('/recent', auth.guard({ signedInWithin: '1m' }), (_req, res) => void res.json('recent'))
+  const recentOrActing = auth.guard({ signedInWithin: '1m', acting: true })
+  app.get('/recent-or-acting', recentOrActing, (_req, res) => void res.json('recent'))
   app.use(auth.errors)
   const { port } = await listen(app)
   const send = client(port)
@@ -60,5 +62,5 @@ export async function startAuth(options: Partial<AuthOptions<MemoryAccount & { t
   const signIn = async (body: object = GOOD) => parse(await post(mount + TOKEN_PATH, body))
   const actAs = ({ id }: { id: string }, token: string) =>
     post(`/act-as/${id}`, {}, { authorization: `Bearer ${token}` })
-  return { auth, events, list, sessions, send, post, get, signIn, actAs }
+  return { auth, port, events, list, sessions, send, post, get, signIn, actAs }
 }

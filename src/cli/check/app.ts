@@ -23,7 +23,16 @@ export function createApp(target: Target, send: Send) {
     const headers = { 'Content-Type': 'application/json', ...sent.headers }
     const response = await send(url, { method: 'POST', body: JSON.stringify(members), ...sent, headers })
     if (response.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
+    // A new sign-in may end the session of an earlier one, as in an app with `maxPerAccount: 1`.
+    if (response.status === 200 && url === target.token) newest = response
     return response
+  }
+
+  /** The response to the newest login whose session has not ended. */
+  let newest: Received | undefined
+  /** Says that the session of the newest login has ended. */
+  const ended = () => {
+    newest = undefined
   }
 
   const ask = ({ url }: Guarded, headers: Sent['headers'] = {}) => send(url, { headers })
@@ -47,6 +56,8 @@ export function createApp(target: Target, send: Send) {
     unknown: once(() => logIn({ ...wrong, email: nobody })),
     malformed: once(() => logIn({}, { body: `{"email":"a@nobody.invalid","password":${mark}}` })),
     unfinished: once(() => logIn({ email: mark })),
+    /** Above the default limit of the app, and below that of proxies, which refuse a longer body themselves. */
+    large: once(() => logIn({ filler: mark.repeat(2_300) })),
     tooLarge: once(() => logIn({ email: nobody, password: mark.repeat(120_000) })),
     get: once(() => send(target.token)),
     keys: once(() => send(target.jwks)),
@@ -59,7 +70,13 @@ export function createApp(target: Target, send: Send) {
     return response
   }
 
-  const token = async () => needed(tokenIn(await login()), 'there is no token for this row')
+  /** Returns the response to a login whose session has not ended. */
+  async function live(): Promise<Received> {
+    await login()
+    return newest ?? logIn(credentials)
+  }
+
+  const token = async () => needed(tokenIn(await live()), 'there is no token for this row')
 
   async function jwt(): Promise<ReadToken> {
     const jwt = readJwt(await token())
@@ -89,7 +106,23 @@ export function createApp(target: Target, send: Send) {
   })
   const paths = { given, guarded, accepting }
 
-  return { target, credentials, mark, send, ask, askWith, logIn, responses, login, token, jwt, tokenOfOther, paths }
+  return {
+    target,
+    credentials,
+    mark,
+    send,
+    ask,
+    askWith,
+    logIn,
+    ended,
+    responses,
+    login,
+    live,
+    token,
+    jwt,
+    tokenOfOther,
+    paths,
+  }
 }
 
 export const otherOf = ({ other }: Target) => needed(other, 'no --other URL was given')

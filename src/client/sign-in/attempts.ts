@@ -1,4 +1,4 @@
-import { within } from '../abort.js'
+import { assertOpen, within } from '../abort.js'
 import { assertUsage, type ClientSettings, type Credentials, type RefusedSignIn } from '../client-options.js'
 import { type Countdown, LONGEST_TIMER, startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
@@ -46,6 +46,13 @@ export function createAttempts(settings: ClientSettings) {
   let failures = 0
   let wake: (() => void) | undefined
 
+  /** Calls an endpoint once. The time limit begins after the calls of other tabs. */
+  const once = (
+    signal: AbortSignal,
+    late: TokenClientError,
+    call: (signal: AbortSignal) => Promise<Grant | undefined>,
+  ) => enqueue(() => within(timeout, signal, late, call), signal)
+
   /**
    * Calls the token endpoint, again after a pause while a call waits.
    * @param refusals undefined for a request without credentials
@@ -72,7 +79,7 @@ export function createAttempts(settings: ClientSettings) {
     for (;;) {
       if (refusals?.final) throw refusals.final
       waited = await waitForPauses(account, waited, signal, isAwaited)
-      signal.throwIfAborted()
+      assertOpen(signal)
       if (refusals && !given) {
         given = await ask(refused, sent, signal)
         const body = JSON.stringify(given)
@@ -84,9 +91,8 @@ export function createAttempts(settings: ClientSettings) {
         continue
       }
       const late = new TokenClientError('unreachable')
-      const call = (limited: AbortSignal) => enqueue(() => request(limited, given as Credentials), limited)
       try {
-        const grant = await within(timeout, signal, late, call)
+        const grant = await once(signal, late, (limited) => request(limited, given as Credentials))
         failures = 0
         return grant
       } catch (error) {
@@ -164,7 +170,8 @@ export function createAttempts(settings: ClientSettings) {
     return given as Credentials
   }
 
-  const attempts: SignInState & { run: typeof run; goOnline(): void } = {
+  const attempts: SignInState & { once: typeof once; run: typeof run; goOnline(): void } = {
+    once,
     run,
     /** Ends the wait after a failure of the network, because the machine is online again. */
     goOnline(): void {

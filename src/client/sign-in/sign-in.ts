@@ -1,33 +1,51 @@
-import { createController } from '../abort.js'
+import { assertOpen, createController } from '../abort.js'
 import { assertUsage, type ClientSettings } from '../client-options.js'
+import type { OwnSignIn } from '../client-types.js'
 import type { Grant } from '../grant.js'
-import type { TokenClientError } from '../token-client-error.js'
+import { TokenClientError } from '../token-client-error.js'
 import { createAttempts, type Refusals } from './attempts.js'
 import { storageOf } from './refresh-storage.js'
-import { callTokenEndpoint, SIGN_OUT, type TokenRoute } from './token-call.js'
+import { createTabs } from './tabs.js'
+import { callTokenEndpoint, readTokenResponse, SIGN_OUT, type TokenResponse } from './token-call.js'
 
 export type ClientSignIn = ReturnType<typeof createSignIn>
 
 /** Creates the sign-in of one client: with credentials, with the refresh token of an earlier one, and its end. */
 export function createSignIn(settings: ClientSettings) {
   const storage = storageOf(settings)
+  const tabs = createTabs(settings)
   const isCookie = settings.refresh === 'cookie'
   const attempts = createAttempts(settings)
 
-  /** Calls a route, and keeps the refresh token. */
-  async function send(route: TokenRoute, body: object | false, signal: AbortSignal): Promise<Grant | undefined> {
-    // A sign-out of another tab while the request is under way ends this session too.
-    const note = isCookie && (await storage?.load())
-    const [grant, refreshToken] = await callTokenEndpoint(settings, route, body, signal)
+  /** Keeps the refresh token of a response. */
+  async function keep([grant, refreshToken]: TokenResponse, signal: AbortSignal): Promise<Grant | undefined> {
     // A sign-out may have deleted the refresh token.
-    signal.throwIfAborted()
+    assertOpen(signal)
     try {
-      await storage?.save((isCookie ? note : refreshToken) as string)
+      await storage?.save(refreshToken as string)
       attempts.error = undefined
     } catch (error) {
       attempts.error = error as Error
     }
     return grant
+  }
+
+  /** Signs in, and begins a new session for the other tabs. */
+  async function begin(call: Promise<TokenResponse>, signal: AbortSignal): Promise<Grant | undefined> {
+    // A sign-out of another tab while the request is under way ends this session too.
+    const note = tabs.note()
+    const response = await call.catch((error) => {
+      // Without a whole response, the browser may have the cookie. After a sign-out, the note stays.
+      if (!note && !(error.status >= 400)) {
+        // Nobody knows who is signed in when another tab has signed in before.
+        const own = tabs.isOver() && tabs.own
+        tabs.signIn(note)
+        if (own !== false) tabs.own = own
+      }
+      throw error
+    })
+    tabs.signIn(note)
+    return keep(response, signal)
   }
 
   const endSession = (refreshToken?: string | null) =>
@@ -36,42 +54,56 @@ export function createSignIn(settings: ClientSettings) {
       createController().signal,
       () => true,
       async (limited) => {
-        const note = isCookie && (await storage?.load())
+        const note = tabs.note()
         // Otherwise a later sign-in has replaced the cookie.
-        if (note !== '') await callTokenEndpoint(settings, SIGN_OUT, !isCookie && { refreshToken }, limited)
-        if (note) await storage?.save(note)
+        if (!isCookie || note) await callTokenEndpoint(settings, SIGN_OUT, storage && { refreshToken }, limited)
+        tabs.end(note)
         return undefined
       },
     )
 
   return Object.assign(attempts, {
+    tabs,
     /**
      * Signs in with credentials.
      * @throws TokenClientError, or the error of `credentials`
      */
     withCredentials: (refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean) =>
-      attempts.run(refusals, signal, isAwaited, (limited, given) => send('', given, limited)),
+      attempts.run(refusals, signal, isAwaited, (limited, given) =>
+        begin(callTokenEndpoint(settings, '', given, limited), limited),
+      ),
+    /**
+     * Signs in with a function of the app.
+     * @throws TokenClientError, or the error of the function
+     */
+    withOwn: (own: OwnSignIn, signal: AbortSignal) =>
+      attempts.once(signal, new TokenClientError('unreachable'), (limited) => {
+        const call = async () => {
+          const response = await own(limited)
+          return readTokenResponse(settings, undefined, () => response)
+        }
+        return begin(call(), limited)
+      }),
     /**
      * Refreshes the session of an earlier sign-in.
-     * @param unneeded aborts when it is not needed any more. A request that was sent continues, because its response has a refresh token
      * @returns undefined when there is none
      * @throws TokenClientError, or the error of the storage
      */
-    refresh: async (unneeded: AbortSignal, signal: AbortSignal, isAwaited: () => boolean) =>
-      storage &&
+    refresh: async (signal: AbortSignal, isAwaited: () => boolean) =>
+      settings.refresh &&
       attempts.run(undefined, signal, isAwaited, async (limited) => {
-        unneeded.throwIfAborted()
         for (let tried: unknown; ; ) {
-          const text = await storage.load()
+          const text = storage ? await storage.load() : tabs.note()
           assertUsage(typeof (text ?? '') === 'string', 'load() must return text')
           // After a refusal, another process may have stored the token of a new sign-in.
           if (text === tried || (isCookie ? text : !text)) {
             // A note of a sign-out that has not reached the server, or a refresh token whose session is over.
-            if (text) (isCookie ? endSession() : (storage.remove() as Promise<unknown>)).catch(() => {})
+            if (text) (storage ? (storage.remove() as Promise<unknown>) : endSession()).catch(() => {})
             return undefined
           }
           try {
-            return await send('/refresh', !isCookie && { refreshToken: text }, limited)
+            const body = storage && { refreshToken: text }
+            return await keep(await callTokenEndpoint(settings, '/refresh', body, limited), limited)
           } catch (error) {
             if ((error as TokenClientError).code !== 'refused') throw error
             tried = text
@@ -80,9 +112,9 @@ export function createSignIn(settings: ClientSettings) {
       }),
     /** Ends the session at the server. */
     async signOut(): Promise<void> {
-      if (!storage) return
-      const loading = storage.load()
-      const removing = storage.remove() as Promise<void> | undefined
+      tabs.signOut()
+      const loading = storage?.load()
+      const removing = storage?.remove() as Promise<void> | undefined
       removing?.catch(() => {})
       const refreshToken = await loading
       if (isCookie || refreshToken) await endSession(refreshToken)

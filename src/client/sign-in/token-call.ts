@@ -23,33 +23,47 @@ export type TokenRoute = '' | '/refresh' | typeof SIGN_OUT
 export const SIGN_OUT = '/sign-out'
 
 /** The token of a response, and the refresh token in its body. None after a sign-out. */
-type TokenResponse = readonly [grant?: Grant, refreshToken?: string]
+export type TokenResponse = readonly [grant?: Grant, refreshToken?: string]
 
 /**
  * Calls a route of the token endpoint once.
- * @param body false for an empty body
+ * @param body undefined for an empty body
  * @throws TokenClientError
  */
-export async function callTokenEndpoint(
-  { fetch, tokenUrl, refresh }: ClientSettings,
+export const callTokenEndpoint = (
+  { fetch, ...settings }: ClientSettings,
   route: TokenRoute,
-  body: object | false,
+  body: object | undefined,
   signal: AbortSignal,
+): Promise<TokenResponse> =>
+  readTokenResponse(settings, route, () =>
+    fetch(settings.tokenUrl + route, {
+      method: 'POST',
+      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+      // A redirect could send the password to another server.
+      redirect: 'manual',
+      credentials: settings.refresh === 'cookie' ? 'include' : 'omit',
+      // A page may close as soon as its user has signed out.
+      keepalive: route === SIGN_OUT,
+      signal,
+    }),
+  )
+
+/**
+ * Reads the response of a route of the token endpoint, or of a sign-in route of the app.
+ * @param route undefined for a route of the app
+ * @throws TokenClientError
+ */
+export async function readTokenResponse(
+  { refresh }: Pick<ClientSettings, 'refresh'>,
+  route: TokenRoute | undefined,
+  send: () => Response | Promise<Response>,
 ): Promise<TokenResponse> {
   let response: Response
   let text = ''
   let isProblem: boolean
   try {
-    response = await fetch(tokenUrl + route, {
-      method: 'POST',
-      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
-      // A redirect could send the password to another server.
-      redirect: 'manual',
-      credentials: refresh === 'cookie' ? 'include' : 'omit',
-      // A page may close as soon as its user has signed out.
-      keepalive: route === SIGN_OUT,
-      signal,
-    })
+    response = await send()
     // A refresh is refused only without a body: after another failure, the user stays signed in.
     isProblem = !route && PROBLEM.test(`${response.status}${response.headers.get('Content-Type')}`)
     if (response.status === 200 || response.status === 403 || isProblem) text = await readText(response)
@@ -70,21 +84,18 @@ export async function callTokenEndpoint(
   }
   if (route === SIGN_OUT && response.ok) return []
   const { authenticationToken: token, expiration, refreshToken, code, detail } = readJson(text)
-  // The specification's refusal has no body. Another 403 comes from a proxy, and says nothing about the password.
-  const refusal = status === 403 && !text ? 'invalid_credentials' : isProblem && code
+  // The specification's refusal has no body. Another 403 comes from a proxy, and says nothing about the password. A refresh without any
+  // cookie gets 204.
+  const isStored = (refresh as RefreshTokenStorage | undefined)?.save
+  const isRefused = status === 403 || (status === 204 && route && !isStored)
+  const refusal = isRefused && !text ? 'invalid_credentials' : isProblem && code
   if (isText(refusal) && REFUSAL_CODE.test(refusal)) {
     const refused = { code: refusal, detail: isText(detail) ? detail : undefined }
     throw new TokenClientError('refused', status, undefined, `: ${refusal}`, refused)
   }
   const end = readTime(expiration)
-  const isStored = (refresh as RefreshTokenStorage | undefined)?.save
   if (!isToken(token) || !end || end <= date || (isStored && typeof refreshToken !== 'string')) {
-    const hint =
-      status === 404 && !route
-        ? '. Set "path"'
-        : refresh && status < 500
-          ? '. Check "refresh" and "allowedOrigins" of tokenRouter'
-          : ''
+    const hint = status < 500 ? '. Check "path", "refresh" and "allowedOrigins"' : ''
     throw new TokenClientError('unexpected', status, undefined, hint)
   }
   // Without the header, an expiration in the past or soon shows that this machine's clock is wrong.

@@ -4,7 +4,7 @@ import { AuthError } from '../../errors/auth-error.js'
 import { members, membersSchema, text, unlessCookie } from '../../http/declaration.js'
 import { TOKEN_CALLS } from '../../http/request-limits.js'
 import type { RefreshMode } from '../../http/responses.js'
-import { cookieValues, newestIn } from '../../login/refresh-cookie.js'
+import { hasCookie, presentedIn } from '../../login/refresh-cookie.js'
 import type { RefreshRoutes } from '../../login/refresh-mode.js'
 import type { TokenSettings } from '../../login/token-settings.js'
 import { own } from '../../options/values.js'
@@ -38,18 +38,18 @@ export interface PresentingCall {
 
 /** Creates the reader of the refresh token of a request. A text that this package did not sign is refused without a look-up. */
 export function createPresenter({ refreshSteps, issuers }: Pick<RefreshRoutes, 'refreshSteps' | 'issuers'>) {
-  function cookiesOf(req: Request): string[] {
-    const values = cookieValues(req)
-    // An app would take the refusal of a missing cookie for the end of its session.
-    if (values.length === 0 && hasBody(req)) throw new AuthError('invalid_body', { message: NO_COOKIE })
-    return values
+  function ofCookies(req: Request): RefreshTokenFacts[] | undefined {
+    if (hasCookie(req)) return presentedIn(req, refreshSteps, issuers)
+    // An app that sends its refresh token in the body would take 204 for the end of its session.
+    if (hasBody(req)) throw new AuthError('invalid_body', { message: NO_COOKIE })
+    return undefined
   }
 
-  return function present({ req, mode, body }: PresentingCall): readonly RefreshTokenFacts[] {
-    const texts = mode === 'cookie' ? cookiesOf(req) : body ? [body.refreshToken] : []
-    if (texts.length === 0) throw refused('missing')
-    const presented = newestIn(texts.flatMap((text) => refreshSteps.read(text, issuers) ?? []))
-    if (presented.length === 0) throw refused('malformed')
+  /** Returns the refresh tokens of a request, one of each session. Undefined for a page without a cookie. */
+  return function present({ req, mode, body }: PresentingCall): readonly RefreshTokenFacts[] | undefined {
+    if (!mode) throw refused('missing')
+    const presented = body ? [refreshSteps.read(body.refreshToken, issuers) ?? []].flat() : ofCookies(req)
+    if (presented?.length === 0) throw refused('malformed')
     return presented
   }
 }

@@ -1,4 +1,4 @@
-import type { FoundAccount } from '../../accounts/account.js'
+import type { Account, FoundAccount } from '../../accounts/account.js'
 import { currentAccount, type FindById, findAccount } from '../../accounts/find-account.js'
 import { AuthError, isAuthError } from '../../errors/auth-error.js'
 import type { RefreshRefusal } from '../../errors/codes.js'
@@ -77,24 +77,40 @@ async function findLive(task: RefreshTask<unknown>): Promise<Live> {
 }
 
 async function requireLive(task: RefreshTask<unknown>, presented: RefreshTokenFacts): Promise<Live> {
-  const session = await task.refreshSteps.find(presented)
-  if (!session) throw refused('ended')
-  const found = await findAccount(task.findById, session.accountId, task.timeout)
-  return { presented, session, found: await requireAccount(task, session, found) }
+  const first = await findSession(task, presented)
+  const account = await findAccount(task.findById, first.accountId, task.timeout)
+  const found = await requireAccount(task, first, account)
+  return { presented, session: await requirePassword(task, first, presented, found.account), found }
 }
 
-/** Ends the session of an account that is gone or disabled, whose password was changed, or that has ended its earlier tokens. */
+async function findSession({ refreshSteps }: RefreshTask<unknown>, presented: RefreshTokenFacts) {
+  const session = await refreshSteps.find(presented)
+  if (!session) throw refused('ended')
+  return session
+}
+
+/** Ends the session of an account that is gone or disabled, or that has ended its earlier tokens. */
 async function requireAccount(
   task: RefreshTask<unknown>,
   session: RefreshableSession,
   found: FoundAccount | undefined,
 ): Promise<FoundAccount> {
   const account = currentAccount(found, session.createdAt)
-  if (typeof account === 'string') return end(task, session, 'account', account)
-  if (task.refreshSteps.hasOtherPassword(session, account.account.passwordHash)) {
-    return end(task, session, 'account', 'superseded')
-  }
-  return account
+  return typeof account === 'string' ? end(task, session, 'account', account) : account
+}
+
+/** Ends the session of an account whose password was changed. Returns the session that was compared. */
+async function requirePassword(
+  task: RefreshTask<unknown>,
+  found: RefreshableSession,
+  presented: RefreshTokenFacts,
+  { passwordHash }: Account,
+): Promise<RefreshableSession> {
+  const isOther = (session: RefreshableSession) => task.refreshSteps.hasOtherPassword(session, passwordHash)
+  if (!isOther(found)) return found
+  // A login may have announced and stored a better hash since the session was found.
+  const session = { ...(await findSession(task, presented)), foundAt: found.foundAt }
+  return isOther(session) ? end(task, session, 'account', 'superseded') : session
 }
 
 /** Moves the session to its next generation. Ends a session whose refresh token was used before. */

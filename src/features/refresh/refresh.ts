@@ -1,5 +1,6 @@
 import { isAuthError } from '../../errors/auth-error.js'
 import type { RefreshRefusal } from '../../errors/codes.js'
+import { empty } from '../../http/declaration.js'
 import { type Call, endpoint } from '../../http/endpoint.js'
 import { deleteCookie } from '../../login/refresh-cookie.js'
 import { refreshResponse, withinSession } from '../../login/refresh-mode.js'
@@ -38,6 +39,8 @@ function createRefresh(settings: RefreshParts) {
   return async function refreshed(call: PresentingCall & Pick<Call, 'res' | 'origin' | 'about'>) {
     const { req, res, origin, about, mode } = call
     const texts = present(call)
+    // Nobody is signed in. A refusal would be an error in the console of each visitor.
+    if (!texts) return undefined
     const { address, signal } = origin
     const lookedUpAt = new Date(Number(tokens.now()))
     const { session, issued, presented } = await refresh({
@@ -81,6 +84,7 @@ export const refreshFeature: Feature<RefreshParts> = {
         'Refreshes a session. Of several refreshes at the same time, each gets a token and the same refresh token.',
       responses: {
         200: { ...withToken, description: 'Another token, with the response of the token endpoint.' },
+        204: { ...empty('Nobody is signed in: the request has no cookie.'), of: 'cookie' },
         400: 'invalid_body',
         403: 'invalid_refresh_token',
         503: ['overloaded', 'unavailable'],

@@ -6,17 +6,19 @@ import { warnOnce } from '../../events/warnings.js'
 import { headerOf } from '../../http/header-lines.js'
 import type { RequestOrigin } from '../../http/origin.js'
 import { type HttpResponse, jsonResponse, type RefreshMode, tokenText } from '../../http/responses.js'
-import type { RefreshSteps } from '../../sessions/refresh/refresh-steps.js'
+import { actingIdOf } from '../../sessions/acting-id.js'
 import type { NewSession } from '../../sessions/session.js'
 import { createTokenId } from '../../tokens/jwt/claims.js'
 import type { IssuedToken, TokenSubject } from '../../tokens/jwt/issue-token.js'
+import type { VerifiedToken } from '../../tokens/verified-token.js'
 import { issueNowOf } from '../../tokens/verifier.js'
 import { type RefreshRoutes, refreshResponse, withinSession } from '../refresh-mode.js'
 import { keptTerms } from '../steps/sign-in-terms.js'
 import type { TokenSettings } from '../token-settings.js'
 import { createIssuing, limitCalls } from './issuing.js'
 import type { KnownSignIn } from './known-sign-in.js'
-import { CALL_CODES, startSession } from './start-session.js'
+import { replacedSessions } from './replaced-sessions.js'
+import { CALL_CODES, type RefreshedSession, startSession } from './start-session.js'
 
 /** A sign-in that gets its token. */
 interface FinishingSignIn extends KnownSignIn {
@@ -33,7 +35,7 @@ interface FinishingSignIn extends KnownSignIn {
   /** The path of the router with the token endpoint. Default: that of the request. */
   mountPath?: string | undefined
   /** The administrator who acts as the account. Default: none. */
-  actorId?: string | undefined
+  actor?: VerifiedToken | undefined
 }
 
 interface WantedSignIn extends FinishingSignIn {
@@ -60,7 +62,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
 
   return async function finishSignIn(task) {
     noteMount(task)
-    const { subject, origin, res, about, actorId } = task
+    const { subject, origin, res, about, actor } = task
     const now = issuedNow(subject)
     const [{ id: tokenId, expiresAt }, response] = now
       ? [now, jsonResponse(tokenText(now))]
@@ -69,7 +71,8 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
           return issueLater({ ...task, isWanted })
         })
     const { accountId } = subject
-    emit(about, { type: 'token.issued', accountId, tokenId, expiresAt, ...(actorId !== undefined && { actorId }) })
+    const actedBy = actor && { actorId: actor.accountId, actorIssuer: actor.issuer }
+    emit(about, { type: 'token.issued', accountId, tokenId, expiresAt, ...actedBy })
     return response
   }
 
@@ -84,39 +87,43 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
 
   /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
   async function issueLater(task: WantedSignIn): Promise<[IssuedToken, HttpResponse]> {
-    const { req, user, subject, mode } = task
+    const { req, user, subject, mode, actor } = task
     if (refresh && mode) return issueWithRefresh(task, mode, refresh)
-    const issued = await issue(req, subject, user)
-    await start(task, { id: issued.id, expiresAt: issued.expiresAt })
+    const isActing = sessions !== undefined && actor !== undefined
+    const sessionId = isActing ? actingIdOf(createTokenId(Number(tokens.now()))) : undefined
+    const issued = await issue(req, isActing ? { ...subject, sessionId } : subject, user)
+    await start(task, { id: sessionId ?? issued.id, expiresAt: issued.expiresAt })
     return [issued, jsonResponse(issued.text)]
   }
 
   async function issueWithRefresh(
     task: WantedSignIn,
     mode: RefreshMode,
-    { refreshSteps }: RefreshRoutes,
+    refresh: RefreshRoutes,
   ): Promise<[IssuedToken, HttpResponse]> {
+    const { refreshSteps } = refresh
     const { req, res, user, subject, ofAccount, terms, remember, mountPath } = task
+    const endReplaced = mode === 'cookie' ? replacedSessions(refresh, req) : undefined
     const now = Number(tokens.now())
     const id = createTokenId(now)
     const { refresh: state, expiresAt } = refreshSteps.begin(remember)
     const session = { id, createdAt: ofAccount.issuedAt, expiresAt }
     const issued = await issue(req, withinSession(subject, session, now), user)
     const kept = keptTerms(subject, ofAccount, terms)
-    await start(task, { id, expiresAt, refresh: state }, refreshSteps)
+    await start(task, { id, expiresAt, refresh: state }, { refreshSteps, endReplaced })
     const refreshToken = refreshSteps.write({ sessionId: id, generation: 0, terms: kept }, tokens.issuer)
     const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }
     return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember })]
   }
 
-  async function start(task: WantedSignIn, begun: BegunSession, refreshSteps?: RefreshSteps): Promise<void> {
+  async function start(task: WantedSignIn, begun: BegunSession, ofRefresh: RefreshedSession = {}): Promise<void> {
     if (!sessions) return
     const { req, origin, subject, isWanted, recheckAccount } = task
     const { address } = origin
     const label = task.label ?? (sessionLabel && (await callHost('hook', () => sessionLabel(req), labelCalls)))
     const userAgent = headerOf(req, 'user-agent') as string | undefined
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
-    await startSession({ sessions, session, recheckAccount, isWanted, timeout, refreshSteps })
+    await startSession({ sessions, session, recheckAccount, isWanted, timeout, ...ofRefresh })
   }
 }
 

@@ -5,7 +5,14 @@ import type { NewSession } from '../../sessions/session.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import type { RecheckAccount } from '../steps/recheck-account.js'
 
-interface StartingSession {
+/** The members that only a session with refresh tokens has. */
+export interface RefreshedSession {
+  refreshSteps?: RefreshSteps
+  /** Ends the earlier sessions of the account that this one replaces. Default: none. */
+  endReplaced?: ((accountId: string, address: string | undefined) => Promise<void>) | undefined
+}
+
+interface StartingSession extends RefreshedSession {
   sessions: Sessions
   session: NewSession
   recheckAccount: RecheckAccount
@@ -13,8 +20,6 @@ interface StartingSession {
   isWanted(): boolean
   /** The time limit for the sessions, in milliseconds. */
   timeout: number
-  /** The steps of a refresh, for a session that has refresh tokens. */
-  refreshSteps?: RefreshSteps | undefined
 }
 
 /** The refusals that end a token call as they are. */
@@ -25,7 +30,7 @@ export const CALL_CODES = ['unavailable', 'overloaded', 'client_closed_request']
  * a sign-in whose account was checked before its session starts could overtake a password change.
  */
 export async function startSession(starting: StartingSession): Promise<void> {
-  const { sessions, session, recheckAccount, isWanted, timeout, refreshSteps } = starting
+  const { sessions, session, recheckAccount, isWanted, timeout, refreshSteps, endReplaced } = starting
   const { id, accountId, address } = session
   let isOver = false
   const start = () => sessions.start(session, () => !isOver && isWanted())
@@ -36,8 +41,10 @@ export async function startSession(starting: StartingSession): Promise<void> {
   })
   try {
     const confirmed = await recheckAccount()
-    if (refreshSteps) await refreshSteps.notePassword(session, confirmed)
+    if (refreshSteps) await refreshSteps.notePassword(id, confirmed)
     if (!isWanted()) throw new AuthError('client_closed_request')
+    // Last, because a sign-in that fails leaves the earlier session.
+    await endReplaced?.(accountId, address ?? undefined)
   } catch (error) {
     // A session that stays gives no access, because its token was not sent.
     const end = async () => sessions.end({ accountId }, id, address ?? undefined)

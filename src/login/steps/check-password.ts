@@ -5,6 +5,7 @@ import type { LoginRefusal } from '../../errors/codes.js'
 import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
 import type { Attempt } from '../../limits/attempt.js'
 import type { PasswordsSlot } from '../../passwords/passwords.js'
+import { announceHash } from './announce-hash.js'
 import { NOT_CHECKED } from './login-attempt.js'
 import type { CheckedTask, LoginTask } from './login-task.js'
 
@@ -36,23 +37,28 @@ function reasonAgainst(account: Account | undefined, matches: boolean, isAdmitte
 }
 
 /**
- * Replaces the hash when its hasher or its cost is outdated. A failure does not end the login.
+ * Replaces the hash when another hasher made it, or it is weaker than a new one. A failure does not end the login.
  * @param account one whose password was right, so it has a hash
- * @returns the new hash, also when the store failed: it may have stored the hash
+ * @returns the new hash, also when the store failed: it may have stored the hash, or store it later
  */
 export async function replaceOutdatedHash(task: CheckedTask, account: Account): Promise<string | undefined> {
   const { accounts, passwords, slot, password, timeout, dependencyFailed } = task
-  const hash = account.passwordHash as string
+  const from = account.passwordHash as string
   if (!accounts.replacePasswordHash) return undefined
   let replacement: string | undefined
   try {
-    if (!(await callHost('passwords', () => passwords.needsRehash(hash)))) return undefined
-    const made = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
-    replacement = made
-    await callHost('accounts', () => accounts.replacePasswordHash?.(account.id, hash, made), { timeout })
+    if (!(await callHost('passwords', () => passwords.needsRehash(from)))) return undefined
+    const to = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
+    const announce = () => announceHash(accounts, { accountId: account.id, from, to })
+    // Before the hash is stored, because a refresh ends a session whose account has a hash that the session does not know.
+    await announce()
+    replacement = to
+    await callHost('accounts', () => accounts.replacePasswordHash?.(account.id, from, to), { timeout })
+    // Also to the sessions that have started meanwhile.
+    await announce()
   } catch (error) {
     const { dependency, cause } = error as AuthError
-    // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.
+    // Without a dependency, no hashing thread was free before the timeout, or too many logins replace the hash. A later login replaces it.
     // bcrypt refuses a password that it would cut.
     if (dependency && !isSignInRefusal(cause)) dependencyFailed(dependency, cause)
   }

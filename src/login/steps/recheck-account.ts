@@ -20,8 +20,8 @@ interface KnownAccount {
   lookUp(): Promise<FoundAccount | undefined>
   /** Returns whether a stored hash is one of the password that was right. */
   isKnown(hash: string | null): boolean | Promise<boolean>
-  /** The hash that the sign-in has replaced by another one of the same password. Default: none. */
-  replaced?: string | undefined
+  /** The better hash of the same password that the sign-in has announced to the sessions. Default: none. */
+  announced?: string | undefined
 }
 
 /**
@@ -30,13 +30,13 @@ interface KnownAccount {
  *
  * It rejects with an `AuthError`: `invalid_credentials`, or `unavailable` when a dependency fails. It counts as no failed login.
  */
-export function createRecheck({ id, lookedUpAt, lookUp, isKnown, replaced }: KnownAccount): RecheckAccount {
+export function createRecheck({ id, lookedUpAt, lookUp, isKnown, announced }: KnownAccount): RecheckAccount {
   return async function recheckAccount() {
     const found = await lookUp()
     const account = currentAccount(found?.account.id === id ? found : undefined, lookedUpAt)
     if (typeof account === 'string') throw new AuthError('invalid_credentials', { reason: account, accountId: id })
     const current = account.account.passwordHash
-    if ((await isKnown(current)) === true) return { current, replaced }
+    if ((await isKnown(current)) === true) return { current, announced }
     throw new AuthError('invalid_credentials', { reason: 'superseded', accountId: id })
   }
 }
@@ -58,7 +58,7 @@ export function recheckOf(
     // By the address, because guards call `findById` on every request and a host may cache it.
     lookUp: () => lookUpAccount(task),
     isKnown: (hash) => known.has(hash) || verifyLater(task, hash),
-    replaced: replacement === undefined ? undefined : (passwordHash ?? undefined),
+    announced: replacement,
   })
 }
 

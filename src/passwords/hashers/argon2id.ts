@@ -78,8 +78,9 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
       return load().hash(password, costs)
     },
     outdated(hash) {
-      const { memoryCost, timeCost, parallelism } = costsOf(hash)
-      return memoryCost !== costs.memoryCost || timeCost !== costs.timeCost || parallelism !== costs.parallelism
+      const { memoryCost, timeCost } = costsOf(hash)
+      // Not `<`, which would be false for any other text.
+      return !(memoryCost * timeCost >= costs.memoryCost * costs.timeCost)
     },
   }
 }

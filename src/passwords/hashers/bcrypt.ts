@@ -69,6 +69,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
       if (!fitsBcrypt(password)) throw new SignInRefusal('password_too_long', { status: 422, detail: TOO_LONG })
       return blowfish().hash(password, cost)
     },
-    outdated: (hash) => costOf(hash) !== cost,
+    // Not `<`, which would be false for any other text.
+    outdated: (hash) => !(costOf(hash) >= cost),
   }
 }

@@ -13,7 +13,7 @@ export interface Hasher {
   verify(password: string, hash: string): boolean | Promise<boolean>
   /** Makes a new hash that `accepts` accepts. A hasher without this method cannot be the first of the list. */
   hash?(password: string): string | Promise<string>
-  /** Returns whether a hash of this hasher has another cost than its new hashes. Default: never. */
+  /** Returns whether a hash of this hasher is weaker than its new hashes. Default: never. */
   outdated?(hash: string): boolean
   /**
    * True when another service stores the passwords, and the account has only a reference. A login then never replaces the

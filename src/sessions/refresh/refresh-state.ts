@@ -12,7 +12,14 @@ export interface RefreshState {
   remember: boolean
   /** A digest of the account's password hash, or a shorter text when the next refresh takes the hash of the account as it is. */
   passwordTag: string
+  /** Digests of better hashes of the same password, which logins may have stored since. At most three. */
+  announced: readonly string[]
+  /** The time of the last announcement, in milliseconds. */
+  announcedAt: number
 }
+
+/** The most hashes that a session keeps in addition to the one of its account. A further login does not replace the hash. */
+export const MOST_ANNOUNCED = 3
 
 /** The most times that a session keeps. When all of them are within `grace`, the current generation stays, so that none is missed. */
 const MOST_TIMES = 8
@@ -23,10 +30,12 @@ const MOST_AHEAD = 60_000
 /** The age of a forgiven generation: the one between it and the current one was lost. */
 const FORGIVEN_AGE = 2
 
-const FORM = /^1\.(\d{1,15})\.([01])([01])\.([\w-]{0,16})((?:\.\d{1,16}){0,8})$/
+const FORM = /^1\.(\d{1,15})\.([01])([01])\.([\w-]{0,16})(?:~(\d{1,13})((?:~[\w-]{16}){1,3}))?((?:\.\d{1,16}){0,8})$/
 
-export function writeState({ generation, replacedAt, late, remember, passwordTag }: RefreshState): string {
-  return ['1', generation, `${Number(late)}${Number(remember)}`, passwordTag, ...replacedAt].join('.')
+export function writeState(state: RefreshState): string {
+  const { generation, replacedAt, late, remember, passwordTag, announced, announcedAt } = state
+  const tags = announced.length > 0 ? [passwordTag, announcedAt, ...announced].join('~') : passwordTag
+  return ['1', generation, `${Number(late)}${Number(remember)}`, tags, ...replacedAt].join('.')
 }
 
 /**
@@ -36,13 +45,23 @@ export function writeState({ generation, replacedAt, late, remember, passwordTag
 export function readState(text: unknown): RefreshState {
   const match = typeof text === 'string' && FORM.exec(text)
   if (!match) throw misuse('sessions: "refresh" must be the text that the store was given, unchanged', PAGE.stores)
-  const [generation, late, remember, passwordTag, times] = match.slice(1) as [string, string, string, string, string]
+  const [generation, late, remember, passwordTag, announcedAt, announced, times] = match.slice(1) as [
+    generation: string,
+    late: string,
+    remember: string,
+    passwordTag: string,
+    announcedAt: string | undefined,
+    announced: string | undefined,
+    times: string,
+  ]
   return {
     generation: Number(generation),
     replacedAt: times.split('.').slice(1).map(Number),
     late: late === '1',
     remember: remember === '1',
     passwordTag,
+    announced: announced?.split('~').slice(1) ?? [],
+    announcedAt: Number(announcedAt ?? 0),
   }
 }
 
@@ -52,6 +71,8 @@ export const firstState = (facts: Pick<RefreshState, 'remember' | 'passwordTag'>
   generation: 0,
   replacedAt: [],
   late: false,
+  announced: [],
+  announcedAt: 0,
 })
 
 /**

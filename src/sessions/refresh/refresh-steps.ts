@@ -5,9 +5,10 @@ import type { SessionEnd } from '../../events/events.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { isPlainObject, memberOf } from '../../options/values.js'
 import { dateIn, isSessionId, readFound, type SessionStore } from '../session.js'
+import { acceptsHash, announceTo, confirmHash, type HashChange } from './password-tags.js'
 import type { RefreshSettings } from './refresh-options.js'
 import { firstState, nextState, type RefreshState, readState, writeState } from './refresh-state.js'
-import { createRefreshSigner, isOpenTag, openTag, type RefreshTokenFacts } from './refresh-token.js'
+import { createRefreshSigner, openTag, type RefreshTokenFacts } from './refresh-token.js'
 
 /** A session that can be refreshed, as the store holds it. */
 export interface RefreshableSession {
@@ -24,10 +25,10 @@ export interface RefreshableSession {
   readonly stored: string
 }
 
-/** The password hash of an account after a sign-in, and the one that the sign-in has replaced. */
+/** The password hash of an account after a sign-in, and a better one that the sign-in has announced, which the store may store later. */
 export interface ConfirmedHash {
   current: string | null
-  replaced: string | undefined
+  announced: string | undefined
 }
 
 /** The reason for ending a session that somebody wants to refresh. */
@@ -128,16 +129,23 @@ export function createRefreshSteps({
     if (!next) return 'reused'
     if (next === state) return undefined
     // A password that was changed meanwhile has set another tag than the one that was compared with this hash.
-    const isCompared = state.passwordTag === found.state.passwordTag
-    const passwordTag = isCompared ? signer.tagOf(passwordHash) : state.passwordTag
-    return { state: { ...next, passwordTag }, expiresAt: endOf(session), lastUsedAt: new Date(time) }
+    const isCompared = state.passwordTag === found.state.passwordTag && acceptsHash(signer, state, passwordHash)
+    const tags = isCompared ? confirmHash(signer, state, passwordHash) : undefined
+    return { state: { ...next, ...tags }, expiresAt: endOf(session), lastUsedAt: new Date(time) }
   }
 
-  /** Notes another password tag, where the session has a certain one. */
-  async function retag(id: string, isOld: (tag: string) => boolean, passwordTag: string): Promise<void> {
+  /** Changes the password tags of a session. */
+  async function retag(
+    id: string,
+    change: (state: RefreshState) => Partial<RefreshState> | undefined | 'full',
+  ): Promise<void> {
     // Also an expired one: the clock of another process may say that it has not expired.
     const session = await lookUp(id)
-    await update(session, ({ state }) => (isOld(state.passwordTag) ? { state: { ...state, passwordTag } } : undefined))
+    const changed = await update(session, ({ state }) => {
+      const tags = change(state)
+      return typeof tags === 'object' ? { state: { ...state, ...tags } } : tags
+    })
+    if (changed === 'full') throw new AuthError('overloaded')
   }
 
   return {
@@ -151,10 +159,10 @@ export function createRefreshSteps({
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),
     /** Returns the session also when it has expired, because the clock of another process may say that it has not. */
-    findEvenExpired: ({ sessionId }: RefreshTokenFacts) => call(() => lookUp(sessionId)),
-    /** Returns whether the account's password was changed since the sign-in, except in this session. */
-    hasOtherPassword: ({ state: { passwordTag } }: RefreshableSession, passwordHash: string | null) =>
-      !isOpenTag(passwordTag) && !signer.isTagOf(passwordTag, passwordHash),
+    findEvenExpired: ({ sessionId }: Pick<RefreshTokenFacts, 'sessionId'>) => call(() => lookUp(sessionId)),
+    /** Returns whether the account's password was changed since the sign-in, except in this session. A better hash does not count. */
+    hasOtherPassword: ({ state }: RefreshableSession, passwordHash: string | null) =>
+      !acceptsHash(signer, state, passwordHash),
     /**
      * Moves a session to the next generation. Of several refreshes at once, one moves it, and all get the same session.
      * @returns the session with its current generation, or why there is none
@@ -171,21 +179,31 @@ export function createRefreshSteps({
       }
     },
     /** Keeps a session in which the user has changed the password. Its next refresh takes the account's hash as it is. */
-    keepAfterChange: (id: string) => call(() => retag(id, () => true, openTag())),
+    keepAfterChange: (id: string) => call(() => retag(id, () => ({ passwordTag: openTag(), announced: [] }))),
+    /** Notes the password of a sign-in in its session. */
+    notePassword: (id: string, { current, announced }: ConfirmedHash) =>
+      call(() =>
+        retag(id, (state) => {
+          const tags = confirmHash(signer, state, current)
+          if (current === null || announced === undefined) return tags
+          const more = announceTo(signer, tags, { from: current, to: announced }, now())
+          return typeof more === 'object' ? more : tags
+        }),
+      ),
     /**
-     * Notes the password of a sign-in in its session. Other sessions of the account stay, although the sign-in has replaced the hash by
-     * another one of the same password.
+     * Announces a better hash of the same password to the sessions of its account, before it is stored: a refresh that finds either hash is
+     * right. Only a login that has verified the password may call it.
+     * @throws AuthError `overloaded` when other logins have announced as many hashes as a session keeps. Then do not store the hash
      */
-    notePassword({ id, accountId }: Pick<RefreshableSession, 'id' | 'accountId'>, hash: ConfirmedHash) {
-      const { current, replaced } = hash
-      const tag = signer.tagOf(current)
-      return call(async () => {
-        await retag(id, () => true, tag)
-        if (replaced === undefined) return
-        const others = (await store.list(accountId)).map((other) => other.id)
-        await Promise.all(others.map((other) => retag(other, (old) => signer.isTagOf(old, replaced), tag)))
-      })
-    },
+    announceHash: (change: HashChange) =>
+      callHost(
+        'sessions',
+        async () => {
+          const ids = (await store.list(change.accountId)).map(({ id }) => id)
+          await Promise.all(ids.map((id) => retag(id, (state) => announceTo(signer, state, change, now()))))
+        },
+        { timeout, passThrough: ['overloaded'] },
+      ),
     /** Ends a session. Of several calls at once, one has the event. */
     async end({ id, accountId }: RefreshableSession, reason: RefreshEnd, address: string | undefined): Promise<void> {
       const hasEnded = await call(async () => (await store.remove(id, accountId)) === true)

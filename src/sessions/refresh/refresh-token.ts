@@ -9,7 +9,7 @@ export interface RefreshTokenFacts {
 }
 
 /** Signs refresh tokens, and the digest of a password in a session. A copy of the database opens nothing. */
-interface RefreshSigner {
+export interface RefreshSigner {
   /**
    * Returns the refresh token of a generation of a session: the same text however often it is called.
    * @param issuer the environment, because a token of a sibling environment must be refused

@@ -10,6 +10,10 @@ export async function readAll({ readers }: SessionProbe, sessions: readonly Sess
   }
 }
 
+/** Returns a store object for one of several calls at the same time, in turn, because processes do not share a lock. */
+export const writerOf = ({ writers }: SessionProbe, call: number) =>
+  writers[call % writers.length] as SessionProbe['writers'][number]
+
 /** Removes the sessions of an account. Ignores errors, because the test reports the check's own error. */
 export async function clear({ list, remove, removeAll }: SessionProbe, accountId: string): Promise<void> {
   await removeAll(accountId).catch(() => {})
@@ -21,7 +25,7 @@ export async function clear({ list, remove, removeAll }: SessionProbe, accountId
 const TOUCHES = { atOnce: 4, inTotal: 200 }
 
 /**
- * Ends sessions while they are touched again and again, from different turns of the event loop. At any time, one of the calls is between its
+ * Ends or changes sessions while they are touched again and again, from different turns of the event loop. At any time, one of the calls is between its
  * statements, if it has several.
  */
 export async function whileTouched(store: SessionProbe, sessions: readonly Session[], end: () => Promise<unknown>) {

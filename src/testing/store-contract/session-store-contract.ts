@@ -12,7 +12,8 @@ export interface SessionStoreContractOptions {
   store: SessionStore | (() => SessionStore | Promise<SessionStore>)
   /**
    * Another store object on the same data, like the one of another process, or a function that returns it. The checks read with both what
-   * `store` has changed. A cache in the store then fails, and a replica that lags. Default: none.
+   * `store` has changed, and change sessions with both at the same time. A cache in the store then fails, a replica that lags, and a lock that
+   * works in only one process. Default: none.
    */
   otherStore?: SessionStore | (() => SessionStore | Promise<SessionStore>) | undefined
   /** An account of the sessions that the checks add and remove. Needed where the store knows the accounts. Default: a random id. */

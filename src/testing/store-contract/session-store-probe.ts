@@ -25,8 +25,14 @@ interface SessionReader {
   list(accountId: string): Promise<Session[]>
 }
 
+/** The methods whose calls in several processes exclude each other, of one store object. */
+interface SessionWriter {
+  remove(id: string, accountId: string): Promise<boolean>
+  replace(id: string, from: string, to: SessionChange): Promise<boolean>
+}
+
 /**
- * Returns the methods of a store, each with a timeout and a check of what it returns. `readers` are all objects that read the stored
+ * Returns the methods of a store, each with a timeout and a check of what it returns. `readers` and `writers` are all objects on the stored
  * sessions.
  * @param otherStore another object on the same data
  */
@@ -34,20 +40,25 @@ export function probeSessions(caller: string, store: SessionStore, otherStore: S
   named(`${caller}: the store`, storeObject, store, PAGE.stores)
   if (otherStore) named(`${caller}: the other store`, storeObject, otherStore, PAGE.stores)
   const first = reader('store', store)
+  const writers: [SessionWriter, ...SessionWriter[]] = [writer(store), ...(otherStore ? [writer(otherStore)] : [])]
   return {
+    ...writers[0],
     readers: otherStore ? [first, reader('otherStore', otherStore)] : [first],
+    writers,
     find: first.find,
     list: first.list,
     add: (session: Session) => resultOf('add', () => store.add(session)),
-    remove: (id: string, accountId: string) => booleanFrom('remove', () => store.remove(id, accountId)),
     removeAll: (accountId: string, exceptId?: string) =>
       booleanFrom('removeAll', () => store.removeAll(accountId, exceptId)),
     touch: (id: string, time: Date) => resultOf('touch', () => store.touch(id, time)),
     canReplace: typeof store.replace === 'function',
-    replace: (id: string, from: string, to: SessionChange) =>
-      booleanFrom('replace', () => store.replace?.(id, from, to)),
   }
 }
+
+const writer = (store: SessionStore): SessionWriter => ({
+  remove: (id, accountId) => booleanFrom('remove', () => store.remove(id, accountId)),
+  replace: (id, from, to) => booleanFrom('replace', () => store.replace?.(id, from, to)),
+})
 
 function reader(option: string, store: SessionStore): SessionReader {
   return {

@@ -23,7 +23,7 @@ function isSmallOrder(key: KeyObject): boolean {
   return SMALL_ORDER.has(point.toString('hex'))
 }
 
-/** EdDSA on Curve25519 under its own name (RFC 9864 section 2.2). The older name `EdDSA` does not determine a curve. */
+/** EdDSA on Curve25519 under its own name (RFC 9864 section 2.2). The older name `EdDSA` is another name of it in headers and JWKs. */
 const Ed25519: PairAlgorithmRow = {
   kind: 'pair',
   isInJsonwebtoken: false,

@@ -10,10 +10,13 @@ export const TYP = 'at+jwt'
 
 /** The form of the tokens that a verifier accepts. */
 export interface TokenForm<T = VerifiedToken> {
-  /** The `typ` that tokens of this form may have in their header. */
-  readonly types: readonly unknown[]
-  /** True when every token has the only key, whether it names a key or not. */
-  readonly needsNoKid?: true
+  /** Returns whether tokens of this form may have a `typ` in their header. */
+  isType(typ: unknown): boolean
+  /**
+   * The keys of a token that names none: `only` for the only key, where the token has no `kid`, and `each` for all keys, also where the `kid`
+   * is unknown. Default: none.
+   */
+  readonly unnamedKeys?: 'only' | 'each'
   /** Reads the claims of a token whose signature is valid. Returns the reason of a refusal, or the accepted claims. */
   readClaims(payload: unknown, expected: Expectation, token: CompactToken): TokenRefusal | AcceptedClaims<T>
 }
@@ -41,8 +44,15 @@ interface ValidTime extends Omit<AcceptedClaims, 'token'> {
   readonly exp: number
 }
 
+/** Returns a check for the `typ` of other issuers' tokens, in any letter case as a media type (RFC 7515 section 4.1.9). */
+export const anyCase =
+  (types: readonly (string | undefined)[]) =>
+  (typ: unknown): boolean =>
+    types.includes(typeof typ === 'string' ? typ.toLowerCase() : (typ as undefined))
+
 const isTime = (value: unknown): value is number =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) * 1000 <= LAST_MOMENT
+  typeof value === 'number' && value >= 0 && value * 1000 <= LAST_MOMENT
+const isWholeTime = (value: unknown): value is number => isTime(value) && Number.isInteger(value)
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** Returns the scopes of a `scope` claim, undefined when it is not valid. */
@@ -52,20 +62,34 @@ function readScopes(scope: unknown): string[] | undefined {
   return scopes?.every((token) => SCOPE_TOKEN.test(token)) ? scopes : undefined
 }
 
-/** Returns the times of a token, or the reason of a refusal: `claims` for times that are not whole seconds, or not in their order. */
+/**
+ * Returns the times of a token, or the reason of a refusal: `claims` for times that are not seconds, or not in their order. A token whose
+ * `exp` has passed is `expired`, also when its `iat` is later.
+ * @param isValid Default: a time in whole seconds
+ */
 export function readTimes(
   payload: Readonly<Record<string, unknown>>,
   { now, tolerance }: Expectation,
+  isValid = isWholeTime,
 ): TokenRefusal | ValidTime {
   const iat = own(payload, 'iat')
   const exp = own(payload, 'exp')
   const nbf = Object.hasOwn(payload, 'nbf') ? payload['nbf'] : 0
-  if (!isTime(iat) || !isTime(exp) || exp <= iat || !isTime(nbf)) return 'claims'
-  const notBefore = Math.max(iat, nbf) * 1000 - tolerance
+  if (!isValid(iat) || !isValid(exp) || !isValid(nbf)) return 'claims'
+  const issued = Math.floor(iat)
+  const notBefore = Math.max(issued, nbf) * 1000 - tolerance
   const notAfter = exp * 1000 + tolerance
+  const isExpired = now >= notAfter
+  if (exp <= iat) return isExpired ? 'expired' : 'claims'
   if (now < notBefore) return 'not_yet_valid'
-  return now >= notAfter ? 'expired' : { iat, exp, notBefore, notAfter }
+  return isExpired ? 'expired' : { iat: issued, exp, notBefore, notAfter }
 }
+
+/**
+ * Returns the times of another issuer's token, which may be fractions of seconds (RFC 7519 section 2). `iat` is rounded down: a guard must
+ * rather refuse a new token than admit an old one.
+ */
+export const readForeignTimes: typeof readTimes = (payload, expected) => readTimes(payload, expected, isTime)
 
 /** Claims that only the issuer writes (RFC 7519 section 4.1, RFC 9068 section 2.2). Private claims cannot overwrite them. */
 const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
@@ -122,7 +146,7 @@ export function timeOfIssue(jti: string, iat: number): number {
 
 /** The form of the tokens that this package issues (RFC 9068). */
 export const ISSUED_FORM: TokenForm = {
-  types: [TYP],
+  isType: (typ) => typ === TYP,
   readClaims(payload, expected) {
     if (!isPlainObject(payload)) return 'claims'
     const iss = own(payload, 'iss')

@@ -1,6 +1,6 @@
 import { bare, isPlainObject } from '../../options/values.js'
 import { deepFreeze, type PrivateClaims } from '../verified-token.js'
-import { isText, privateClaims, readTimes, type TokenForm } from './claims.js'
+import { anyCase, isText, privateClaims, readForeignTimes, type TokenForm } from './claims.js'
 import { ANY_JWT, clientIn, FOR_APIS, OF_SIGN_IN, scopesIn } from './provider-claims.js'
 
 /** A verified ID token: it tells who signed in at the provider, and gives no access. Frozen. */
@@ -35,14 +35,15 @@ function isOther(claims: Record<string, unknown>): boolean {
 
 /** Returns the form of the ID tokens of OpenID Connect Core 1.0 sections 2 and 3.1.3.7, issued to one of these clients (`azp`). */
 export const idTokenForm = (parties: ReadonlySet<unknown>): TokenForm<VerifiedIdToken> => ({
-  types: ANY_JWT,
+  isType: anyCase(ANY_JWT),
+  unnamedKeys: 'only',
   readClaims(payload, expected) {
     if (!isPlainObject(payload)) return 'claims'
     const claims = bare(payload)
     const { iss, sub, aud, azp, nonce } = claims
     const client = clientIn(claims)
     const audiences: unknown[] = Array.isArray(aud) ? aud : [aud]
-    const times = readTimes(claims, expected)
+    const times = readForeignTimes(claims, expected)
     if (!isText(iss) || !isText(sub) || client === false || !audiences.every(isText) || times === 'claims')
       return 'claims'
     const { issuer, audience } = expected

@@ -3,7 +3,7 @@ import { isScopeList } from '../../options/checks.js'
 import { misuse, PAGE, type Subject } from '../../options/misuse.js'
 import { bare, ignoreRejection, isPlainObject } from '../../options/values.js'
 import { deepFreeze, type PrivateClaims, Verified } from '../verified-token.js'
-import { isText, privateClaims, readTimes, type TokenForm, TYP } from './claims.js'
+import { anyCase, isText, privateClaims, readForeignTimes, type TokenForm, TYP } from './claims.js'
 
 /** Returns the scopes of a token from its claims. */
 export type ScopesOf = (claims: PrivateClaims) => readonly string[] | undefined
@@ -11,22 +11,34 @@ export type ScopesOf = (claims: PrivateClaims) => readonly string[] | undefined
 /** Returns the account of a token from its claims. */
 export type AccountIdOf = (claims: PrivateClaims) => string | undefined
 
-interface ClaimReaders {
+interface ProviderSettings {
   scopes: ScopesOf | undefined
   accountId: AccountIdOf | undefined
+  authorizedParties: readonly string[] | undefined
 }
 
 type Claims = Record<string, unknown>
 
 /** The types of access tokens (RFC 9068 section 4), and of a JWT of any kind (RFC 7519 section 5.1). */
-const ACCESS_TOKEN: readonly unknown[] = [TYP, `application/${TYP}`]
-export const ANY_JWT: readonly unknown[] = ['JWT', undefined]
+const ACCESS_TOKEN: readonly string[] = [TYP, `application/${TYP}`]
+export const ANY_JWT: readonly (string | undefined)[] = ['jwt', undefined]
 
 /** The claims that name the client: RFC 9068, OpenID Connect, Okta, Entra ID v1. */
 const CLIENT = ['client_id', 'azp', 'cid', 'appid']
 
 /** Claims that only ID tokens have (OpenID Connect Core 1.0 sections 3.1.3.6 and 3.3.2.11), and security events (RFC 8417). */
 const NOT_FOR_APIS = ['at_hash', 'c_hash', 's_hash', 'events']
+
+/**
+ * Claims about a sign-in and about the user that ID tokens have (OpenID Connect Core 1.0 sections 2 and 5.1, and `sid`). `tid` is the tenant of
+ * Entra ID, whose access tokens always name a client. Not `name` and `email`, because tokens that are made from a row of users have them.
+ */
+const OF_ID_TOKENS = [
+  ...['auth_time', 'acr', 'sid', 'tid'],
+  ...['given_name', 'family_name', 'middle_name', 'nickname', 'preferred_username', 'profile', 'picture', 'website'],
+  ...['email_verified', 'gender', 'birthdate', 'zoneinfo', 'locale', 'phone_number', 'phone_number_verified'],
+  ...['address', 'updated_at'],
+]
 
 /** Claims that only access tokens of Entra ID have. */
 export const FOR_APIS = ['azpacr', 'appidacr']
@@ -55,9 +67,12 @@ function audiencesIn({ aud, token_use: use }: Claims, client: string | undefined
   return list.length > 0 && list.every(isText) ? list : undefined
 }
 
+const isAccessTokenType = anyCase(ACCESS_TOKEN)
+
 /**
  * Returns whether a token is an access token. An ID token of the same issuer has the same keys, and tells a client who has signed in. Its
- * audience is the client, so a token for another audience than its client is an access token.
+ * audience is the client, so a token for another audience than its client is an access token. A token that names no client is one when it
+ * has no claim that ID tokens have.
  */
 function isAccessToken(
   claims: Claims,
@@ -69,10 +84,13 @@ function isAccessToken(
   const { token_use: use = 'access', typ: kind = 'Bearer', nonce } = claims
   const has = (name: string) => (claims[name] ?? undefined) !== undefined
   if (use !== 'access' || kind !== 'Bearer' || NOT_FOR_APIS.some(has)) return false
-  if (ACCESS_TOKEN.includes(typ) || has('token_use') || has('typ')) return true
+  if (isAccessTokenType(typ) || has('token_use') || has('typ')) return true
   if (nonce !== undefined) return false
-  if (FOR_APIS.some(has) || scopesIn(claims)?.some((scope) => !OF_SIGN_IN.includes(scope))) return true
-  return client !== undefined && !audiences.includes(client) && claims['iss'] !== GOOGLE
+  const scopes = scopesIn(claims) ?? []
+  if (FOR_APIS.some(has) || scopes.some((scope) => !OF_SIGN_IN.includes(scope))) return true
+  if (claims['iss'] === GOOGLE) return false
+  if (client !== undefined) return !audiences.includes(client)
+  return scopes.length === 0 && !OF_ID_TOKENS.some((name) => claims[name] !== undefined)
 }
 
 /** Returns the scopes of a `scope` or `scp` claim: a list, or text with spaces between the scopes. Undefined when it is not valid. */
@@ -94,16 +112,19 @@ function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undef
   throw misuse('createTokenVerifier: "accountId" must return a non-empty string, or undefined', PAGE.issuers)
 }
 
-export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: ClaimReaders): TokenForm {
+export function providerForm(settings: ProviderSettings): TokenForm {
+  const { scopes: scopesOf, accountId: accountIdOf, authorizedParties } = settings
+  const parties = authorizedParties && new Set<unknown>(authorizedParties)
   return {
-    types: [...ACCESS_TOKEN, ...ANY_JWT],
+    isType: anyCase([...ACCESS_TOKEN, ...ANY_JWT]),
+    unnamedKeys: 'only',
     readClaims(payload, expected, { typ, signed }) {
       if (!isPlainObject(payload)) return 'claims'
       const claims = bare(payload)
       const { iss, sub, jti, cnf } = claims
       const client = clientIn(claims)
       const audiences = audiencesIn(claims, client || undefined)
-      const times = readTimes(claims, expected)
+      const times = readForeignTimes(claims, expected)
       if (!isText(iss) || client === false || !audiences || times === 'claims') return 'claims'
       if (jti !== undefined && !isText(jti)) return 'claims'
       // A token that is bound to a key (RFC 8705, RFC 9449) must not pass without the proof that the client has the key.
@@ -111,6 +132,7 @@ export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: Claim
       const { issuer, audience } = expected
       if (iss !== issuer) return 'issuer'
       if (!audiences.includes(audience)) return 'audience'
+      if (parties && !parties.has(client)) return 'audience'
       if (!isAccessToken(claims, typ, client, audiences)) return 'id_token'
       if (typeof times === 'string') return times
       const { iat, exp, notBefore, notAfter } = times

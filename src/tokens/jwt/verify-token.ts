@@ -2,6 +2,7 @@ import { AuthError, type AuthErrorDetails } from '../../errors/auth-error.js'
 import type { TokenRefusal } from '../../errors/codes.js'
 import { misuse } from '../../options/misuse.js'
 import { isPlainObject, own, parseJson } from '../../options/values.js'
+import { isNameOf } from '../algorithms/algorithms.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
 import type { VerifiedToken } from '../verified-token.js'
 import type { AcceptedClaims, Expectation, TokenForm } from './claims.js'
@@ -42,9 +43,10 @@ export function verifyToken<T>(
   const compact = readCompact(text)
   const { issuer } = expected
   if (!compact) throw refusal('malformed', { issuer })
-  const key = keyOf(compact, keys, form)
-  if (typeof key === 'string') throw refusal(key, { issuer })
-  if (!isSignedBy(compact, key)) throw refusal('signature', { issuer })
+  const possible = keysOf(compact, keys, form)
+  if (typeof possible === 'string') throw refusal(possible, { issuer })
+  const key = possible.find((one) => isSignedBy(compact, one))
+  if (!key) throw refusal(hasOtherKey(compact, keys) ? 'unknown_key' : 'signature', { issuer })
   const payload = parseJson(compact.payload.toString())
   const result = form.readClaims(payload, expected, compact)
   if (typeof result === 'string') throw refusal(result, { issuer, ...tokenIdOf(payload) })
@@ -52,18 +54,32 @@ export function verifyToken<T>(
   return { key, token, notBefore, notAfter }
 }
 
-/** Returns the key that the token names, or the reason of a refusal. */
-function keyOf(
-  { alg, kid, typ, crit }: CompactToken,
-  keys: KeySource,
-  form: Pick<TokenForm, 'types' | 'needsNoKid'>,
-): VerificationKey | TokenRefusal {
+type KeyRules = Pick<TokenForm, 'isType' | 'unnamedKeys'>
+
+/** Returns the keys that may have signed a token, or the reason of a refusal. */
+function keysOf(token: CompactToken, keys: KeySource, form: KeyRules): readonly VerificationKey[] | TokenRefusal {
+  const { alg, kid, typ, crit } = token
   if (crit !== undefined) return 'critical_header'
-  if (!form.types.includes(typ)) return 'type'
-  const key = typeof kid === 'string' || form.needsNoKid ? keys.find(kid as string) : undefined
-  if (!key) return 'unknown_key'
-  return alg === key.alg ? key : 'algorithm'
+  if (!form.isType(typ)) return 'type'
+  const named = typeof kid === 'string' ? keys.find(kid) : undefined
+  const possible = named ? [named] : unnamedKeys(kid, keys, form)
+  if (possible.length === 0) return 'unknown_key'
+  const fitting = possible.filter((key) => isNameOf(alg, key.alg))
+  if (fitting.length > 0) return fitting
+  return hasOtherKey(token, keys) ? 'unknown_key' : 'algorithm'
 }
+
+/** Returns the keys of a token that names no known key. */
+function unnamedKeys(kid: unknown, keys: KeySource, form: KeyRules): readonly VerificationKey[] {
+  if (form.unnamedKeys === 'each') return keys.all()
+  const all = form.unnamedKeys === 'only' && kid === undefined ? keys.all() : []
+  // Among several keys, a token must name its key (OpenID Connect Core 1.0 section 10.1).
+  return all.length === 1 ? all : []
+}
+
+/** Returns whether a token that fits no key may have one that was not fetched yet, because it names none of the fetched keys. */
+const hasOtherKey = ({ kid }: CompactToken, keys: KeySource) =>
+  keys.renew !== undefined && !(typeof kid === 'string' && keys.find(kid))
 
 function tokenIdOf(payload: unknown): { tokenId?: string } {
   const tokenId = isPlainObject(payload) ? own(payload, 'jti') : undefined

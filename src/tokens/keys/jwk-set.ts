@@ -1,5 +1,5 @@
 import { isPlainObject, own, parseJson, resultOrUndefined } from '../../options/values.js'
-import { KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm, PAIRS } from '../algorithms/algorithms.js'
+import { isNameOf, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm, PAIRS } from '../algorithms/algorithms.js'
 import { kidOfJwk, MATERIALS, thumbprint } from './key-material.js'
 import type { VerificationKey } from './key-ring.js'
 
@@ -16,8 +16,8 @@ function unnamed(allowed: readonly KeyPairAlgorithm[]): readonly KeyPairAlgorith
 
 /**
  * Reads a JWK set (RFC 7517 section 5). Skips every member that is not a public key for a supported algorithm, as section 5
- * recommends. Also skips weak keys, keys without a `kid`, and all but the first key of a `kid`. A key has one algorithm, the first that the
- * set names for it (RFC 8725 section 3.1).
+ * recommends. Also skips weak keys, and all but the first key of a `kid`. A key without a `kid` gets its thumbprint (RFC 7638). A key has
+ * one algorithm, the first that the set names for it (RFC 8725 section 3.1).
  * @param allowed the algorithms that keys may have
  * @param held the previous keys. An unchanged key remains the same object, so that cached tokens of the key remain valid
  * @throws Error when the text is not a JWK set; the error shows nothing of the text
@@ -47,12 +47,13 @@ function membersOf(text: string): unknown[] {
 }
 
 function readJwk(jwk: unknown, allowed: readonly KeyPairAlgorithm[]): VerificationKey | undefined {
+  if (!isPlainObject(jwk)) return undefined
   const kid = kidOfJwk(jwk)
-  if (!isPlainObject(jwk) || kid === undefined) return undefined
+  if (kid === undefined && own(jwk, 'kid') !== undefined) return undefined
   const named = own(jwk, 'alg')
-  for (const alg of named === undefined ? unnamed(allowed) : allowed.filter((one) => one === named)) {
+  for (const alg of named === undefined ? unnamed(allowed) : allowed.filter((one) => isNameOf(named, one))) {
     const key = resultOrUndefined(() => MATERIALS.publicKey(alg)(jwk))
-    if (key) return Object.freeze({ kid, alg, key })
+    if (key) return Object.freeze({ kid: kid ?? thumbprint({ alg, key }), alg, key })
   }
   return undefined
 }

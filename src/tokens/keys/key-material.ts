@@ -11,7 +11,7 @@ import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption } from '../../options/read-options.js'
 import { bare, isPlainObject, memberOf, own, parseJson, resultOrUndefined } from '../../options/values.js'
 import { type PairAlgorithmRow, type SecretAlgorithmRow, withoutOptions } from '../algorithms/algorithm.js'
-import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
+import { ALGORITHMS, type Algorithm, isNameOf } from '../algorithms/algorithms.js'
 import { keyPairFormat } from './key-pair-format.js'
 
 /** A secret as text (in UTF-8), bytes or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
@@ -121,7 +121,7 @@ function fitting(alg: Algorithm, value: unknown, key: KeyObject | undefined, hin
   if (isJwk(value)) {
     const operation = key.type === 'private' ? 'sign' : 'verify'
     const { alg: named = alg, use = 'sig', key_ops: operations = [operation] } = value
-    if (named !== alg) throw new InvalidOption(what, 'The "alg" of the JWK differs. Pass the same "alg"')
+    if (!isNameOf(named, alg)) throw new InvalidOption(what, 'The "alg" of the JWK differs. Pass the same "alg"')
     if (use !== 'sig') throw new InvalidOption(what, 'The "use" of the JWK is not "sig"')
     if (!Array.isArray(operations) || !operations.includes(operation)) {
       throw new InvalidOption(what, `The "key_ops" of the JWK do not include "${operation}"`)

@@ -97,6 +97,8 @@ export interface VerificationKey {
 
 export interface KeySource {
   find(kid: string): VerificationKey | undefined
+  /** Returns all keys. */
+  all(): readonly VerificationKey[]
   /**
    * Fetches remote keys after `find` has found nothing. Call `find` again when the promise resolves. Resolves with an error when
    * the fetch failed, so that an unknown key may exist.
@@ -125,20 +127,22 @@ const wrong = (name: string, says: string) => misuse(`${name} ${says}`, PAGE.key
 /**
  * Reads the `keys` option: one key or a list of keys.
  * @param held the previous keys. An unchanged key remains the same object, so that cached tokens of the key remain valid
+ * @param materials the readers of the material
  * @throws TypeError that names the key by its index in the list, and never shows key material
  */
-export function readKeys(caller: Subject, value: unknown, held?: KeySource): KeyRing {
+export function readKeys(caller: Subject, value: unknown, held?: KeySource, materials = MATERIALS): KeyRing {
   const name: Message = `${caller}: option "keys"`
   const keys = Array.isArray(value)
-    ? value.map((entry, i) => readKey(`${caller}: option "keys[${i}]"`, entry))
-    : [readKey(name, value)]
+    ? value.map((entry, i) => readKey(`${caller}: option "keys[${i}]"`, entry, materials))
+    : [readKey(name, value, materials)]
   const [first] = keys
   if (!first) throw wrong(name, 'must hold at least one key, but is an empty array')
   // A public key that is used as an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
   if (keys.some(({ key }) => key.type !== first.key.type)) {
     throw wrong(name, 'must be all secrets or all key pairs, but mixes both. Pass only HS algorithms, or none')
   }
-  const byKid = new Map(keys.map((key) => [key.kid, unchanged(key, held?.find(key.kid))]))
+  const ring = keys.map((key) => unchanged(key, held?.find(key.kid)))
+  const byKid = new Map(ring.map((key) => [key.kid, key]))
   if (byKid.size < keys.length) throw wrong(name, 'must not hold one "kid" twice. Is the same key listed twice?')
   // Not KeyObject.equals, which leaves an error in OpenSSL for keys of different kinds, so that Node then refuses the next PEM.
   const uses = keys.map((key) => [thumbprint(key), key.alg] as const)
@@ -150,7 +154,12 @@ export function readKeys(caller: Subject, value: unknown, held?: KeySource): Key
   const published = keys
     .filter(({ key }) => key.type === 'public')
     .map(({ kid, alg, key }): PublicJwk => ({ ...key.export({ format: 'jwk' }), kid, alg, use: 'sig' }))
-  return { first, find: (kid) => byKid.get(kid), publicJwks: () => published.map((jwk) => ({ ...jwk })) }
+  return {
+    first,
+    find: (kid) => byKid.get(kid),
+    all: () => ring,
+    publicJwks: () => published.map((jwk) => ({ ...jwk })),
+  }
 }
 
 function unchanged(key: VerificationKey, known: VerificationKey | undefined): VerificationKey {
@@ -167,7 +176,7 @@ export function holdKeys<T extends KeySource>(
   value: unknown,
 ) {
   // The source's own functions, because each request calls them.
-  const snapshotOf = (current: T) => ({ current, find: current.find, renew: current.renew })
+  const snapshotOf = (current: T) => ({ current, find: current.find, all: current.all, renew: current.renew })
   const keys = {
     ...snapshotOf(read(caller, value)),
     replace: (next: unknown) => void Object.assign(keys, snapshotOf(read('replaceKeys', next, keys.current))),
@@ -192,7 +201,7 @@ const schema = {
 
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
-function readKey(name: Message, entry: unknown): SigningKey {
+function readKey(name: Message, entry: unknown, materials: typeof MATERIALS): SigningKey {
   if (!isPlainObject(entry) || isKeyObject(entry)) {
     const forms = '{ alg, secret }, { alg, privateKey } or { alg, publicKey }'
     throw wrong(name, `must be ${forms}, but is ${describe(entry)}`)
@@ -215,7 +224,7 @@ function readKey(name: Message, entry: unknown): SigningKey {
     throw wrong(name, `with "sign" must have no other key material than "publicKey". ${mend}`)
   }
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
-  const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys)
+  const parsed = named(`${name}.${field}`, materials[field](alg), material, PAGE.keys)
   const verificationKey = parsed.type === 'private' ? withoutOptions(createPublicKey(parsed)) : parsed
   return {
     alg,

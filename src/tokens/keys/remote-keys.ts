@@ -26,6 +26,8 @@ export interface RemoteKeys {
  */
 const MOST_WAITING = 1000
 
+const NO_KEYS: KeysByKid = new Map()
+
 /** All sources, so that no other object with the same methods counts as one. */
 const sources = new WeakSet<object>()
 
@@ -61,7 +63,7 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
   const report = reporter(read.onError)
   const fetchText = textFetcher(read)
 
-  let keys: KeysByKid = new Map()
+  let keys = NO_KEYS
   /** The start of the last fetch, and of the last successful fetch. */
   let askedAt = Number.NEGATIVE_INFINITY
   let heardAt = Number.NEGATIVE_INFINITY
@@ -96,14 +98,17 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): Remot
     }
   }
 
+  /** Returns the keys that are not too old, and refreshes them in the background from half of `maxAge` on. */
+  function current(): KeysByKid {
+    const now = clock()
+    if (!isWithin(maxAge / 2, heardAt, now) && !isWithin(cooldown, askedAt, now)) void ask(now)
+    return isWithin(maxAge, askedAt, now) && isWithin(keepFor, heardAt, now) ? keys : NO_KEYS
+  }
+
   const source: Pick<RemoteKeys, 'url'> & KeySource = {
     url: location,
-    find(kid) {
-      const now = clock()
-      if (!isWithin(maxAge / 2, heardAt, now) && !isWithin(cooldown, askedAt, now)) void ask(now)
-      const usable = isWithin(maxAge, askedAt, now) && isWithin(keepFor, heardAt, now)
-      return usable ? keys.get(kid) : undefined
-    },
+    find: (kid) => current().get(kid),
+    all: () => [...current().values()],
     async renew() {
       const now = clock()
       if (isWithin(cooldown, askedAt, now)) return failure

@@ -99,7 +99,7 @@ describe.skipIf(NO_CHROMIUM)('refresh: "cookie" in Chromium', () => {
     expect(await asked(tabs)).toEqual([1, 0, 0])
     expect([sessions.size, routes.filter((route) => route === '/refresh').length]).toEqual([1, 9])
     const seen = '[localStorage.length, sessionStorage.length, document.cookie]'
-    expect(await tabs[0].evaluate(seen)).toEqual([0, 0, ''])
+    expect(await tabs[0].evaluate(seen)).toEqual([1, 0, ''])
   })
 
   it('a reload shows no form, and an outage signs nobody out', async () => {

@@ -1,4 +1,4 @@
-// Tests client/sign-in/call-queue.ts
+// Tests client/sign-in/{call-queue,tabs}.ts
 import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { deferred } from '../../support/concurrency.js'
@@ -59,19 +59,28 @@ function stubStorage() {
   return texts
 }
 
-/** Replaces the locks of the browser. */
-function stubLocks(): void {
+/** Replaces the locks of the browser. Returns the function that takes the lock for ever, as a tab that hangs does. */
+function stubLocks() {
   const last = new Map<string, Promise<unknown>>()
   vi.stubGlobal('navigator', {
     locks: {
       request(name: string, { signal }: { signal: AbortSignal }, work: () => Promise<unknown>) {
-        const start = () => (signal.aborted ? Promise.reject(signal.reason) : work())
-        const result = (last.get(name) ?? Promise.resolve()).then(start, start)
-        last.set(name, result)
+        if (signal.aborted) return Promise.reject(signal.reason)
+        const turn = last.get(name) ?? Promise.resolve()
+        const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        const result = Promise.race([turn, aborted]).then(work)
+        last.set(name, Promise.allSettled([turn, result]))
         return result
       },
     },
   })
+  return () => last.set(NOTE, new Promise(() => {}))
+}
+
+/** Lets each random number differ from the others. */
+function useRandomNumbers(): void {
+  let count = 0
+  vi.mocked(Math.random).mockImplementation(() => ++count / 1000)
 }
 
 describe('a page with refresh: "cookie"', () => {
@@ -89,7 +98,7 @@ describe('a page with refresh: "cookie"', () => {
     }
     expect(asked).toBe(1)
     expect(server.routes()).toEqual(['refresh', 'sign-in', ...Array(6).fill('refresh')])
-    expect(texts).toEqual(new Map())
+    expect(texts).toEqual(new Map([[NOTE, '+0.5']]))
     for (const { route, init, body } of server.sent) {
       const [credentials, text] = { refresh: ['include', ''], 'sign-in': ['include', JSON.stringify(CREDENTIALS)] }[
         route as 'refresh'
@@ -294,21 +303,6 @@ describe.each([
     await token
     expect([asked, server.sessions.size]).toEqual([1, 1])
   })
-
-  it('a refresh goes on when another token comes, because its response has the next refresh token', async () => {
-    const api = load()
-    await api.token()
-    await pass(LIFETIME)
-    const { promise: arrived, resolve: arrive } = deferred<void>()
-    server.after = () => arrived
-    const token = api.token()
-    await pass(1)
-    api.adopt({ token: 'Elsewhere', expiresAt: Date.now() + LIFETIME })
-    expect(await token).toBe('Elsewhere')
-    arrive()
-    await pass(1)
-    expect(jar.refreshToken).toMatch(/\.1$/)
-  })
 })
 
 it('the refusal of one tab does not delete the session of another tab', async () => {
@@ -327,6 +321,312 @@ it('the refusal of one tab does not delete the session of another tab', async ()
   await other
   expect(jar.refreshToken).toBeDefined()
   expect(await load().restore()).toBe(true)
+})
+
+describe('the lock of the tabs', () => {
+  const slowly = () => new Promise<void>((resolve) => setTimeout(resolve, 2000))
+
+  it.each([7, 20])('%i tabs refresh one after the other, and none is unreachable', async (count) => {
+    stubLocks()
+    await load().token()
+    const tabs = Array.from({ length: count }, () => load())
+    server.before = slowly
+    const restored = Promise.all(tabs.map((tab) => tab.restore()))
+    await pass(count * 2000)
+    expect(new Set(await restored)).toEqual(new Set([true]))
+    expect(asked).toBe(1)
+  })
+
+  it('a tab that hangs with the lock delays the others by 30 s at most', async () => {
+    const hang = stubLocks()
+    const api = load()
+    await api.token()
+    await pass(LIFETIME)
+    hang()
+    const token = api.token()
+    await pass(29_000)
+    expect(server.routes()).toEqual(['refresh', 'sign-in'])
+    await pass(1000)
+    expect(await token).toBe('T2')
+  })
+
+  it('a sign-out ends the wait', async () => {
+    const hang = stubLocks()
+    hang()
+    const api = load()
+    const restored = api.restore()
+    const token = api.token().catch((error: unknown) => error)
+    void api.signOut()
+    expect(await token).toMatchObject({ code: 'signed_out' })
+    await pass(90_000)
+    expect(await restored).toBe(false)
+  })
+
+  it.each<[string, (error: DOMException) => unknown]>([
+    ['rejects', (error) => Promise.reject(error)],
+    [
+      'throws',
+      (error) => {
+        throw error
+      },
+    ],
+  ])('is not used in the frame of a sandbox, where the browser %s', async (_, refuse) => {
+    const request = () => refuse(new DOMException('The request was denied.', 'SecurityError'))
+    vi.stubGlobal('navigator', { locks: { request } })
+    const api = load()
+    expect([await api.restore(), await api.token()]).toEqual([false, 'T1'])
+    await api.signOut()
+    expect(await load().restore()).toBe(false)
+  })
+})
+
+describe('the sign-in of another tab', () => {
+  const BOB = { email: 'bob@example.com', password: 'secret' }
+  let page: EventTarget
+  let texts: Map<string, string>
+
+  beforeEach(() => {
+    texts = stubStorage()
+    stubLocks()
+    useRandomNumbers()
+    page = new EventTarget()
+    vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+  })
+
+  const told = (newValue: string | undefined) =>
+    page.dispatchEvent(Object.assign(new Event('storage'), { key: NOTE, newValue }))
+  const apiCalls = () => server.sent.filter(({ route }) => route === 'api').length
+
+  /** Ann is signed in in a tab, her session ends, and Bob signs in in a second tab. */
+  async function openTabs() {
+    const ann = load()
+    await ann.token()
+    server.sessions.clear()
+    await load().signOut()
+    await pass(LIFETIME)
+    const bob = load({ credentials: () => BOB })
+    await bob.token()
+    return { ann, bob }
+  }
+
+  it.each([true, false])(
+    'what Ann has typed is never sent as Bob, until her tab restores the session of Bob (event: %j)',
+    async (isTold) => {
+      const { ann } = await openTabs()
+      if (isTold) told(texts.get(NOTE))
+      for (const call of [() => ann.fetch('/orders', { method: 'POST' }), () => ann.token(), () => ann.headers()])
+        await expect(call()).rejects.toMatchObject({ code: 'signed_out', name: 'AbortError' })
+      expect(apiCalls()).toBe(0)
+      expect(await ann.restore()).toBe(true)
+      expect((await ann.fetch('/orders')).status).toBe(200)
+      expect(asked).toBe(1)
+    },
+  )
+
+  it('no call gets a token while the page restores', async () => {
+    const { ann } = await openTabs()
+    const { promise: arrived, resolve: arrive } = deferred<void>()
+    server.after = ({ route }) => route === 'refresh' && arrived
+    const restored = ann.restore()
+    await pass(10)
+    await expect(ann.token()).rejects.toMatchObject({ code: 'signed_out' })
+    arrive()
+    expect(await restored).toBe(true)
+    await ann.token()
+  })
+
+  it('a refresh that crosses the sign-in gives no token to calls from before it', async () => {
+    const ann = load()
+    await ann.token()
+    await pass(LIFETIME)
+    const { promise: arrived, resolve: arrive } = deferred<void>()
+    server.after = ({ route }) => route === 'refresh' && arrived
+    const call = ann.fetch('/orders').catch((error: unknown) => error)
+    await pass(10)
+    const signedIn = load({ credentials: () => BOB }).signIn(() =>
+      server.fetchOf(jar)(`${URL_OF_API}${TOKEN_PATH}`, { method: 'POST', body: JSON.stringify(BOB) }),
+    )
+    // The lock does not hold where a tab hangs.
+    texts.set(NOTE, '+elsewhere')
+    arrive()
+    expect(await call).toMatchObject({ code: 'signed_out' })
+    await signedIn
+    expect(apiCalls()).toBe(0)
+  })
+
+  it('a form of this tab closes, and its calls are not sent', async () => {
+    const { promise: shown, resolve: show } = deferred<AbortSignal>()
+    const ann = load({
+      credentials: ({ signal }) => {
+        show(signal)
+        return new Promise(() => {})
+      },
+    })
+    const call = ann.fetch('/orders').catch((error: unknown) => error)
+    const signal = await shown
+    await load({ credentials: () => BOB }).token()
+    told(texts.get(NOTE))
+    expect(signal.aborted).toBe(true)
+    expect(await call).toMatchObject({ code: 'signed_out' })
+    expect(apiCalls()).toBe(0)
+    expect(await ann.restore()).toBe(true)
+  })
+
+  it('restore() of a page that loads meanwhile finds the new session', async () => {
+    const { promise: arrived, resolve: arrive } = deferred<void>()
+    server.after = ({ route }) => route === 'sign-in' && arrived
+    const bob = load({ credentials: () => BOB }).token()
+    await pass(10)
+    const ann = load()
+    const restored = ann.restore()
+    arrive()
+    await bob
+    told(texts.get(NOTE))
+    expect(await restored).toBe(true)
+    await ann.token()
+  })
+
+  it('a sign-in in this tab, and a sign-out in the other one, are no sign-in of another tab', async () => {
+    const { ann, bob } = await openTabs()
+    await ann.signIn(() =>
+      server.fetchOf(jar)(`${URL_OF_API}${TOKEN_PATH}`, { method: 'POST', body: JSON.stringify(BOB) }),
+    )
+    await ann.token()
+    await bob.signOut()
+    told('0.9')
+    expect(await ann.token()).toBeTypeOf('string')
+    expect(asked).toBe(2)
+  })
+
+  it('a page from the back/forward cache restores first', async () => {
+    const { ann } = await openTabs()
+    page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    await expect(ann.token()).rejects.toMatchObject({ code: 'signed_out' })
+    expect(await ann.restore()).toBe(true)
+  })
+
+  it('begins when the body of its response is lost, because the browser has the cookie', async () => {
+    const ann = load()
+    await ann.token()
+    await pass(LIFETIME)
+    const lost = new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError('lost')) }))
+    server.fail('sign-in', lost, lost.clone())
+    const bob = load({ credentials: () => BOB })
+    server.sessions.clear()
+    const failed = bob.token().catch((error: unknown) => error)
+    await pass(60_000)
+    expect(await failed).toMatchObject({ code: 'unreachable' })
+    await expect(ann.token()).rejects.toMatchObject({ code: 'signed_out' })
+  })
+
+  it('does not begin with a wrong password', async () => {
+    const ann = load()
+    await ann.token()
+    const before = texts.get(NOTE)
+    await expect(
+      load({ interactive: false, credentials: () => ({ ...BOB, password: 'wrong' }) }).signIn(
+        async () => new Response('', { status: 403 }),
+      ),
+    ).rejects.toMatchObject({ code: 'refused' })
+    expect(texts.get(NOTE)).toBe(before)
+    await ann.token()
+  })
+})
+
+describe('signIn() with refresh: "cookie"', () => {
+  const passkey = (signal?: AbortSignal) =>
+    server.fetchOf(jar)(`${URL_OF_API}${TOKEN_PATH}`, {
+      method: 'POST',
+      body: JSON.stringify(CREDENTIALS),
+      signal: signal ?? null,
+    })
+
+  beforeEach(stubLocks)
+
+  it('removes the note of a sign-out without the network, so that restore() does not end the new session', async () => {
+    const texts = stubStorage()
+    const api = load()
+    await api.token()
+    server.fail('sign-out', ...Array(9).fill('request lost'))
+    const failed = api.signOut().catch((error: unknown) => error)
+    await pass(60_000)
+    expect(await failed).toMatchObject({ code: 'unreachable' })
+    expect(texts).toEqual(new Map([[NOTE, '0.5']]))
+    server.faults.length = 0
+    await api.signIn(passkey)
+    expect(texts).toEqual(new Map([[NOTE, '+0.5']]))
+    await pass(60_000)
+    expect([await api.restore(), await load().restore()]).toEqual([true, true])
+    expect(jar.refreshToken).toBeDefined()
+    expect(asked).toBe(1)
+  })
+
+  it('ends a running refresh, whose late 403 does not delete the new cookie', async () => {
+    const api = load()
+    await api.token()
+    server.sessions.clear()
+    await pass(LIFETIME)
+    const { promise: arrived, resolve: arrive } = deferred<void>()
+    server.after = ({ route }) => route === 'refresh' && arrived
+    const token = api.token()
+    await pass(10)
+    await api.signIn(passkey)
+    arrive()
+    expect(await token).toBe('T2')
+    await pass(10)
+    expect(jar.refreshToken).toBeDefined()
+    expect([asked, await load().restore()]).toEqual([1, true])
+  })
+
+  it('waits for the refresh of another tab', async () => {
+    await load().token()
+    server.sessions.clear()
+    const { promise: arrived, resolve: arrive } = deferred<void>()
+    server.after = ({ route }) => route === 'refresh' && arrived
+    const restored = load().restore()
+    await pass(10)
+    const signedIn = load().signIn(passkey)
+    await pass(10)
+    expect(server.routes()).toEqual(['refresh', 'sign-in', 'refresh'])
+    arrive()
+    await signedIn
+    expect([await restored, await load().restore()]).toEqual([false, true])
+  })
+
+  it('after a sign-in that failed, the refresh that it ended begins again, and nobody is asked', async () => {
+    const api = load()
+    await api.token()
+    await pass(LIFETIME)
+    const { promise: arrived, resolve: arrive } = deferred<void>()
+    server.before = ({ route }) => route === 'refresh' && arrived
+    const token = api.token()
+    await pass(10)
+    const failed = api.signIn(() => new Response('', { status: 403 })).catch((error: unknown) => error)
+    await pass(10)
+    arrive()
+    expect(await failed).toMatchObject({ code: 'refused' })
+    expect(await token).toBe('T2')
+    expect(asked).toBe(1)
+  })
+})
+
+it('a visitor without a cookie is not signed in, and the server sends no error status', async () => {
+  const fetch = server.fetchOf(jar)
+  const statuses: number[] = []
+  const api = load({
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      statuses.push(response.status)
+      return response
+    },
+  })
+  expect(await api.restore()).toBe(false)
+  expect(statuses).toEqual([204])
+  expect(api.state).toEqual({ expiresAt: undefined, error: undefined })
+  jar.refreshToken = 'S9.0'
+  expect(await load().restore()).toBe(false)
+  await api.token()
+  expect(asked).toBe(1)
 })
 
 describe('signOut() with refresh: "cookie"', () => {

@@ -68,6 +68,7 @@ export function createRefreshServer() {
       sessions.delete((text ?? '').split('.')[0] ?? '')
       return [new Response(null, { status: 204 }), () => jar && delete jar.refreshToken]
     }
+    if (route === 'refresh' && jar && !text) return [new Response(null, { status: 204 })]
     const next = route === 'refresh' ? refresh(text) : signIn(body)
     const setCookie = () => {
       if (jar) jar.refreshToken = next

@@ -203,6 +203,46 @@ describe('an app with refresh: { load, save, remove }', () => {
   })
 })
 
+describe('signIn() with refresh: { load, save, remove }', () => {
+  const own = (body: object = CREDENTIALS) =>
+    server.fetchOf()(`${URL_OF_API}/api/v2013/authentication/token`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      credentials: 'omit',
+    })
+
+  it('saves the refresh token of the response', async () => {
+    const api = start()
+    await api.signIn(() => own())
+    expect(storage.text).toBe('S1.0')
+    expect([await start().restore(), asked]).toEqual([true, 0])
+  })
+
+  it('ends a running refresh, which saves nothing afterwards', async () => {
+    await start().token()
+    const { promise: arrived, resolve: arrive } = deferred<void>()
+    server.after = ({ route }) => route === 'refresh' && arrived
+    // Not every fetch obeys a signal.
+    const fetch = server.fetchOf()
+    const api = start({ fetch: (input, init) => fetch(input, { ...init, signal: null }) })
+    const token = api.token()
+    await pass(10)
+    await api.signIn(() => own())
+    arrive()
+    await token
+    await pass(10)
+    expect([storage.text, asked]).toEqual(['S3.0', 1])
+  })
+
+  it('a response without a refresh token is an error, and the session before it stays', async () => {
+    const api = start()
+    await api.token()
+    const body = { authenticationToken: 'T', expiration: new Date(Date.now() + LIFETIME).toISOString() }
+    await expect(api.signIn(() => Response.json(body))).rejects.toMatchObject({ code: 'unexpected' })
+    expect([storage.text, await start().restore()]).toEqual(['S1.0', true])
+  })
+})
+
 describe('signOut() with refresh: { load, save, remove }', () => {
   it('removes the refresh token, and ends its session at the server', async () => {
     const api = start()

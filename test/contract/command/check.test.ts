@@ -5,7 +5,14 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import express from 'express'
-import { createLimits, tokenRouter } from 'express-token-endpoint'
+import {
+  createAuth,
+  createLimits,
+  createSessions,
+  memoryAccounts,
+  memorySessions,
+  tokenRouter,
+} from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { sender } from '../../../src/cli/check/send.js'
@@ -23,7 +30,7 @@ import {
 import { checkReport, cli } from '../../support/cli.js'
 import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, issueNow, PASSWORD } from '../../support/fixtures.js'
+import { ACCOUNTS, ISSUER, issueNow, PASSWORD, signingKey } from '../../support/fixtures.js'
 import { listen } from '../../support/http.js'
 
 const { email } = ACCOUNTS.alice
@@ -355,3 +362,26 @@ describe('a request', () => {
     expect(await send(url)).toMatchObject({ status: 307 })
   })
 })
+
+test.each(['body', 'cookie'] as const)(
+  'an app holds in which each sign-in ends the one before: %s',
+  async (refresh) => {
+    const { passwords } = soundParts()
+    const store = memoryAccounts([{ ...ACCOUNTS.alice, passwordHash: PASSWORD }])
+    const sessions = createSessions(memorySessions(), { maxPerAccount: 1, refresh: { secret: 'r'.repeat(32) } })
+    const auth = createAuth({
+      issuer: ISSUER,
+      keys: signingKey('ES256'),
+      accounts: store,
+      passwords,
+      sessions,
+      refresh,
+    })
+    const app = express()
+      .use(auth.router)
+      .get(STATEMENTS, auth.guard(), (_req, res) => void res.json([]))
+    const { code, fails } = await checkApp(app)
+    expect(fails).toEqual([])
+    expect(code).toBe(0)
+  },
+)

@@ -165,6 +165,8 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     const old = issueNow(makeIssuer(), { accountId: 'acc-1', scopes: ['reports:read'], issuedAt }).token
     const good = bearer(tokenWith(['reports:read']))
     const { header, payload } = goodParts(Math.floor(Date.now() / 1000) - 7200)
+    const claims = { act: { sub: 'acc-2' } }
+    const acting = bearer(issueNow(makeIssuer(), { accountId: 'acc-1', scopes: ['reports:read'], claims }).token)
 
     it.each<[number, string, Sent, Guard?]>([
       [200, 'a good token', good],
@@ -176,6 +178,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       [403, 'a token without the scope', bearer(tokenWith([]))],
       [403, 'an account that the route does not allow', good, { accounts: makeStore(), allow: () => false }],
       [403, 'a token without any of the scopes', good, { anyScope: 'a b' }],
+      [403, 'an administrator who acts as the user', acting, { acting: false }],
       [401, 'a token of an old sign-in', bearer(old), { signedInWithin: '5m' }],
       [503, 'the revocation check is down', good, { isRevoked: fail }],
     ])('%i: %s', async (status, _what, sent, guard = {}) => {

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sessionsFeature } from '../../../src/features/sessions.js'
 import { messageOf } from '../../../src/openapi/message.js'
+import type { MediaType } from '../../../src/openapi/types.js'
 import { complaintsOf } from '../../support/documents/lint.js'
 import { expectMisuse } from '../../support/failures.js'
 import { TOKEN_PATH } from '../../support/http.js'
@@ -174,7 +175,7 @@ describe('openApiDocument', () => {
   it.each<[NonNullable<OpenApiOptions['refresh']>, object]>([
     [
       'cookie',
-      { credentials: ['remember'], result: [], required: [], cookie: { name: '__Secure-refresh', required: true } },
+      { credentials: ['remember'], result: [], required: [], cookie: { name: '__Secure-refresh', required: false } },
     ],
     ['body', { credentials: [], result: ['refreshToken'], required: ['refreshToken'], body: { required: true } }],
     [
@@ -211,14 +212,51 @@ describe('openApiDocument', () => {
     }
   })
 
-  it('with refresh, names the responses of the refresh and of its sign-out', () => {
-    const { paths } = openApiDocument({ refresh: true })
-    const statusesOf = (path: string) => Object.keys(paths[TOKEN_PATH + path]?.post?.responses ?? {})
-    expect(statusesOf('/refresh')).toEqual(['200', '400', '403', '405', '413', '415', '503'])
-    const refused = paths[`${TOKEN_PATH}/refresh`]?.post?.responses['403']
-    const schema = { properties: { code: { enum: ['cross_site_request'] } } }
-    expect(refused).toMatchObject({ content: { 'application/problem+json': { schema } } })
-    expect(statusesOf('/sign-out')).toEqual(['204', '400', '403', '405', '413', '415', '503'])
+  it.each<[NonNullable<OpenApiOptions['refresh']>, string[], string[]]>([
+    ['cookie', ['cross_site_request'], []],
+    ['body', [], ['unsupported_media_type', 'cross_site_form', 'body_too_large']],
+    [true, ['cross_site_request'], ['unsupported_media_type', 'cross_site_form', 'body_too_large']],
+  ])('with refresh %j, names only refusals that its clients get', (refresh, ofCookie, ofBody) => {
+    const { paths } = openApiDocument({ refresh })
+    const codesOf = (path: string) => {
+      const responses = Object(paths[TOKEN_PATH + path]?.post).responses as Record<string, { description: string }>
+      return Object.values(responses).flatMap(({ description }) => description.match(/(?<=`)[a-z_]+(?=`:)/g) ?? [])
+    }
+    const both = ['method_not_allowed', 'invalid_body', 'overloaded', 'unavailable']
+    const expected = [...both, ...ofCookie, ...ofBody].sort()
+    expect(codesOf('/sign-out').sort()).toEqual(expected)
+    expect(codesOf('/refresh').sort()).toEqual([...expected, 'invalid_refresh_token'].sort())
+  })
+
+  it.each<[OpenApiOptions['refresh'], string[][]]>([
+    [false, [[]]],
+    ['cookie', [[]]],
+    ['body', [['refreshToken']]],
+    [true, [[], ['refreshToken']]],
+  ])('with refresh %j, has an example with the members of each kind of client', (refresh, expected) => {
+    const { paths } = openApiDocument({ refresh })
+    for (const path of refresh ? [TOKEN_PATH, `${TOKEN_PATH}/refresh`] : [TOKEN_PATH]) {
+      const { content } = Object(paths[path]?.post?.responses['200']) as { content: Record<string, MediaType> }
+      const { example, examples } = Object(content['application/json']) as MediaType
+      const values = examples ? Object.values(examples).map(({ value }) => value) : [example]
+      const members = values.map((value) => Object.keys(value as object).slice(2))
+      expect(members).toEqual(expected)
+    }
+  })
+
+  it('describes each media type of a refresh token in the body', () => {
+    const { paths } = openApiDocument({ refresh: 'body' })
+    for (const path of ['refresh', 'sign-out']) {
+      const { content } = Object(paths[`${TOKEN_PATH}/${path}`]?.post?.requestBody) as { content: object }
+      expect(Object.keys(content)).toEqual(['application/json', 'application/x-www-form-urlencoded'])
+    }
+  })
+
+  it('has no content for a status that is also empty, unless the host has refusals of it', () => {
+    const contentOf = (options: OpenApiOptions) =>
+      Object(openApiDocument(options).paths[TOKEN_PATH]?.post?.responses['403']).content
+    expect(contentOf({ refresh: 'cookie' })).toBeUndefined()
+    expect(contentOf({ refresh: 'cookie', refusals: ['code_required'] })).toBeDefined()
   })
 
   it('with refresh, keeps the members of a response of the host', () => {
@@ -326,7 +364,11 @@ describe('guardedOperation', () => {
     const description = expect.stringContaining('more than 300 seconds old')
     const { 401: recent, ...others } = document.paths['/own'].get?.responses ?? {}
     expect(recent).toEqual({ ...ref('401'), description })
-    expect(others).toEqual({ ...OK.responses, 400: ref('400'), 503: ref('503') })
+    const responses = { ...OK.responses, 400: ref('400'), 503: ref('503') }
+    expect(others).toEqual({ ...responses, 403: ref('403') })
+    const withActing = guardedOperation(OK, { signedInWithin: '5m', acting: true })
+    expect(withActing.responses).toEqual({ 401: recent, ...responses })
+    expect(guardedOperation(OK, { acting: false }).responses).toHaveProperty('403')
   })
 
   it('leads to the components of the document, under its scheme’s name', async () => {

@@ -182,20 +182,20 @@ createTokenIssuer({ issuer, keys: secret, accept: 'jwt' })
 // ID tokens, old tokens and API keys.
 const idTokens = createTokenVerifier({ issuer, audience: 'client', accept: 'id-token', keys: remote })
 createTokenVerifier({ issuer, audience: 'client', accept: 'id-token', keys: remote, authorizedParties: ['android'] })
-// @ts-expect-error Only an ID token has authorised parties.
-createTokenVerifier({ issuer, keys: remote, authorizedParties: ['android'] })
+createTokenVerifier({ issuer, audience: 'api', accept: 'jwt', keys: remote, authorizedParties: ['android'] })
 idTokens.verify('text', { nonce: 'n' }).then(({ subject }) => subject.length)
 // @ts-expect-error A nonce that is undefined would not be checked.
 idTokens.verify('text', { nonce: undefined })
 // @ts-expect-error An ID token gives no access.
 requireBearer({ tokens: idTokens })
 const apiKey = { id: 'a', accountId: 'b', scopes: [], issuedAt: new Date() }
-const old = oldTokens({ secret: material, accountId: ({ id }) => id, until: new Date() })
+const old = oldTokens({ keys: secret, accountId: ({ id }) => id, until: new Date() })
+oldTokens({ keys: remote, accountId: ({ id }) => id, until: new Date(), sessionId: ({ sid }) => sid })
 requireBearer({ tokens: [tokens, old, { issuer: 'keys', accepts: () => true, verify: () => apiKey }] })
 // @ts-expect-error A promise would count as true.
 requireBearer({ tokens: { issuer: 'keys', accepts: async () => true, verify: () => apiKey } })
 // @ts-expect-error Old tokens must end.
-oldTokens({ secret: material, accountId: () => 'x' })
+oldTokens({ keys: secret, accountId: () => 'x' })
 tokens.issueSync({ accountId: 'acc-1' }).token.length
 
 // createAuth or auth.guard has each option of its parts, apart from those that createAuth makes.

@@ -37,7 +37,7 @@ test('no token is 401 with a challenge', async () => {
   const response = await reports()
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([
     401,
-    'Bearer realm="https://issuer.test"',
+    'Bearer realm="https://issuer.test", scope="reports:read"',
   ])
 })
 

@@ -37,7 +37,13 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
       kit.time.after(kit.choices.below(100), () => send(kit, device, { burst: 14 }))
     },
   ],
-  [3, (kit, { accountId }) => void kit.rehash(accountId)],
+  [
+    3,
+    (kit, { accountId }) => {
+      for (let logins = 1 + kit.choices.below(6); logins > 0; logins--)
+        kit.time.after(kit.choices.below(60), () => void kit.rehash(accountId))
+    },
+  ],
   [1, (kit, device) => void kit.signOut(device)],
   [1, (kit, device) => void kit.changePassword(device, false)],
   [3, (kit, device) => void kit.changePassword(device, true)],

@@ -2,6 +2,9 @@ import type { SessionStore } from 'express-token-endpoint'
 import type { Account } from '../../../src/accounts/account.js'
 import { callHost } from '../../../src/concurrency/host-call.js'
 import { type Refreshed, refresh, signOut } from '../../../src/features/refresh/refresh-steps.js'
+import { noteSessionsOf } from '../../../src/login/steps/announce-hash.js'
+import { replaceOutdatedHash } from '../../../src/login/steps/check-password.js'
+import type { CheckedTask } from '../../../src/login/steps/login-task.js'
 import { createRefreshSteps, type RefreshSteps } from '../../../src/sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../../../src/sessions/refresh/refresh-token.js'
 import type { Choices, Time } from './time.js'
@@ -112,6 +115,7 @@ export function createServers(
     return {
       ...store,
       find: (id) => call(server, () => store.find(id)),
+      list: (accountId) => call(server, () => store.list(accountId)),
       remove(id, accountId) {
         const request = time.cause()
         return call(
@@ -216,6 +220,24 @@ export function createServers(
       signOut({ refreshSteps, address: undefined }, presented),
     /** Calls the session store of a process, as the host does. */
     host: <T>(server: Server, run: () => PromiseLike<T>) => call(server, run),
+    /** Replaces an outdated hash at a login, as `auth.logIn` does. The account store may fail, store the hash late, or both. */
+    async rehash(server: Server, { id, passwordHash }: Account, to: string): Promise<void> {
+      const store = {
+        async replacePasswordHash(_id: string, from: string) {
+          const replace = () => {
+            const account = accounts.get(id) as Account
+            const isReplaced = account.passwordHash === from
+            if (isReplaced) accounts.set(id, { ...account, passwordHash: to })
+            return isReplaced
+          }
+          return call(server, replace, true)
+        },
+      }
+      noteSessionsOf(store, server.refreshSteps)
+      const [passwords, slot] = [{ needsRehash: () => true }, { hash: async () => to }]
+      const task = { accounts: store, passwords, slot, password: '', timeout: TIMEOUT, dependencyFailed() {} }
+      await replaceOutdatedHash(task as unknown as CheckedTask, { id, passwordHash })
+    },
     /** Deploys the next step of a rotation of the secrets in one process. */
     deploySecrets(): void {
       const list = STAGES[stage]

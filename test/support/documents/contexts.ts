@@ -408,8 +408,9 @@ const db = { users: { findOne: find } }`,
     const readPassword = async () => process.env.API_PASSWORD ?? ''`,
   'client-other-names': `const url = process.env.API_URL ?? ''
     const [email, password] = ['alice@example.com', 'secret']`,
-  'client-adopt': `${API}
-    const newPassword = 'another secret'`,
+  'client-sign-in': `${API}
+    const newPassword = 'another secret'
+    const passwordUrl = url + '/password'`,
   'refresh-page': `const location = { origin: process.env.API_URL ?? '' }
     export const shown: string[] = []
     const showForm = () => {

@@ -82,6 +82,19 @@ const PROVIDERS: Provider[] = [
         audience: 'my_client_id',
         payload: { sub: 'auth0|123456', aud: 'my_client_id', sid: 's1', nonce: 'n1' },
       },
+      'an ID token of a client that sends no nonce': {
+        source: 'https://auth0.com/docs/secure/tokens/id-tokens/id-token-structure',
+        audience: 'my_client_id',
+        payload: {
+          ...{ sub: 'auth0|123456', aud: 'my_client_id', name: 'Jane Doe', given_name: 'Jane', family_name: 'Doe' },
+          ...{
+            gender: 'female',
+            birthdate: '0000-10-31',
+            email: 'j@example.com',
+            picture: 'https://example.com/j.jpg',
+          },
+        },
+      },
     },
   },
   {
@@ -301,6 +314,55 @@ const PROVIDERS: Provider[] = [
         audience: 'web.apps.googleusercontent.com',
         payload: { azp: 'android', aud: 'web.apps.googleusercontent.com', sub: '1116' },
       },
+    },
+  },
+  {
+    provider: 'Better Auth',
+    source: 'https://better-auth.com/docs/plugins/jwt',
+    issuer: 'https://app.example.com',
+    audience: 'https://app.example.com',
+    header: RS256,
+    tokens: {
+      'of a session, which names no client': {
+        payload: {
+          ...{ id: 'u1', name: 'Ann', email: 'ann@example.com', emailVerified: true, image: null },
+          ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+          ...{ sub: 'u1', aud: 'https://app.example.com' },
+        },
+        result: { accountId: 'u1', clientId: undefined, scopes: [] },
+      },
+      'of a session, for a service with authorizedParties': {
+        payload: { sub: 'u1', aud: 'https://app.example.com', email: 'ann@example.com' },
+        options: { authorizedParties: ['a-client'] },
+        result: 'audience',
+      },
+      'an ID token of its plugin for OpenID Connect': {
+        source: 'https://better-auth.com/docs/plugins/oidc-provider',
+        audience: 'a-client',
+        payload: { sub: 'u1', aud: 'a-client', auth_time: 1, acr: 'urn:mace:incommon:iap:silver', email: 'a@b.c' },
+      },
+    },
+  },
+  {
+    provider: 'Supabase',
+    source: 'https://supabase.com/docs/guides/auth/jwt-fields',
+    issuer: 'https://abcdefghijklmnopqrst.supabase.co/auth/v1',
+    audience: 'authenticated',
+    header: JWT,
+    tokens: {
+      'of a session, which names no client': {
+        payload: {
+          ...{ aal: 'aal1', amr: [{ method: 'password', timestamp: 1_640_991_600 }], aud: 'authenticated', phone: '' },
+          ...{
+            app_metadata: { provider: 'email', providers: ['email'] },
+            email: 'user@example.com',
+            role: 'authenticated',
+          },
+          ...{ session_id: 's1', sub: '123e4567-e89b', user_metadata: { name: 'J' }, is_anonymous: false },
+        },
+        result: { accountId: '123e4567-e89b', clientId: undefined, audience: 'authenticated', scopes: [] },
+      },
+      'the key of anonymous visitors': { payload: { ref: 'abcdefghijklmnopqrst', role: 'anon' }, result: 'claims' },
     },
   },
   {

@@ -1,15 +1,25 @@
-// Tests login/sign-in/{account-by-id,finish-sign-in,known-sign-in}.ts
+// Tests login/sign-in/{account-by-id,finish-sign-in,known-sign-in}.ts and sessions/acting-id.ts
 
 import express, { type Request, type RequestHandler, type Response } from 'express'
-import { type Auth, createTokenIssuer, type TokenSubject } from 'express-token-endpoint'
+import {
+  type Auth,
+  type AuthEvent,
+  createSessions,
+  createTokenIssuer,
+  memorySessions,
+  requireBearer,
+  type SignedIn,
+  type TokenSubject,
+  type VerifiedToken,
+} from 'express-token-endpoint'
 import { LoginStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import { describe, expect, it } from 'vitest'
 import { carol, parse, startAuth } from '../../support/auth-app.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, decodePayload, SECRET } from '../../support/fixtures.js'
-import { asJson, expectForbidden, GOOD } from '../../support/host.js'
-import { client, listen, TOKEN_PATH } from '../../support/http.js'
+import { ACCOUNTS, decodePayload, ISSUER, SECRET } from '../../support/fixtures.js'
+import { asJson, expectForbidden, expectProblem, GOOD } from '../../support/host.js'
+import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 
 const { alice, bob } = ACCOUNTS
 const HS256 = { alg: 'HS256', secret: SECRET } as const
@@ -93,17 +103,53 @@ describe('auth.signIn', () => {
     const answer = await actAs(bob, authenticationToken)
     const acting = parse(answer).authenticationToken
     expect(answer.headers).not.toHaveProperty('set-cookie')
-    expect(decodePayload(acting)).toMatchObject({ sub: bob.id, act: { sub: alice.id } })
-    expect(decodePayload(acting)['act']).not.toHaveProperty('iss')
-    expect(events.at(-1)).toMatchObject({ type: 'token.issued', accountId: bob.id, actorId: alice.id })
+    expect(decodePayload(acting)).toMatchObject({ sub: bob.id, act: { sub: alice.id, iss: ISSUER } })
+    const actor = { actorId: alice.id, actorIssuer: ISSUER }
+    expect(events.at(-1)).toMatchObject({ type: 'token.issued', accountId: bob.id, ...actor })
     expect(parse(await get('/me', acting)).user).toMatchObject({ id: bob.id })
   })
+
+  it.each([undefined, 'body' as const])(
+    'ends no session of the user where only one is allowed, refresh: %s',
+    async (refresh) => {
+      const time = { now: Date.now() }
+      const clock = () => time.now
+      const options = { maxPerAccount: 1, clock, ...(refresh && { refresh: { secret: SECRET } }) }
+      const store = memorySessions()
+      const events: AuthEvent[] = []
+      const sessions = createSessions(store, { ...options, onEvent: (event) => void events.push(event) })
+      const { auth } = await startAuth({ sessions, refresh, clock })
+      const request = () => ({ headers: {}, socket: {} }) as Request
+      const verified = async (token: Promise<SignedIn>) => auth.tokens.verify((await token).authenticationToken)
+      const actor = await verified(auth.signIn(alice.id, request()))
+      const own = await verified(auth.signIn(bob.id, request()))
+      const acting = []
+      for (let i = 0; i < 101; i++) {
+        time.now++
+        acting.push(await verified(auth.signIn(bob.id, request(), undefined, { actor })))
+      }
+      const endedOf = async (list: VerifiedToken[]) => Promise.all(list.map((one) => sessions.isEnded(one)))
+      expect(await endedOf([own, ...acting])).toEqual([false, true, ...Array(100).fill(false)])
+      expect(await sessions.list(bob.id)).toHaveLength(101)
+      const next = await verified(auth.signIn(bob.id, request()))
+      expect(await endedOf([own, next, ...acting])).toEqual([true, false, true, ...Array(100).fill(false)])
+      expect(events.filter(({ type }) => type === 'session.ended')).toMatchObject([
+        { reason: 'maximum', sessionId: acting[0]?.sessionId },
+        { reason: 'maximum', [refresh ? 'sessionId' : 'tokenId']: refresh ? own.sessionId : own.id },
+      ])
+      await sessions.endAll(bob.id)
+      expect(await endedOf([next, ...acting])).toEqual(Array(102).fill(true))
+    },
+  )
 
   it('keeps the first actor when an acting administrator acts as somebody else', async () => {
     const { actAs, signIn } = await startAuth()
     const acting = parse(await actAs(bob, (await signIn()).authenticationToken))
     const again = parse(await actAs(carol, acting.authenticationToken))
-    expect(decodePayload(again.authenticationToken)['act']).toEqual({ sub: bob.id, act: { sub: alice.id } })
+    expect(decodePayload(again.authenticationToken)['act']).toEqual({
+      ...{ sub: bob.id, iss: ISSUER },
+      act: { sub: alice.id, iss: ISSUER },
+    })
   })
 
   it('lets no administrator renew a token by acting as themselves, also not through another account', async () => {
@@ -117,17 +163,89 @@ describe('auth.signIn', () => {
     expect(await sessions.list(alice.id)).toHaveLength(1)
   })
 
+  it('keeps administrators out of routes that need a recent sign-in, and out of the sessions of the user', async () => {
+    const { actAs, events, get, send, sessions, signIn } = await startAuth()
+    const { authenticationToken } = await signIn()
+    await signIn({ ...GOOD, email: bob.email })
+    const acting = parse(await actAs(bob, authenticationToken)).authenticationToken
+    expect(await get('/recent', authenticationToken)).toMatchObject({ status: 200 })
+    expect(await get('/me', acting)).toMatchObject({ status: 200 })
+    expect(await get('/recent-or-acting', acting)).toMatchObject({ status: 200 })
+    const before = await sessions.list(bob.id)
+    for (const [method, path] of [
+      ['GET', '/recent'],
+      ['GET', '/sessions'],
+      ['DELETE', '/sessions'],
+      ...before.map(({ id }) => ['DELETE', `/sessions/${id}`]),
+    ] as const) {
+      events.length = 0
+      const answer = await send({ ...bearer(acting, path), method })
+      expectProblem(answer, 403, 'forbidden', 'Forbidden')
+      expect(answer.headers).not.toHaveProperty('www-authenticate')
+      expect(events).toMatchObject([{ type: 'bearer.refused', code: 'forbidden', accountId: bob.id }])
+    }
+    expect(await sessions.list(bob.id)).toHaveLength(before.length)
+    expect(await send({ ...bearer(acting, '/sessions/sign-out'), method: 'POST' })).toMatchObject({ status: 204 })
+    expect(await sessions.list(bob.id)).toHaveLength(before.length - 1)
+    expect(await get('/me', acting)).toMatchObject({ status: 401 })
+  })
+
+  it('takes the claim act of the token itself for an actor, and no inherited one', async () => {
+    const { auth, get } = await startAuth({ sessions: undefined })
+    const tokenWith = async (claims: object) =>
+      (await auth.tokens.issue({ accountId: bob.id, claims: { ...claims } })).token
+    for (const act of [{ sub: 'x' }, 'x', false, null])
+      expect(await get('/recent', await tokenWith({ act }))).toMatchObject({ status: 403 })
+    Object.assign(Object.prototype, { act: { sub: 'x' } })
+    try {
+      expect(await get('/recent', await tokenWith({}))).toMatchObject({ status: 200 })
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'act')
+    }
+  })
+
+  it('lets nobody act as themselves through an API key or an old token', async () => {
+    const urn = 'urn:keys'
+    const verify = async (text: string) => ({ id: text, accountId: text, scopes: [], issuedAt: new Date() })
+    const keys = { issuer: urn, accepts: () => true, verify }
+    const earlier = createTokenIssuer({ issuer: 'https://earlier.example.com', keys: HS256 })
+    const { actAs, auth, post, events } = await startAuth({ sessions: undefined, alsoAccept: [keys, earlier] })
+    const old = await earlier.issue({ accountId: alice.id })
+    for (const token of [alice.id, old.token]) {
+      expect(await actAs(alice, token)).toMatchObject({ status: 403, body: '' })
+      const acting = parse(await actAs(bob, token)).authenticationToken
+      expect(await post(`/act-as/${alice.id}`, {}, { authorization: `Bearer ${acting}` })).toMatchObject({
+        status: 403,
+      })
+    }
+    expect(decodePayload(parse(await actAs(bob, alice.id)).authenticationToken)['act']).toEqual({
+      sub: alice.id,
+      iss: urn,
+    })
+    expect(events.at(-1)).toMatchObject({ type: 'token.issued', actorId: alice.id, actorIssuer: urn })
+    const elsewhere = await startAuth({ sessions: undefined })
+    const guard = requireBearer({ tokens: [elsewhere.auth.tokens, keys] })
+    const req = { headers: { authorization: `Bearer ${alice.id}` }, rawHeaders: [], socket: {} } as unknown as Request
+    const actor = await guard.authenticate(req)
+    expect(await refusalOf(elsewhere.auth.signIn(alice.id, req, undefined, { actor }))).toMatchObject({
+      code: 'invalid_credentials',
+    })
+    expect(auth.tokens.issuer).toBe(ISSUER)
+  })
+
   it('takes the time of the sign-in from the administrator, for routes that need a recent one', async () => {
     const now = Date.now()
     let ahead = 0
     const { actAs, auth, get } = await startAuth({ sessions: undefined, clock: () => now + ahead })
     const old = await auth.tokens.issue({ accountId: alice.id })
-    expect(await get('/recent', parse(await actAs(bob, old.token)).authenticationToken)).toMatchObject({ status: 200 })
+    expect(await get('/recent-or-acting', parse(await actAs(bob, old.token)).authenticationToken)).toMatchObject({
+      status: 200,
+    })
     ahead = 120_000
     const acting = parse(await actAs(bob, old.token)).authenticationToken
-    expect(await get('/recent', acting)).toMatchObject({ status: 401 })
+    expect(await get('/recent-or-acting', acting)).toMatchObject({ status: 401 })
     const again = parse(await actAs(carol, acting)).authenticationToken
-    expect(await get('/recent', again)).toMatchObject({ status: 401 })
+    expect(await get('/recent-or-acting', again)).toMatchObject({ status: 401 })
   })
 
   it('names the issuer of an administrator whose token another issuer has issued', async () => {
@@ -137,7 +255,13 @@ describe('auth.signIn', () => {
     const { authenticationToken } = await auth.signIn(bob.id, { headers: {}, socket: {} } as Request, undefined, {
       actor,
     })
-    expect(decodePayload(authenticationToken)['act']).toEqual({ sub: bob.id, iss: 'https://staff.example.com' })
+    const staff = { sub: bob.id, iss: 'https://staff.example.com' }
+    expect(decodePayload(authenticationToken)['act']).toEqual(staff)
+    const claims = { act: { sub: carol.id } }
+    const behind = await other.verify((await other.issue({ accountId: bob.id, claims })).token)
+    const again = await auth.signIn(carol.id, { headers: {}, socket: {} } as Request, undefined, { actor: behind })
+    const act = { sub: carol.id, iss: 'https://staff.example.com' }
+    expect(decodePayload(again.authenticationToken)['act']).toEqual({ ...staff, act })
   })
 
   const req = { headers: {} } as Request

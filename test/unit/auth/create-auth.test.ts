@@ -123,7 +123,11 @@ describe('createAuth', () => {
 
   it('accepts tokens of the old code at every guard, which have no session', async () => {
     const secret = 'old'
-    const old = oldTokens({ secret, accountId: ({ id }) => id, until: new Date(Date.now() + 60_000) })
+    const old = oldTokens({
+      keys: { alg: 'HS256', secret },
+      accountId: ({ id }) => id,
+      until: new Date(Date.now() + 60_000),
+    })
     const { get, send, signIn } = await startAuth({ alsoAccept: [old] })
     const text = forge({ alg: 'HS256' }, { id: alice.id, iat: 1 }, secret)
     expect(parse(await get('/me', text))).toMatchObject({ auth: { accountId: alice.id }, user: { team: 'north' } })

@@ -90,6 +90,7 @@ describe('the codes of an account', () => {
     await codes.create(NEW)
     const refusal = await refusalOf(codes.create(NEW))
     expect(refusal).toMatchObject({ code: 'too_many_attempts', accountId: 'acc-1', headers: { 'Retry-After': '3600' } })
+    expect(refusal.message).toBe('Too many codes for this account. Try again later.')
     await codes.create({ ...NEW, purpose: 'reset' })
     await codes.create({ ...NEW, accountId: 'acc-2' })
     await codes.take('verify', first)

@@ -118,7 +118,11 @@ const MISTAKES: readonly Mistake[] = [
     'one secret for old and new tokens',
     'sharedSecret',
     (kit) =>
-      kit.authWith({ alsoAccept: [kit.oldTokens({ secret: kit.SECRET, accountId: () => 'a', until: new Date() })] }),
+      kit.authWith({
+        alsoAccept: [
+          kit.oldTokens({ keys: { alg: 'HS256', secret: kit.SECRET }, accountId: () => 'a', until: new Date() }),
+        ],
+      }),
   ],
 ]
 

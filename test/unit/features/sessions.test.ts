@@ -1,7 +1,14 @@
 import { generateKeyPairSync, sign as nodeSign } from 'node:crypto'
 import { once } from 'node:events'
 import type { ErrorRequestHandler, Request } from 'express'
-import type { AuthEvent, AuthOptions, IssuedResponse, SessionStore, SessionsOptions } from 'express-token-endpoint'
+import type {
+  AuthEvent,
+  AuthOptions,
+  IssuedResponse,
+  Session,
+  SessionStore,
+  SessionsOptions,
+} from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
 import { expectMisuse } from '../../support/failures.js'
@@ -77,7 +84,8 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } })
     expectUncached(answer)
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/)
-    const times = { createdAt: time, expiresAt: time, lastUsedAt: time }
+    const day = expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00\.000Z$/)
+    const times = { createdAt: time, expiresAt: day, lastUsedAt: time }
     expect(JSON.parse(answer.body)).toEqual({
       sessions: [
         { id: idIn(second), ...times, address: '2001:db8::1', userAgent: null, label: null, current: false },
@@ -87,6 +95,27 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     for (const token of [first, second]) expect(answer.body).not.toContain(token.split('.')[2])
     const head = await ask(first, 'HEAD')
     expect(head).toMatchObject({ status: 200, body: '', headers: { 'content-length': String(answer.body.length) } })
+  })
+
+  it('shows the hour of the last use and the day of the end, so that nobody sees when a session is refreshed', async () => {
+    const { ask, signIn, sessions, store } = await start()
+    const token = await signIn()
+    const [session] = (await sessions.list(ACCOUNTS.alice.id)) as [Session]
+    const shown = async (createdAt: number, lastUsedAt: number, expiresAt: number) => {
+      const times = { createdAt: new Date(createdAt), lastUsedAt: new Date(lastUsedAt), expiresAt: new Date(expiresAt) }
+      await store.add({ ...session, id: 'other', ...times })
+      const all: Record<string, string>[] = JSON.parse((await ask(token)).body).sessions
+      await store.remove('other', ACCOUNTS.alice.id)
+      const other = all.find(({ id }) => id === 'other')
+      return ['createdAt', 'lastUsedAt', 'expiresAt'].map((name) => Date.parse(other?.[name] ?? ''))
+    }
+    const [hours, days] = [3_600_000, 86_400_000]
+    const hour = Math.floor(Date.now() / hours) * hours - hours
+    const end = Math.ceil(Date.now() / days) * days + 14 * days
+    const signedInAt = hour - 2 * days - 123
+    for (const late of [0, 1, hours - 1])
+      expect(await shown(signedInAt, hour + late, end - late)).toEqual([signedInAt, hour, end])
+    expect(await shown(hour + 1, hour + 2, end - days + 1)).toEqual([hour + 1, hour + 1, end])
   })
 
   it('ends one session, all others, and its own: their tokens are refused at once', async () => {

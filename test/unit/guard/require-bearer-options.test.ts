@@ -17,6 +17,7 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     scope: [],
     anyScope: undefined,
     signedInWithin: undefined,
+    acting: true,
     accounts: undefined,
     isRevoked: undefined,
     sessions: undefined,
@@ -44,7 +45,7 @@ it('takes what createSessions() returned', () => {
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
   expect(() => assertNoBearerOption({ session: false, failWithError: true, audience: 'api' })).not.toThrow()
   const names =
-    'tokens scope anyScope signedInWithin accounts isRevoked sessions optional allow scheme tokenFrom realm scopes requiredScopes'
+    'tokens scope anyScope signedInWithin acting accounts isRevoked sessions optional allow scheme tokenFrom realm scopes requiredScopes'
   for (const option of names.split(' ')) {
     const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
     expectMisuse(() => assertNoBearerOption({ session: false, [option]: undefined }), message)

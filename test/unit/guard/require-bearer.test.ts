@@ -12,9 +12,11 @@ import {
   requireBearer,
   type TokenIssuer,
   type TokenVerifier,
+  type VerifiedToken,
 } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { mayHaveSession } from '../../../src/tokens/verified-token.js'
 import {
   ACCOUNTS,
   forge,
@@ -186,6 +188,41 @@ describe('accounts', () => {
       const event = { type: 'bearer.refused', code: 'insufficient_scope', accountId: 'acc-1' }
       expect(onEvent.mock.calls).toEqual([[expect.objectContaining(event)]])
     })
+  })
+
+  it('the token of the request has the scopes that both have, for every reader', async () => {
+    const token = tokenOf('acc-1', ['a', 'b'])
+    const allow = vi.fn((_req: unknown, _account: object, _auth: VerifiedToken) => true)
+    const scopes = [['b', 'c'], undefined, ['a', 'b']]
+    const accounts = storeOf(() => ({ ...ACCOUNTS.alice, scopes: scopes.shift() }))
+    const { ask, seen } = await guarded({ accounts, allow })
+    for (const _ of [1, 2, 3]) expect((await ask(token)).status).toBe(200)
+    const own = seen.map((req) => authOf(req))
+    expect(own.map((auth) => auth.scopes)).toEqual([['b'], [], ['a', 'b']])
+    expect(allow.mock.calls.map(([, , auth]) => auth)).toEqual(own)
+    const verified = await tokens.verify(token)
+    expect(verified.scopes).toEqual(['a', 'b'])
+    expect(own[2]).not.toBe(verified)
+    expect(own[2]).toEqual(verified)
+    for (const auth of own) {
+      expect(auth).toEqual({ ...verified, scopes: auth.scopes })
+      expect([auth, auth.scopes, auth.claims].map(Object.isFrozen)).toEqual([true, true, true])
+    }
+  })
+
+  it('keeps the kind of a token, its session and its milliseconds', async () => {
+    const accounts = changed({ scopes: ['c'] })
+    const key = { id: 'key-1', accountId: 'acc-1', scopes: ['c', 'd'], issuedAt: new Date(1_700_000_000_123) }
+    const keys = { issuer: 'urn:keys', accepts: () => true, verify: async () => key }
+    const guard = requireBearer({ tokens: [tokens, keys], accounts })
+    const { token } = issueNow(tokens, { accountId: 'acc-1', scopes: ['c'], sessionId: 's-1' })
+    const { sessionId, issuedAt } = await tokens.verify(token)
+    const ask = await start(guard, (req, res) => {
+      const auth = authOf(req)
+      res.json([auth.scopes, auth.sessionId, auth.issuedAt, mayHaveSession(auth)])
+    })
+    expect(JSON.parse((await ask(`Bearer ${token}`)).body)).toEqual([['c'], sessionId, issuedAt.toISOString(), true])
+    expect(JSON.parse((await ask('Bearer key')).body)).toEqual([['c'], null, key.issuedAt.toISOString(), false])
   })
 
   it('sets req.user to the account, without its password hash', async () => {
@@ -364,7 +401,8 @@ describe('signedInWithin (RFC 9470)', () => {
     [-301, 0, 401],
     [-301, -301, 401],
     [0, -301, 401],
-    [9999, -300, 200],
+    [9999, -300, 200, 401],
+    [1, 0, 200, 401],
     [9999, -301, 401],
     [null, 0, 200, 401],
     ['now', 0, 401],

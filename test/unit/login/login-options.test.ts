@@ -52,8 +52,23 @@ describe('the option allowedOrigins', () => {
     ...['*', 'https://', 'https://[::1', 'blob:https://app.example.com', 7, null],
     ...['mailto:a@example.com', 'capacitor://localhost/x', ' capacitor://localhost', ['capacitor://localhost']],
   ])('refuses %j', (origin) => {
-    const says = /^tokenRouter: option "allowedOrigins" must be an array of origins.*Write them as browsers do/
-    expectMisuse(() => create({ allowedOrigins: [origin] }), says)
+    const says = /^tokenRouter: option "allowedOrigins" must be an array of origins.*but is an array whose item 2 is /
+    expectMisuse(() => create({ allowedOrigins: ['https://app.example.com', origin] }), says)
+  })
+
+  it.each([
+    ['https://app.example.com/', 'a string of 24 characters. Remove the slash and what follows it'],
+    ['https://app.example.com:443', 'a string of 27 characters. Remove the default port'],
+    ['https://App.example.com', 'a string of 23 characters. Write it in lower case'],
+    ['app.example.com', 'a string of 15 characters. Is "https://" missing?'],
+    ['*', 'a string of 1 characters. Name each origin, because "\\*" would let every page send credentials'],
+    ['https://bücher.example', 'a string of 22 characters. Write them as browsers do'],
+    [7, 'a number. Write them as browsers do'],
+  ])('says what is wrong in the array: %j', (origin, says) => {
+    expectMisuse(
+      () => create({ allowedOrigins: [origin] }),
+      new RegExp(`an array whose item 1 is ${says.replace('?', '\\?')}`),
+    )
   })
 
   it.each(['https://app.example.com', new Set(['https://app.example.com']), true, null])(

@@ -131,11 +131,16 @@ const OPTIONS: readonly Row[] = [
         keys: { alg: 'ES256', privateKey: { kty: 'EC', crv: 'P-256', d, x: 'x', y: 'y' } as never },
       }),
   ],
-  ...rowsOf('oldTokens', oldTokens, { secret: SECRET, accountId: () => 'a', until: new Date() }, [
-    'secret',
+  ...rowsOf('oldTokens', oldTokens, { keys: KEYS, accountId: () => 'a', until: new Date() }, [
+    'keys',
     'accountId',
     'scopes',
+    'sessionId',
   ]),
+  [
+    'oldTokens: a secret',
+    (secret) => oldTokens({ keys: { alg: 'HS256', secret }, accountId: () => 'a', until: new Date() }),
+  ],
   ...rowsOf('createSessions: refresh', (refresh) => createSessions(memorySessions(), { refresh }), { secret: SECRET }, [
     'secret',
   ]),
@@ -285,7 +290,7 @@ const RETURNED: readonly Row[] = [
       }),
   ],
   ['a signature', (value) => signInWith({ keys: { ...createTestIssuer().tokens, sign: () => value } as never })],
-  ...(['create', 'list', 'find', 'touch', 'replace', 'remove'] as const).map(
+  ...(['add', 'list', 'find', 'touch', 'replace', 'remove', 'removeAll'] as const).map(
     (method): Row => [
       `a session store, whose ${method} is wrong`,
       (value) =>

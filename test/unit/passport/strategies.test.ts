@@ -256,6 +256,10 @@ describe('BearerStrategy', () => {
         `Bearer ${issueNow(tokens, { accountId: alice.id, issuedAt: new Date(Date.now() - 60_000) }).token}`,
         { signedInWithin: 1 },
       ],
+      acting: [
+        `Bearer ${issueNow(tokens, { accountId: alice.id, claims: { act: { sub: 'a' } } }).token}`,
+        { acting: false },
+      ],
       accounts: [lately, { accounts: makeStore([]) }],
       isRevoked: [lately, { isRevoked: () => true }],
       sessions: [lately, { sessions: createSessions(memorySessions()) }],
@@ -297,6 +301,113 @@ describe('BearerStrategy', () => {
     )
     const sessions = createSessions(memorySessions(), { issuers: ['https://other.example.com'] })
     expectMisuse(() => new BearerStrategy({ tokens, sessions }), 'BearerStrategy: "sessions" are not for the tokens of')
+  })
+})
+
+describe('a verify callback that refuses', () => {
+  type Failure = [user: unknown, info: unknown, status: unknown]
+  const credentials = { email: alice.email, password: PASSWORD }
+  const ask = (app: Express) => request(app).post('/').set('Authorization', bearerOf()).send(credentials)
+  const bearer = (info?: object | string, more: Partial<BearerStrategyOptions> = {}) =>
+    new BearerStrategy({ tokens, onEvent() {}, ...more }, (_user, _auth, done) => done(null, false, info))
+  const login = (info?: object | string) =>
+    new LoginStrategy({ accounts, passwords, limits: false }, (_user, done) => done(null, false, info))
+  const challengeOf = (description = 'The access token is not valid.') =>
+    `Bearer realm="https://api.example.com", error="invalid_token", error_description="${description}"`
+
+  /** Returns what a callback of the host's own for `authenticate` receives. */
+  async function failureOf(...strategies: Strategy[]): Promise<Failure> {
+    const own = new passport.Passport()
+    strategies.forEach((strategy, i) => void own.use(`${i}`, strategy as never))
+    const app = express()
+    const names = strategies.map((_, i) => `${i}`)
+    app.post('/', (req, res, next) => {
+      const callback = (error: unknown, ...failure: unknown[]) => (error ? next(error) : res.json(failure))
+      own.authenticate(names.length > 1 ? names : '0', { session: false }, callback)(req, res, next)
+    })
+    return (await ask(app).expect(200)).body
+  }
+
+  it.each<[string, object | string | undefined, string]>([
+    ['nothing', undefined, 'The access token is not valid.'],
+    ['a text', 'No clerk', 'No clerk'],
+    ['a message', { message: 'No clerk' }, 'No clerk'],
+    ['an empty text', '', 'The access token is not valid.'],
+    ['a message that is not a text', { message: 7 }, 'The access token is not valid.'],
+    ['what a header cannot hold', { message: 'a "b"\r\nX: ł' }, 'a \\"b\\"  X:  '],
+  ])('of BearerStrategy says %s in a challenge', async (_, info, description) => {
+    const answer = await ask(appOf(bearer(info)))
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challengeOf(description)])
+    expect(await failureOf(bearer(info))).toEqual([false, challengeOf(description), 401])
+  })
+
+  it('of BearerStrategy names the realm and the scopes of the guard, is an event, and is a refusal for refuse', async () => {
+    const onEvent = vi.fn()
+    const own = await ask(appOf(bearer(undefined, { realm: 'reports', scope: 'a', onEvent })))
+    expect(own.headers['www-authenticate']).toBe(
+      `${challengeOf().replace('https://api.example.com', 'reports')}, scope="a"`,
+    )
+    expect(onEvent.mock.calls).toMatchObject([
+      [{ type: 'bearer.refused', code: 'invalid_token', accountId: alice.id, tokenId: expect.any(String) }],
+    ])
+    const refuse: Refuse = (error, _req, next) => next(Object.assign(new Error(error.message), { status: 418 }))
+    expect(await ask(appOf(bearer('No clerk', { refuse })))).toMatchObject({
+      status: 418,
+      body: { message: 'No clerk' },
+    })
+  })
+
+  it.each<[object | string | undefined, unknown]>([
+    [
+      { message: 'Confirm your address', code: 7 },
+      { message: 'Confirm your address', code: 7 },
+    ],
+    ['Złe konto', { message: 'Złe konto' }],
+    [undefined, null],
+  ])('of LoginStrategy passes its info %j on, and sends none of it', async (info, expected) => {
+    expect((await failureOf(login(info))).slice(0, 3)).toEqual([false, expected, 401])
+    const answer = await ask(appOf(login(info)))
+    expect([answer.status, answer.headers['www-authenticate'], answer.text]).toEqual([401, undefined, 'Unauthorized'])
+  })
+
+  it('is one of several failures of a chain, and the first one gives the status', async () => {
+    const info = { message: 'No clerk' }
+    expect(await failureOf(bearer(info), login(info))).toEqual([false, [challengeOf('No clerk'), info], [401, 401]])
+    const own = new passport.Passport().use(login(info)).use(bearer(info))
+    const app = express().post('/', own.authenticate(['login', 'bearer'], { session: false }))
+    const answer = await ask(app)
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challengeOf('No clerk')])
+    const next = new passport.Passport()
+      .use(bearer(info))
+      .use(new LoginStrategy({ accounts, passwords, limits: false }))
+    const admits = express().post('/', next.authenticate(['bearer', 'login'], { session: false }), (req, res) => {
+      res.json({ user: req.user, auth: req.auth ?? null })
+    })
+    expect((await ask(admits)).body).toMatchObject({ user: { id: alice.id }, auth: null })
+  })
+
+  it('keeps its challenge with failWithError, and its message with failureFlash and failureMessage', async () => {
+    const flashed: unknown[] = []
+    const session = { messages: undefined as unknown }
+    for (const strategy of [login({ message: 'No clerk' }), login('No clerk')]) {
+      const own = new passport.Passport().use(strategy)
+      const app = express().use((req, _res, next) => {
+        Object.assign(req, { session, flash: (...flash: unknown[]) => flashed.push(flash) })
+        next()
+      })
+      const options = { session: false, failureFlash: true, failureMessage: true }
+      await ask(app.post('/', own.authenticate('login', options))).expect(401)
+    }
+    expect(flashed).toEqual([
+      ['error', 'No clerk'],
+      ['error', 'No clerk'],
+    ])
+    expect(session.messages).toEqual(['No clerk', 'No clerk'])
+    const own = new passport.Passport().use(bearer('No clerk'))
+    const app = express().post('/', own.authenticate('bearer', { session: false, failWithError: true }))
+    const answer = await ask(app.use(onError))
+    expect(answer).toMatchObject({ status: 401, body: { message: 'Unauthorized' } })
+    expect(answer.headers['www-authenticate']).toBe(challengeOf('No clerk'))
   })
 })
 

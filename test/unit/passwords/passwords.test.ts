@@ -130,10 +130,28 @@ describe('several hashers', () => {
 describe('needsRehash', () => {
   it.each([
     ['of the first hasher, at its costs', cheap, false],
-    ['of the first hasher, at other costs', argon2id({ memoryCost: 128, timeCost: 1 }), true],
     ['of another hasher', bcrypt({ cost: 4 }), true],
+    ['of another hasher, at a high cost', bcrypt({ cost: 6 }), true],
   ])('a hash %s: %s', async (_, maker, expected) => {
     expect(passwordsOf(cheap, bcrypt({ cost: 4 })).needsRehash(await maker.hash('x'))).toBe(expected)
+  })
+
+  const argon2Hash = (m: number, t: number, p = 1) =>
+    `$argon2id$v=19$m=${m},t=${t},p=${p}$c29tZXNhbHQ$${Buffer.alloc(32, 1).toString('base64').replace('=', '')}`
+  const bcryptHash = (cost: string) => `$2b$${cost}$${'a'.repeat(53)}`
+  it.each([
+    ['less memory', argon2id(), argon2Hash(19_455, 2), true],
+    ['fewer passes', argon2id(), argon2Hash(19_456, 1), true],
+    ['the same costs', argon2id(), argon2Hash(19_456, 2), false],
+    ['the same costs and more lanes', argon2id(), argon2Hash(19_456, 2, 4), false],
+    ['more memory and more passes, as by default of other packages', argon2id(), argon2Hash(65_536, 3, 4), false],
+    ['more memory, and fewer passes in all', argon2id({ timeCost: 4 }), argon2Hash(38_911, 2), true],
+    ['more memory, and as much work', argon2id({ timeCost: 4 }), argon2Hash(38_912, 2), false],
+    ['a lower cost', bcrypt(), bcryptHash('11'), true],
+    ['the same cost', bcrypt(), bcryptHash('12'), false],
+    ['a higher cost', bcrypt(), bcryptHash('14'), false],
+  ])('a hash of the first hasher with %s: %#', (_, hasher, hash, expected) => {
+    expect(passwordsOf(hasher).needsRehash(hash)).toBe(expected)
   })
 
   const plain = countingHasher()

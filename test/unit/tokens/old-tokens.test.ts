@@ -30,7 +30,8 @@ const clock = frozenClock()
 const HOUR = 3_600_000
 const until = new Date(clock() + 24 * HOUR)
 const now = clock.seconds()
-const good: OldTokensOptions = { secret: 'shhh', accountId: ({ id }) => id, until, clock }
+const keys = { alg: 'HS256', secret: 'shhh' } as const
+const good: OldTokensOptions = { keys, accountId: ({ id }) => id, until, clock }
 const old = oldTokens(good)
 const payload = { id: 'acc-1', iat: now, exp: now + 3600 }
 const header = { alg: 'HS256', typ: 'JWT' }
@@ -105,12 +106,12 @@ describe('an old token', () => {
   it.each([
     ['an exp that has passed by a fraction', { iat: now - 9, exp: now - 0.5 }, 'expired'],
     ['an nbf in the future', { nbf: now + 0.5 }, 'not_yet_valid'],
-    ['an exp before its iat', { exp: now - 10 }, 'claims'],
+    ['an exp before its iat', { exp: now - 10 }, 'expired'],
     ['a text as exp', { exp: '9999999999' }, 'claims'],
     ['no number as exp', { exp: null }, 'claims'],
     ['a negative exp', { exp: -1 }, 'claims'],
     ['a text as iat, of a clock that is ahead', { iat: `${now + 5}` }, 'claims'],
-    ['an exp that has passed, and an iat of a clock that is ahead', { iat: now + 5, exp: now - 10 }, 'claims'],
+    ['an exp that has passed, and an iat of a clock that is ahead', { iat: now + 5, exp: now - 10 }, 'expired'],
     ['an iat in the year 5138', { iat: 1e11, exp: 1e11 + 1 }, 'not_yet_valid'],
   ])('is refused with %s', async (_what, claims, reason) => {
     expect(await ask(write(claims))).toEqual({ refused: `invalid_token: ${reason}` })
@@ -151,6 +152,53 @@ describe('an old token', () => {
     expect(await ask(token, options)).toEqual({ refused: 'invalid_token: revoked' })
   })
 
+  describe('with sessionId', () => {
+    const start = async (issuers?: string[]) => {
+      const sessions = createSessions(memorySessions(), { clock, ...(issuers && { issuers }) })
+      for (const [id, accountId] of [
+        ['s1', 'acc-1'],
+        ['7', 'acc-1'],
+        ['s2', 'acc-2'],
+      ] as const)
+        await sessions.start({ id, accountId, expiresAt: until })
+      return sessions
+    }
+    const withSession = oldTokens({ ...good, sessionId: ({ sid }) => sid })
+
+    it('belongs to its session, and ends with it', async () => {
+      const sessions = await start([ISSUER, 'old-tokens'])
+      const options = { tokens: [issuer, withSession], sessions }
+      expect(await ask(write({ sid: 's1' }), options)).toMatchObject({ sessionId: 's1', issuer: 'old-tokens' })
+      expect(await ask(write({ sid: 7 }), options)).toMatchObject({ sessionId: '7' })
+      const refused = { refused: 'invalid_token: revoked' }
+      // The store knows the session of another account, so one of both is wrong.
+      expect(await ask(write({ sid: 's2' }), options)).toEqual({ refused: 'unavailable' })
+      expect(await ask(write({ sid: 'none' }), options)).toEqual(refused)
+      const auth = await withSession.verify(write({ sid: 's1' }))
+      expect(await sessions.end(auth, 's1')).toBe(true)
+      expect(await ask(write({ sid: 's1' }), options)).toEqual(refused)
+    })
+
+    it('passes without a session where the function returns undefined, and is refused with another value', async () => {
+      const options = { tokens: [issuer, withSession], sessions: await start([ISSUER, 'old-tokens']) }
+      expect(await ask(write({ jti: 's1' }), options)).toMatchObject({ sessionId: undefined })
+      for (const sid of [null, '', true, 1.5])
+        expect(await ask(write({ sid }), options)).toEqual({ refused: 'invalid_token: claims' })
+      expect(await ask(write({ sid: { id: 's1' } }), options)).toEqual({ refused: 'unavailable' })
+      const late = oldTokens({ ...good, sessionId: async () => 's1' })
+      expect(await ask(write(), { tokens: [issuer, late] })).toEqual({ refused: 'unavailable' })
+    })
+
+    it('needs sessions that name old-tokens among their issuers', async () => {
+      const sessions = await start()
+      expectMisuse(
+        () => requireBearer({ tokens: [issuer, withSession], sessions }),
+        '"sessions" are not for the tokens of "old-tokens"',
+      )
+      requireBearer({ tokens: [issuer, old], sessions })
+    })
+  })
+
   it('alone at a guard leaves the issuer of the sessions to the next guard', async () => {
     const sessions = createSessions(memorySessions(), { clock })
     expect(await ask(write(), { tokens: old, sessions })).toMatchObject({ accountId: 'acc-1' })
@@ -174,8 +222,23 @@ describe('an old token', () => {
     expect(noTime).toEqual({ refused: 'invalid_token: superseded' })
   })
 
-  it('is no recent sign-in, because the old code may have refreshed it', async () => {
+  it('is no recent sign-in without auth_time, because the old code may have refreshed it', async () => {
     expect(await ask(write(), { signedInWithin: '1h' })).toEqual({ refused: 'insufficient_user_authentication' })
+  })
+
+  it.each([
+    ['at its issue', now, true],
+    ['before its issue', now - 3599, true],
+    ['in a fraction of the second of its issue', now + 0.5, true],
+    ['too long ago', now - 3601, false],
+    ['after its issue', now + 1, false],
+    ['in milliseconds', (now - 9999) * 1000, false],
+    ['as text', `${now}`, false],
+    ['null', null, false],
+  ])('is a recent sign-in by an auth_time %s: %s', async (_what, time, isRecent) => {
+    const refused = { refused: 'insufficient_user_authentication' }
+    const expected = isRecent ? { accountId: 'acc-1' } : refused
+    expect(await ask(write({ auth_time: time }), { signedInWithin: '1h' })).toMatchObject(expected)
   })
 })
 
@@ -225,7 +288,7 @@ describe('a forged old token', () => {
 
 describe('a new token', () => {
   // The worst case: the new issuer has the secret of the old code.
-  const same = oldTokens({ ...good, secret: SECRET, accountId: ({ sub }) => sub })
+  const same = oldTokens({ ...good, keys: { alg: 'HS256', secret: SECRET }, accountId: ({ sub }) => sub })
 
   it('is never an old one, also of another environment with the same secret', async () => {
     for (const one of [issuer, makeIssuer({ clock, issuer: 'https://staging.example.com' })]) {
@@ -247,17 +310,35 @@ describe('the options of oldTokens', () => {
   it.each([
     [
       'no secret',
-      { secret: undefined },
-      /^oldTokens: option "secret" must be the secret of the old tokens.*but is missing/,
+      { keys: { alg: 'HS256', secret: undefined } },
+      /^oldTokens: option "keys".secret is missing. Is an environment variable not set/,
     ],
-    ['an empty secret', { secret: '' }, /is an empty string.*environment variable/],
-    ['a public key as the secret', { secret: `-----BEGIN PUBLIC KEY-----` }, /option "secret"/],
+    ['no keys', { keys: undefined }, /^oldTokens: option "keys" must be \{ alg, secret \}/],
+    ['an empty secret', { keys: { alg: 'HS256', secret: '' } }, /is an empty string.*environment variable/],
+    [
+      'a public key as the secret',
+      { keys: { alg: 'HS256', secret: `-----BEGIN PUBLIC KEY-----` } },
+      /option "keys".secret must be the secret of the old tokens.*Did you mean "privateKey" or "publicKey"/,
+    ],
+    ['a private key', { keys: { alg: 'RS256', privateKey: 'x' } }, /option "keys" must hold no "privateKey"/],
+    [
+      'a secret and a key pair',
+      { keys: [keys, { alg: 'RS256', publicKey: createPublicKey(signingKey('RS256').privateKey as string) }] },
+      /must be all secrets or all key pairs/,
+    ],
+    [
+      'a short secret of another algorithm name',
+      { keys: { alg: 'none', secret: 'shhh' } },
+      /option "alg" must be one of/,
+    ],
+    ['a text as sessionId', { sessionId: 'sid' }, /option "sessionId" must be a function \(claims\) => sessionId/],
+    ['more than a minute of tolerance', { clockTolerance: '2m' }, /option "clockTolerance" must be/],
     ['no accountId', { accountId: undefined }, /option "accountId" must be a function/],
     ['no until', { until: undefined }, /option "until" must be a valid Date/],
     ['a text as until', { until: '2030-01-31' }, /option "until" must be a valid Date/],
     ['an invalid until', { until: new Date('tomorrow') }, /option "until" must be a valid Date/],
     ['a text as scopes', { scopes: 'admin' }, /option "scopes" must be a function \(claims\) => scopes/],
-    ['keys', { keys: 'shhh' }, /Did you mean "secret"/],
+    ['a secret', { secret: 'shhh' }, /Did you mean "keys"/],
     ['sub', { sub: () => 'x' }, /Did you mean "accountId"/],
   ])('are checked: %s', (_what, change, message) => {
     expectMisuse(() => oldTokens({ ...good, ...change } as never), message)
@@ -265,7 +346,9 @@ describe('the options of oldTokens', () => {
 
   it('take bytes as the secret', async () => {
     const secret = Buffer.from('shhh')
-    expect(await oldTokens({ ...good, secret }).verify(write())).toMatchObject({ accountId: 'acc-1' })
+    expect(await oldTokens({ ...good, keys: { alg: 'HS256', secret } }).verify(write())).toMatchObject({
+      accountId: 'acc-1',
+    })
   })
 
   it.each([
@@ -286,6 +369,7 @@ describe('the options of oldTokens', () => {
 
   it.each([
     ['accountId', async () => 'acc-1', /^oldTokens: "accountId" must return a text or a whole number, and no promise/],
+    ['sessionId', () => ({}), /^oldTokens: "sessionId" must return a text or a whole number, and no promise/],
     ['scopes', () => 'admin', /^oldTokens: "scopes" must return an array of scope tokens/],
   ])('are named by the error when %s returns another value', async (name, read, message) => {
     const error = await rejectionOf(oldTokens({ ...good, [name]: read }).verify(write()))

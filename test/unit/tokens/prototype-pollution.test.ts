@@ -160,14 +160,23 @@ describe('a JWK set', () => {
     Object.fromEntries(Object.entries(members).filter(([one]) => one !== name))
 
   it.each([
-    ...'kty crv x y kid'.split(' ').map((name) => ['ES256', name] as const),
-    ...'kty n e alg kid'.split(' ').map((name) => ['RS256', name] as const),
+    ...'kty crv x y'.split(' ').map((name) => ['ES256', name] as const),
+    ...'kty n e alg'.split(' ').map((name) => ['RS256', name] as const),
   ])('has no %s key that lacks %s, though every object inherits it', async (alg, name) => {
     const whole: Record<string, unknown> = jwk(alg)
     const text = JSON.stringify({ keys: [without(whole, name)] })
     const { value } = await polluted({ [name]: whole[name] }, () => outcomeOf(() => readJwkSet(text)))
     expect(value?.size).toBe(0)
   })
+
+  it.each(['ES256', 'RS256'] as const)(
+    'has an %s key that lacks kid by its thumbprint, though every object inherits one',
+    async (alg) => {
+      const text = JSON.stringify({ keys: [without(jwk(alg), 'kid')] })
+      const { value } = await polluted({ kid: 'k' }, () => outcomeOf(() => readJwkSet(text)))
+      expect([...(value?.keys() ?? [])]).toEqual([expect.stringMatching(/^[\w-]{43}$/)])
+    },
+  )
 
   it('is none without keys of its own', async () => {
     const { error } = await polluted({ keys: [jwk('ES256')] }, () => outcomeOf(() => readJwkSet('{}')))

@@ -132,7 +132,7 @@ describe('the cache of verified tokens', () => {
   it('forgets an expired token for good, also when the clock is set back', () => {
     const { verification } = cacheOf(2)
     let now = verification.notAfter
-    const { add, find } = verifiedCache(2, { find: () => verification.key }, () => now)
+    const { add, find } = verifiedCache(2, { find: () => verification.key, all: () => [] }, () => now)
     add('token', verification)
     expect(find('token')).toBeUndefined()
     now = verification.notBefore
@@ -180,7 +180,7 @@ describe('the cache of verified tokens', () => {
   ])('forgets what a key verified that %s', (_, key) => {
     const { verification } = cacheOf(1)
     let held: VerificationKey | undefined = verification.key
-    const { add, find } = verifiedCache(10, { find: () => held }, Date.now)
+    const { add, find } = verifiedCache(10, { find: () => held, all: () => [] }, Date.now)
     add('token', verification)
     expect(find('token')).toBe(verification.token)
     held = key && { ...verification.key, key }

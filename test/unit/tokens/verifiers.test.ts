@@ -303,7 +303,11 @@ describe('a custom verifier with accepts', () => {
 
   it('leaves old tokens to oldTokens, and API keys to itself', async () => {
     const { tokens, verified } = apiKeys()
-    const before = oldTokens({ secret: 'shhh', accountId: ({ id }) => id, until: new Date(9e12) })
+    const before = oldTokens({
+      keys: { alg: 'HS256', secret: 'shhh' },
+      accountId: ({ id }) => id,
+      until: new Date(9e12),
+    })
     const text = forge({ alg: 'HS256' }, { id: 'x' }, 'shhh')
     for (const list of [
       [...tokens, before],

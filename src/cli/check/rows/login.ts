@@ -190,6 +190,6 @@ function differing(one: Received, two: Received): string[] {
 const refusalsOf = ({ responses }: CheckedApp) => ({
   'malformed JSON': responses.malformed,
   'a missing member': responses.unfinished,
-  'a body above 1 MB': responses.tooLarge,
+  'a body above 10 kB': responses.large,
   'another method': responses.get,
 })

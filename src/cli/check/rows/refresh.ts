@@ -66,6 +66,7 @@ export const refreshRows: Rows = {
     async run(app) {
       const held = await start(app)
       mustBe(204, await call(app, 'sign-out', held), 'the sign-out')
+      app.ended()
       mustRefuse(await call(app, 'refresh', held), 'the refresh token after the sign-out')
     },
   },

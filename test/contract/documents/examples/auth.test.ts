@@ -129,7 +129,7 @@ describe('the recipe for administrators', () => {
     const acting = await actAs(admin)
     await post('/act-as/acc-1', acting).expect(403)
     const change = (token: string) => request(app).put('/password').auth(token, { type: 'bearer' })
-    expect((await change(acting).expect(403)).body.code).toBe('insufficient_scope')
+    expect((await change(acting).expect(403)).body.code).toBe('forbidden')
     await change(user).expect(204)
     failing.add('PUT /password')
     await change(user).expect(500)

@@ -48,9 +48,9 @@ describe('the pages on clients', () => {
     expect(logins()).toBe(1)
   })
 
-  it('client-adopt: uses the token of the response, and does not sign in', async () => {
+  it('client-sign-in: uses the token of the response, and does not sign in again', async () => {
     const { logins, revokeAll } = await startApi()
-    const { api } = await run('client-adopt')
+    const { api } = await run('client-sign-in')
     revokeAll()
     expect((await api.fetch('/statements')).status).toBe(200)
     expect(logins()).toBe(1)

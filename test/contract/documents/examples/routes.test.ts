@@ -35,7 +35,7 @@ describe('the README', () => {
     const challenge = async (status: number, authorization: Record<string, string>) =>
       (await request(app).get('/reports').set(authorization).expect(status)).headers['www-authenticate']
     const poor = issueNow(tokens, { accountId: 'acc-1' }).token
-    expect(await challenge(401, {})).toMatch(/^Bearer realm="[^"]+"$/)
+    expect(await challenge(401, {})).toMatch(/^Bearer realm="[^"]+", scope="reports:read"$/)
     expect(await challenge(401, { Authorization: 'Bearer a.b.c' })).toContain('error="invalid_token"')
     expect(await challenge(403, { Authorization: `Bearer ${poor}` })).toContain('error="insufficient_scope"')
     expect(await challenge(400, { Authorization: 'Bearer a b' })).toContain('error="invalid_request"')

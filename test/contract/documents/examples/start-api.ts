@@ -31,7 +31,8 @@ export async function startApi(options: Partial<AuthOptions> = {}) {
     res.sendStatus(204)
   })
   app.put('/password', guard, async (req, res) => {
-    res.json(await tokens.issue({ accountId: authOf(req).accountId }))
+    const { token, expiresAt } = await tokens.issue({ accountId: authOf(req).accountId })
+    res.json({ authenticationToken: token, expiration: expiresAt })
   })
   app.post('/statements', guard, express.json(), (req, res) => void res.status(201).json(req.body))
   const { url, server } = await listen(app)

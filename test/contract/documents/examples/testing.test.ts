@@ -10,7 +10,7 @@ const { fileOf, folder } = startExamples(import.meta.url)
 /** The number of tests in each block that runs in vitest. */
 const TESTS = {
   'store-contract': 13,
-  'session-contract': 21,
+  'session-contract': 23,
   'code-contract': 6,
   'testing-vitest': 13,
   'testing-sessions': 12,

@@ -52,7 +52,6 @@ const OF_CLIENT: readonly (() => unknown)[] = [
   },
   () => create({ timeout: 10_000 }),
   () => create({ url: 'api.example.com' }),
-  () => create({}).adopt({ authenticationToken: 'T', expiration: '2099-01-01T00:00:00Z' } as never),
   () => create({}).fetch('https://reports.example.com/totals'),
 ]
 

@@ -33,8 +33,8 @@ describe('the row on the lifetime', () => {
     [{ iat: 1, exp: 2 }, {}, undefined],
     [{ iat: 1, exp: 2 }, { date: 'today' }, undefined],
   ])('judges the claims %j with the headers %j: %s', async (claims, headers, fault) => {
-    const responses = { signedIn: async () => responseWith(headers) }
-    await expectJudgement(run('lifetime', { responses, jwt: async () => ({ claims }) }), fault)
+    const live = async () => responseWith(headers)
+    await expectJudgement(run('lifetime', { live, jwt: async () => ({ claims }) }), fault)
   })
 })
 

@@ -1,9 +1,10 @@
-// Tests features/refresh/{refresh,refresh-steps,presented,sign-out}.ts
+// Tests features/refresh/{refresh,refresh-steps,presented,sign-out}.ts login/sign-in/replaced-sessions.ts
 import { once } from 'node:events'
 import express, { type Request, type Response } from 'express'
 import {
   type AuthEvent,
   type AuthOptions,
+  authOf,
   createPasswords,
   createSessions,
   type Hasher,
@@ -81,6 +82,9 @@ async function start({
   // Without the account, which a refresh looks up itself.
   const guard = requireBearer({ tokens, sessions })
   app.get('/me', guard, (req, res) => void res.json(req.auth))
+  app.post('/step-up', guard, async (req, res) => {
+    res.json(await auth.signIn(authOf(req).accountId, req, res))
+  })
   app.get('/recent', requireBearer({ tokens, signedInWithin: '5m' }), (_req, res) => void res.json({}))
   const { port } = await listen(app)
   const ask = client(port)
@@ -632,14 +636,26 @@ describe('the cookie', () => {
     bodyOf(await post('/refresh', { any: 1 }, { cookie, ...OWN }))
   })
 
-  it('is missing for a client without refresh, and in a request without cookies', async () => {
+  it('is missing for a client without refresh', async () => {
     const { refresh, events } = await start({ refresh: () => undefined })
     expectForbidden(await refresh('x'))
     expect(events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'missing' })
     expect(Object.keys(refused('missing'))).not.toContain('accountId')
-    const other = await startWithCookie()
-    expectForbidden(await other.withCookie('/refresh', 'theme=dark'))
-    expect(other.events.at(-1)).toMatchObject({ type: 'token.refused', reason: 'missing' })
+  })
+
+  it('is not needed: without any, a refresh is 204, and no event', async () => {
+    const { withCookie, post, events, cookie } = await startWithCookie()
+    const count = events.length
+    for (const answer of [await withCookie('/refresh', 'theme=dark'), await post('/refresh', undefined, OWN)]) {
+      expect(answer).toMatchObject({ status: 204, body: '' })
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(setCookies(answer)).toEqual([])
+    }
+    expect(events).toHaveLength(count)
+    expectProblem(await post('/refresh', { refreshToken: 'x' }, OWN), 400, 'invalid_body', 'Bad Request')
+    const cross = { 'sec-fetch-site': 'cross-site' }
+    expectProblem(await post('/refresh', undefined, cross), 403, 'cross_site_request', 'Forbidden')
+    bodyOf(await withCookie('/refresh', cookie))
   })
 
   it('stays when it is lost in a race, when it is not ours, and while the store is down', async () => {
@@ -777,6 +793,96 @@ describe('the cookie', () => {
     const body = asJson({ email: ACCOUNTS.alice.email, password: PASSWORD })
     const answer = await client(port)({ method: 'POST', path: '/a;Domain=evil.example/token', ...body })
     expect(setCookies(answer)).toEqual(['theme=dark', expect.stringContaining('Path=/a%3BDomain=evil.example/token;')])
+  })
+})
+
+describe('a sign-in that replaces a cookie', () => {
+  const { alice, bob } = ACCOUNTS
+  const CREDENTIALS = { email: alice.email, password: PASSWORD }
+  async function startSignedIn(setup: Setup = {}) {
+    const kit = await start({ refresh: 'cookie', ...setup })
+    kit.list.push(bob)
+    const signedIn = await kit.signIn()
+    const ended = () => kit.events.filter(({ type }) => type === 'session.ended')
+    const again = (credentials: object, sent: string) => kit.post('', credentials, { cookie: sent, ...OWN })
+    return { ...kit, cookie: cookieOf(signedIn), token: bodyOf(signedIn).authenticationToken, ended, again }
+  }
+
+  it('ends the session of that cookie, once the new session has started', async () => {
+    const { again, cookie, withCookie, sessions, ended } = await startSignedIn()
+    const old = (await sessions.list(alice.id))[0]?.id
+    const copy = cookieOf(await withCookie('/refresh', cookie))
+    const answer = await again(CREDENTIALS, copy)
+    expect(ended()).toMatchObject([{ reason: 'signed_out', accountId: alice.id, sessionId: old }])
+    expectForbidden(await withCookie('/refresh', copy))
+    bodyOf(await withCookie('/refresh', cookieOf(answer)))
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it('ends the session of the token where the browser sends no cookie', async () => {
+    const { send: ask, token, cookie, withCookie, sessions, ended } = await startSignedIn()
+    const answer = await ask({ ...bearer(token, '/step-up'), method: 'POST' })
+    expect(answer.status).toBe(200)
+    expect(ended()).toMatchObject([{ reason: 'signed_out' }])
+    expectForbidden(await withCookie('/refresh', cookie))
+    bodyOf(await withCookie('/refresh', cookieOf(answer)))
+    expect(await sessions.list(alice.id)).toHaveLength(1)
+  })
+
+  it('keeps the session of another account, and that of a cookie that it did not send', async () => {
+    const { again, signIn, cookie, withCookie, ended } = await startSignedIn()
+    bodyOf(await again({ ...CREDENTIALS, email: bob.email }, cookie))
+    bodyOf(await signIn())
+    bodyOf(await again(CREDENTIALS, `${COOKIE}=garbage`))
+    expect(ended()).toEqual([])
+    bodyOf(await withCookie('/refresh', cookie))
+  })
+
+  it.each<[string, number, (kit: Awaited<ReturnType<typeof startSignedIn>>, store: SessionStore) => unknown]>([
+    ['has a wrong password', 403, () => ({ password: 'wrong' })],
+    [
+      'finds the store down as it starts',
+      503,
+      (_, store) => {
+        store.add = () => Promise.reject(new Error('down'))
+      },
+    ],
+    [
+      'finds the store down as it ends the old session',
+      503,
+      (_, store) => {
+        store.remove = () => Promise.reject(new Error('down'))
+      },
+    ],
+    [
+      'finds its account disabled meanwhile',
+      403,
+      ({ list }, store) => {
+        const { add } = store
+        store.add = async (session) => {
+          await add(session)
+          list.splice(0, 1, { ...alice, disabled: true })
+        }
+      },
+    ],
+  ])('keeps the session when it %s', async (_, status, fail) => {
+    const store = memorySessions()
+    const kit = await startSignedIn({ store })
+    const methods = { ...store }
+    const change = fail(kit, store) ?? {}
+    const answer = await kit.again({ ...CREDENTIALS, ...change }, kit.cookie)
+    expect(answer.status).toBe(status)
+    expect(setCookies(answer)).toEqual([])
+    Object.assign(store, methods)
+    kit.list.splice(0, 1, alice)
+    bodyOf(await kit.withCookie('/refresh', kit.cookie))
+  })
+
+  it('keeps the earlier sessions in the mode body, where each client has its own', async () => {
+    const { send: ask, signIn, refresh } = await start()
+    const { refreshToken, authenticationToken } = bodyOf(await signIn())
+    expect((await ask({ ...bearer(authenticationToken, '/step-up'), method: 'POST' })).status).toBe(200)
+    bodyOf(await refresh(refreshToken))
   })
 })
 

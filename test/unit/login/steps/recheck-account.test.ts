@@ -69,7 +69,7 @@ async function logInBeforeAnother(queue: number, signal = new AbortController().
 describe('the second check of an account', () => {
   it('looks the account up by the address that was sent, and hashes nothing while the hash is the same', async () => {
     const { recheckAccount, store, asked } = await logIn()
-    expect(await recheckAccount()).toEqual({ current: alice.passwordHash, replaced: undefined })
+    expect(await recheckAccount()).toEqual({ current: alice.passwordHash, announced: undefined })
     expect(store.findByEmail.mock.calls).toEqual(Array(2).fill([alice.email, { req: undefined, fields: {} }]))
     expect(asked).toEqual([[alice.passwordHash], []])
   })

@@ -109,6 +109,14 @@ describe('the text of a state', () => {
       replacedAt: Array(8).fill(8_640_000_000_000_000),
       passwordTag: '0123456789_-abcd',
     }),
+    state({ passwordTag: 'open', announced: ['0123456789_-abcd'], announcedAt: 5 }),
+    state({
+      generation: 999_999_999_999_999,
+      replacedAt: Array(8).fill(9_999_999_999_999),
+      passwordTag: '0123456789_-abcd',
+      announced: ['0123456789_-abce', '0123456789_-abcf', '0123456789_-abcg'],
+      announcedAt: 9_999_999_999_999,
+    }),
   ]
   it.each(states)('returns the same state, in 255 characters: %j', (one) => {
     const text = writeState(one)
@@ -126,6 +134,9 @@ describe('the text of a state', () => {
     '1.0.01.tag.1e3',
     '1.0.01.t g',
     '1.0.01.tag\n',
+    '1.0.01.tag~5',
+    '1.0.01.tag~5~short',
+    `1.0.01.tag~5${'~0123456789_-abcd'.repeat(4)}`,
   ]
   const tooMany = `1.0.01.tag${'.1'.repeat(9)}`
   it.each([...others, ` ${writeState(FIRST)}`, tooMany, '1.0.01.12345678901234567', null, 5, {}, [writeState(FIRST)]])(

@@ -1,9 +1,10 @@
+// Tests sessions/refresh/{password-tags,refresh-steps}.ts
+
 import {
   type AuthEvent,
   createSessions,
   type Duration,
   memorySessions,
-  type Session,
   type SessionStore,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
@@ -136,21 +137,75 @@ describe('a change of a session', () => {
 
   it('of the password stays when it comes between the look-up of the account and the refresh', async () => {
     const { refreshSteps, found } = await open()
-    await refreshSteps.notePassword({ id: 'a', accountId: 'acc-1' }, { current: 'old hash', replaced: undefined })
+    await refreshSteps.notePassword('a', { current: 'old hash', announced: undefined })
     const before = await found()
     await refreshSteps.keepAfterChange('a')
     await refreshSteps.rotate(before, 0, 'old hash')
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(false)
   })
 
-  it('that has another password than a sign-in is not kept by the new hash of that sign-in', async () => {
+  it('accepts the old and the announced hash, and no other, before and after the announced one is stored', async () => {
+    const { refreshSteps, found } = await open()
+    await refreshSteps.notePassword('a', { current: 'old hash', announced: undefined })
+    await refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to: 'new hash' })
+    const others = async () => {
+      const session = await found()
+      return ['old hash', 'new hash', 'another hash', null].map((hash) => refreshSteps.hasOtherPassword(session, hash))
+    }
+    expect(await others()).toEqual([false, false, true, true])
+    await refreshSteps.rotate(await found(), 0, 'old hash')
+    expect(await others()).toEqual([false, false, true, true])
+    await refreshSteps.rotate(await found(), 1, 'new hash')
+    expect(await others()).toEqual([true, false, true, true])
+  })
+
+  it('that has another password than a login accepts no hash which the login announces', async () => {
     const { refreshSteps, found, store } = await open()
-    const other = { ...(store.find('a') as Session), id: 'b' }
-    store.add(other)
-    await refreshSteps.notePassword({ id: 'a', accountId: 'acc-1' }, { current: 'old password', replaced: undefined })
-    const hash = { current: 'new hash', replaced: 'old hash' }
-    await refreshSteps.notePassword({ id: 'b', accountId: 'acc-1' }, hash)
+    await refreshSteps.notePassword('a', { current: 'current hash', announced: undefined })
+    const before = store.find('a')
+    await refreshSteps.announceHash({ accountId: 'acc-1', from: 'former hash', to: 'new hash' })
+    expect(store.find('a')).toBe(before)
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(true)
+  })
+
+  it('accepts three announced hashes, refuses the next one for an hour, and accepts it then', async () => {
+    const { refreshSteps, found, time } = await open()
+    await refreshSteps.notePassword('a', { current: 'old hash', announced: undefined })
+    const announce = (to: string) => refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to })
+    for (const to of ['1', '2', '3', '3']) await announce(to)
+    const accepted = async () => {
+      const session = await found()
+      return ['old hash', '1', '2', '3', '4'].filter((hash) => !refreshSteps.hasOtherPassword(session, hash))
+    }
+    time.now += 3_599_999
+    expect(await refusalOf(announce('4'))).toMatchObject({ code: 'overloaded' })
+    expect(await accepted()).toEqual(['old hash', '1', '2', '3'])
+    time.now++
+    await announce('4')
+    expect(await accepted()).toEqual(['old hash', '4'])
+  })
+
+  it('keeps an announced hash when the user has changed the password before, and the next refresh has not come', async () => {
+    const { refreshSteps, found } = await open()
+    await refreshSteps.keepAfterChange('a')
+    const before = await found()
+    await refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to: 'new hash' })
+    await refreshSteps.rotate(before, 0, 'old hash')
+    expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(false)
+    await refreshSteps.keepAfterChange('a')
+    await refreshSteps.rotate(await found(), 1, 'changed hash')
+    expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(true)
+  })
+
+  it('accepts in its own session the hash that its sign-in has announced, and may be stored later', async () => {
+    const { refreshSteps, found } = await open()
+    await refreshSteps.notePassword('a', { current: 'old hash', announced: 'new hash' })
+    const session = await found()
+    expect(['old hash', 'new hash', 'x'].map((hash) => refreshSteps.hasOtherPassword(session, hash))).toEqual([
+      false,
+      false,
+      true,
+    ])
   })
 
   it('of a session that has ended changes nothing', async () => {

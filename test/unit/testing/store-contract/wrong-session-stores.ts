@@ -67,6 +67,7 @@ const caching =
       remove: (...args) => changed(store.remove(...args)),
       removeAll: (...args) => changed(store.removeAll(...args)),
       touch: (...args) => changed(store.touch(...args)),
+      replace: (...args) => changed(replaceIn(store, ...args)),
     }
   }
 /** Stores with a cache that only their own changes clear. */
@@ -117,6 +118,164 @@ const finding = (accepts: (stored: string, asked: string) => boolean) =>
   withAccounts((_store, all) => ({ find: async (asked) => (await all()).find(({ id }) => accepts(id, asked)) }))
 
 const isSameLetters = (stored: string, asked: string) => stored.toLowerCase() === asked.toLowerCase()
+
+/** Keeps the sessions as `add` has stored them. */
+function firstOnes(store: SessionStore) {
+  const sessions = new Map<string, Session>()
+  return {
+    of: (id: string) => sessions.get(id),
+    add: (session: Session) => store.add(sessions.set(session.id, session).get(session.id) ?? session),
+  }
+}
+
+/** Finds all members of a session. */
+async function whole(store: SessionStore, id: string): Promise<Session | undefined> {
+  const found = await store.find(id)
+  return found ? (await listed(store, found.accountId)).find((one) => one.id === id) : undefined
+}
+
+const touching =
+  (touch: (store: SessionStore, id: string, lastUsedAt: Date) => Promise<void>): Change =>
+  (store) => ({ touch: (id, lastUsedAt) => touch(store, id, lastUsedAt) })
+
+/** Lists copies that are kept apart from the sessions. */
+const listedAs =
+  (copyOf: (session: Session, first: Session) => Session): Change =>
+  (store) => {
+    const first = firstOnes(store)
+    return {
+      add: first.add,
+      list: async (accountId) =>
+        (await listed(store, accountId)).map((one) => copyOf(one, first.of(one.id) as Session)),
+    }
+  }
+
+/** Keeps the list of each account until one of the methods is called. */
+const cachingList =
+  (cleared: string): Change =>
+  (store) => {
+    const lists = new Map<string, Session[]>()
+    const clearing = Object.entries(store)
+      .filter(([name]) => cleared.split(' ').includes(name))
+      .map(([name, method]) => [
+        name,
+        (...args: unknown[]) => {
+          lists.clear()
+          return method(...args)
+        },
+      ])
+    return {
+      ...Object.fromEntries(clearing),
+      async list(accountId) {
+        const known = lists.get(accountId) ?? (await listed(store, accountId))
+        lists.set(accountId, known)
+        return [...known]
+      },
+    }
+  }
+
+type Marked = ReturnType<typeof markedStore>
+
+/** Marks removed sessions in place of a deletion. Each method ignores marked ones, and each `…Marked` does not. */
+function markedStore(store: SessionStore) {
+  const marks = new Map<string, 'one' | 'all'>()
+  const mark = (sessions: readonly Session[], how: 'one' | 'all'): boolean => {
+    for (const { id } of sessions) marks.set(id, how)
+    return sessions.length > 0
+  }
+  const list = async (accountId: string) => (await listed(store, accountId)).filter(({ id }) => !marks.has(id))
+  const own: SessionStore = {
+    add: store.add,
+    list,
+    find: (id) => (marks.has(id) ? undefined : store.find(id)),
+    remove: async (id, accountId) =>
+      mark(
+        (await list(accountId)).filter((one) => one.id === id && !marks.has(id)),
+        'one',
+      ),
+    removeAll: async (accountId, exceptId) =>
+      mark(
+        (await list(accountId)).filter(({ id }) => id !== exceptId),
+        'all',
+      ),
+    touch: (id, lastUsedAt) => (marks.has(id) ? undefined : store.touch(id, lastUsedAt)),
+    replace: (id, ...change) => !marks.has(id) && replaceIn(store, id, ...change),
+  }
+  return {
+    ...own,
+    marks,
+    findMarked: store.find,
+    listMarked: store.list,
+    replaceMarked: (...change: Parameters<NonNullable<SessionStore['replace']>>) => replaceIn(store, ...change),
+  }
+}
+
+const marking =
+  (change: (marked: Marked) => Partial<SessionStore>): Change =>
+  (store) => {
+    const { marks, findMarked, listMarked, replaceMarked, ...own } = markedStore(store)
+    return { ...own, ...change({ marks, findMarked, listMarked, replaceMarked, ...own }) }
+  }
+
+/** Runs one task after the other, as a lock in the memory of one process does. */
+function createLock() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(task: () => Promise<T>): Promise<T> => {
+    const done = last.then(task)
+    last = done.catch(() => {})
+    return done
+  }
+}
+
+/** Two processes on the same data, each with its own lock around the statements that it needs for a change. */
+const locking = (...methods: ('remove' | 'replace')[]): Change => {
+  return (store) => {
+    const lock = createLock()
+    const locked: Partial<SessionStore> = {
+      remove: (id, accountId) =>
+        lock(async () => {
+          const found = await store.find(id)
+          await turn()
+          await store.remove(id, accountId)
+          return found?.accountId === accountId
+        }),
+      replace: (id, from, to) =>
+        lock(async () => {
+          const session = await whole(store, id)
+          await turn()
+          if (session?.refresh !== from) return false
+          store.add({ ...session, ...to })
+          return true
+        }),
+    }
+    return Object.fromEntries(methods.map((name) => [name, locked[name]]))
+  }
+}
+
+/** Mistakes that one store object does not show, but a second one on the same data does. */
+export const WRONG_PAIRS: readonly [mistake: string, says: string, change: Change][] = [
+  [
+    'locks in the process in place of a compare and swap',
+    'replace returned true for 2 of five calls at the same time, instead of one. Compare and change in one statement',
+    locking('replace'),
+  ],
+  [
+    'locks in the process in place of one statement that deletes',
+    'remove returned true for 2 of three calls at the same time, instead of one',
+    locking('remove'),
+  ],
+  [
+    'locks removals and changes in the process',
+    'find returned the session after remove and replace at the same time',
+    locking('remove', 'replace'),
+  ],
+  [
+    'caches the list of an account until its own process changes something',
+    'list of "otherStore" returned',
+    cachingList('add remove removeAll touch replace'),
+  ],
+  ['caches the sessions until its own process changes something', 'find of "otherStore" returned', cachingForItself],
+]
 
 /** Stores with one mistake each, and words of the message that names it. */
 export const WRONG_STORES: readonly [mistake: string, says: string, change: Change][] = [
@@ -466,7 +625,7 @@ export const WRONG_STORES: readonly [mistake: string, says: string, change: Chan
   ],
   [
     'writes a session that was removed while it was replaced',
-    'find returned a session after remove and replace at the same time',
+    'find returned the session after remove and replace at the same time',
     (store) => {
       const sessions = new Map<string, Session>()
       return {
@@ -479,6 +638,210 @@ export const WRONG_STORES: readonly [mistake: string, says: string, change: Chan
         },
       }
     },
+  ],
+  // the end of a session that replace has moved
+  [
+    'moves the end only in the session, and not in the list of its account',
+    'list of "store" returned another "expiresAt" after replace',
+    listedAs((session, first) => ({ ...session, expiresAt: first.expiresAt })),
+  ],
+  [
+    'keeps the time to live that add has set',
+    'find returned no session after the end that it had before replace',
+    (store) => {
+      const first = firstOnes(store)
+      const isGone = (id: string) => +(first.of(id)?.expiresAt ?? 0) <= Date.now()
+      return {
+        add: first.add,
+        find: async (id) => (isGone(id) ? undefined : store.find(id)),
+        list: async (accountId) => (await listed(store, accountId)).filter(({ id }) => !isGone(id)),
+      }
+    },
+  ],
+  [
+    'lists by the end that add has set',
+    'list of "store" returned another "createdAt", "expiresAt", "lastUsedAt", "address", "userAgent", "label" after the end that it had',
+    (store) => {
+      const first = firstOnes(store)
+      const isGone = ({ id }: Session) => +(first.of(id)?.expiresAt ?? 0) <= Date.now()
+      return {
+        add: first.add,
+        list: async (accountId) => (await listed(store, accountId)).filter((one) => !isGone(one)),
+      }
+    },
+  ],
+  [
+    'moves the end of a session only to a later time',
+    'find of "store" returned another "expiresAt" after replace with earlier times',
+    (store) => ({
+      async replace(id, from, to) {
+        const { expiresAt } = (await store.find(id)) ?? {}
+        return replaceIn(store, id, from, { ...to, expiresAt: new Date(Math.max(+to.expiresAt, +(expiresAt ?? 0))) })
+      },
+    }),
+  ],
+  // a touch that undoes a replace
+  [
+    'writes back the session of add when it is touched',
+    'another "refresh", "expiresAt" after replace and touch',
+    readAndWrite(async () => {}),
+  ],
+  [
+    'writes back the session of its last touch',
+    'another "refresh", "expiresAt" after replace and touch',
+    (store) => {
+      const first = firstOnes(store)
+      return {
+        add: first.add,
+        async touch(id, lastUsedAt) {
+          if (first.of(id) && (await store.find(id))) store.add({ ...(first.of(id) as Session), lastUsedAt })
+        },
+      }
+    },
+  ],
+  [
+    'reads the session when it is touched, and writes it back a turn later',
+    'after touch and replace at the same time',
+    touching(async (store, id, lastUsedAt) => {
+      const session = await whole(store, id)
+      await turn()
+      if (session && (await store.find(id))) store.add({ ...session, lastUsedAt })
+    }),
+  ],
+  [
+    'writes back the refresh that it has read when it is touched',
+    'after touch and replace at the same time',
+    touching(async (store, id, lastUsedAt) => {
+      const { refresh } = (await store.find(id)) ?? {}
+      await turn()
+      const session = await whole(store, id)
+      if (session) store.add({ ...session, refresh: refresh ?? null, lastUsedAt })
+    }),
+  ],
+  [
+    'moves the end back when it is touched',
+    'another "expiresAt" after replace and touch',
+    (store) => {
+      const first = firstOnes(store)
+      return {
+        add: first.add,
+        async touch(id, lastUsedAt) {
+          const session = await whole(store, id)
+          if (session) store.add({ ...session, lastUsedAt, expiresAt: (first.of(id) as Session).expiresAt })
+        },
+      }
+    },
+  ],
+  // soft deletion
+  [
+    'marks a removed session, which replace still changes',
+    'replace returned true for a session that remove has removed',
+    marking(({ replaceMarked }) => ({ replace: replaceMarked })),
+  ],
+  [
+    'marks the sessions of removeAll, which replace still changes',
+    'replace returned true for a session that removeAll has removed',
+    marking(({ marks, replaceMarked }) => ({
+      replace: (id, from, to) => (marks.get(id) === 'one' ? false : replaceMarked(id, from, to)),
+    })),
+  ],
+  [
+    'marks a removed session, which find still finds',
+    'find returned the session after remove',
+    marking(({ findMarked }) => ({ find: findMarked })),
+  ],
+  [
+    'marks the sessions of removeAll, which find still finds',
+    'find returned the session after removeAll',
+    marking(({ marks, findMarked, find }) => ({ find: (id) => (marks.get(id) === 'all' ? findMarked(id) : find(id)) })),
+  ],
+  [
+    'marks a removed session, which list still returns',
+    'sessions of the account instead of 2, after remove',
+    marking(({ listMarked }) => ({ list: listMarked })),
+  ],
+  [
+    'removes the mark of a removed session when it is touched',
+    'find returned the session after remove and touch',
+    marking(({ marks, touch }) => ({
+      touch(id, lastUsedAt) {
+        marks.delete(id)
+        return touch(id, lastUsedAt)
+      },
+    })),
+  ],
+  // a stale list
+  [
+    'caches the list of an account until a session is added or removed',
+    'list of "store" returned another "expiresAt", "lastUsedAt" after replace',
+    cachingList('add remove removeAll touch'),
+  ],
+  [
+    'caches the list of an account until a session is added, removed or replaced',
+    'list returned another lastUsedAt than the stored one, after touch',
+    cachingList('add remove removeAll replace'),
+  ],
+  [
+    'caches the list of an account until a session is added or touched',
+    'list returned 3 sessions of the account instead of 2, after remove',
+    cachingList('add touch replace'),
+  ],
+  // members that are lost
+  [
+    'loses the name of the device when it replaces the refresh',
+    'list of "store" returned another "label" after replace',
+    (store) => ({
+      async replace(id, from, to) {
+        const session = await whole(store, id)
+        if (session?.refresh !== from) return false
+        store.add({ ...session, ...to, label: null })
+        return true
+      },
+    }),
+  ],
+  [
+    'loses the address and the browser when it replaces the refresh',
+    'list of "store" returned another "address", "userAgent" after replace',
+    (store) => ({
+      async replace(id, from, to) {
+        const session = await whole(store, id)
+        if (session?.refresh !== from) return false
+        store.add({ ...session, ...to, address: null, userAgent: null })
+        return true
+      },
+    }),
+  ],
+  [
+    'loses the name of the device when it is touched',
+    'list returned another label than the stored one, after touch',
+    touching(async (store, id, lastUsedAt) => {
+      const session = await whole(store, id)
+      if (session) store.add({ ...session, lastUsedAt, label: null })
+    }),
+  ],
+  [
+    'sets the time of the sign-in when it replaces the refresh',
+    'another "createdAt" after replace',
+    (store) => ({
+      async replace(id, from, to) {
+        const session = await whole(store, id)
+        if (session?.refresh !== from) return false
+        store.add({ ...session, ...to, createdAt: to.lastUsedAt })
+        return true
+      },
+    }),
+  ],
+  [
+    'changes all sessions with the same refresh',
+    'of another session with the same refresh after replace',
+    withAccounts((store, all) => ({
+      async replace(id, from, to) {
+        const same = (await all()).filter(({ refresh }) => refresh === from)
+        if (!same.some((one) => one.id === id)) return false
+        for (const one of same) replaceIn(store, one.id, from, to)
+        return true
+      },
+    })),
   ],
 ]
 

@@ -21,7 +21,7 @@ describe('readClaims', () => {
     ['an array', [payload]],
     ['an array with all the claims on it', Object.assign([], payload)],
   ])('refuses a payload that is no object: %s', (_, value) => {
-    const ofProviders = providerForm({ scopes: undefined, accountId: undefined })
+    const ofProviders = providerForm({ scopes: undefined, accountId: undefined, authorizedParties: undefined })
     const forms = [ISSUED_FORM, ofProviders, idTokenForm(new Set([ISSUER]))]
     for (const form of forms) expect(readClaims(value, form)).toBe('claims')
   })

@@ -47,7 +47,8 @@ describe('the tokens of providers', () => {
 })
 
 describe("accept: 'jwt' admits", () => {
-  it.each(['JWT', 'at+jwt', 'application/at+jwt', undefined])('the type %s', async (typ) => {
+  const TYPES = ['JWT', 'jwt', 'Jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/AT+jwt', undefined]
+  it.each(TYPES)('the type %s', async (typ) => {
     const auth = await verified({}, {}, { typ })
     expect([auth.accountId, mayBeRefreshed(auth)]).toEqual(['user-1', true])
   })
@@ -59,9 +60,44 @@ describe("accept: 'jwt' admits", () => {
     ['the client as the audience, with a scope', { azp: audience, scp: ['a'] }],
     ['the client as the audience, with azpacr', { azp: audience, azpacr: '1' }],
     ['the client as the audience, with appidacr', { azp: undefined, appid: audience, appidacr: '1' }],
+    ['no client and no scope', { azp: undefined }],
+    ['no client, with name and e-mail address of a row of users', { azp: undefined, name: 'A', email: 'a@b.c' }],
+    ['no client, with what Supabase says about the sign-in', { azp: undefined, amr: ['pwd'], aal: 'aal1' }],
     ['a nonce in a token that says that it is an access token', { nonce: 'n', token_use: 'access' }],
   ])('%s', async (_what, payload) => {
     expect(await verified(payload)).toMatchObject({ accountId: 'user-1', audience })
+  })
+
+  it.each([
+    ['an iat and an exp', { iat: clock.seconds() + 0.123, exp: clock.seconds() + 3600.5 }],
+    ['an nbf that has just begun', { nbf: clock.seconds() - 0.001 }],
+  ])('fractions of seconds: %s', async (_what, times) => {
+    const { issuedAt, expiresAt } = await verified(times)
+    // Rounded down, so that a `tokensValidAfter` of the same second refuses the token.
+    expect(issuedAt).toEqual(new Date(clock.seconds() * 1000))
+    expect(expiresAt).toEqual(new Date(('exp' in times ? times.exp : clock.seconds() + 3600) * 1000))
+  })
+
+  it('a token until its exp with a fraction, to the millisecond', async () => {
+    const moving = frozenClock()
+    const verifier = verifierOf({ clock: moving })
+    const token = tokenOf({ exp: clock.seconds() + 0.5 })
+    moving.advance(499)
+    await verifier.verify(token)
+    moving.advance(1)
+    await expectInvalidToken(verifier.verify(token), 'expired')
+  })
+
+  it('only the clients of authorizedParties, each by its claim', async () => {
+    const options = { authorizedParties: ['client-1', 'client-2'] }
+    expect((await verified({}, options)).clientId).toBe('client-1')
+    expect((await verified({ azp: undefined, client_id: 'client-2' }, options)).clientId).toBe('client-2')
+    for (const payload of [{ azp: 'client-3' }, { azp: undefined }, { azp: undefined, scope: 'a' }])
+      await expectInvalidToken(verified(payload, options), 'audience')
+    await expectInvalidToken(verified({ azp: undefined }, options, { typ: 'at+jwt' }), 'audience')
+    await expectInvalidToken(verified({}, { authorizedParties: [] }), 'audience')
+    // A client of the list still gets no ID token in.
+    await expectInvalidToken(verified({ azp: audience }, { authorizedParties: [audience] }), 'id_token')
   })
 
   it.each([
@@ -102,10 +138,20 @@ describe("accept: 'jwt' admits", () => {
 })
 
 describe("accept: 'jwt' refuses", () => {
-  it.each(['jwt', 'AT+JWT', 'JOSE', 'dpop+jwt', 'logout+jwt', 'secevent+jwt', 'id+jwt', '', null, ['JWT']])(
-    'the type %j',
-    async (typ) => void (await expectInvalidToken(verified({}, {}, { typ }), 'type')),
-  )
+  it.each([
+    'jwt ',
+    'at+jwt;',
+    'application/jwt',
+    'JOSE',
+    'DPoP+JWT',
+    'dpop+jwt',
+    'logout+jwt',
+    'secevent+jwt',
+    'id+jwt',
+    '',
+    null,
+    ['JWT'],
+  ])('the type %j', async (typ) => void (await expectInvalidToken(verified({}, {}, { typ }), 'type')))
 
   it.each<[string, Json]>([
     ...['at_hash', 'c_hash', 's_hash', 'nonce'].map((name): [string, Json] => [
@@ -115,7 +161,33 @@ describe("accept: 'jwt' refuses", () => {
     ['a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
     ['a token whose audience is its client', { azp: audience }],
     ['a token whose audiences include its client', { aud: [audience, 'client-1'] }],
-    ['a token without a client and a scope', { azp: undefined }],
+    ['a token without a client, whose scopes are those of a sign-in', { azp: undefined, scope: 'openid' }],
+    ...[
+      ...[
+        'auth_time',
+        'acr',
+        'sid',
+        'tid',
+        'given_name',
+        'family_name',
+        'middle_name',
+        'nickname',
+        'preferred_username',
+      ],
+      ...[
+        'profile',
+        'picture',
+        'website',
+        'email_verified',
+        'gender',
+        'birthdate',
+        'zoneinfo',
+        'locale',
+        'phone_number',
+      ],
+      ...['phone_number_verified', 'address', 'updated_at', 'nonce', 'at_hash', 'c_hash', 's_hash'],
+    ].map((name): [string, Json] => [`a token without a client, by its ${name}`, { azp: undefined, [name]: 'x' }]),
+    ['a token without a client, by a claim of ID tokens that is null', { azp: undefined, auth_time: null }],
     [
       'the scopes of a sign-in',
       { azp: audience, scope: 'openid profile email address phone offline_access allatclaims' },
@@ -158,6 +230,13 @@ describe("accept: 'jwt' refuses", () => {
     ['an empty jti', { jti: '' }, 'claims'],
     ['a token that is bound to a key', { cnf: { jkt: 'x' } }, 'claims'],
     ['no iat', { iat: undefined }, 'claims'],
+    ['an iat as text', { iat: '1' }, 'claims'],
+    ['a negative exp with a fraction', { exp: -0.5 }, 'claims'],
+    ['an exp before its iat', { exp: clock.seconds() - 1 }, 'expired'],
+    ['an exp at its iat', { exp: clock.seconds() }, 'expired'],
+    ['an exp before its iat, which is still to come', { iat: clock.seconds() + 9, exp: clock.seconds() + 5 }, 'claims'],
+    ['an exp that has passed by a fraction', { iat: 1, exp: clock.seconds() - 0.001 }, 'expired'],
+    ['an nbf in a fraction of a second', { nbf: clock.seconds() + 4000.001 }, 'not_yet_valid'],
     ['no exp', { exp: undefined }, 'claims'],
     ['no exp, from another issuer', { iss: 'https://evil.example/', exp: undefined }, 'claims'],
     ['an exp that is text', { exp: '9999999999' }, 'claims'],
@@ -177,7 +256,8 @@ describe("accept: 'jwt' refuses", () => {
     Object.assign(Object.prototype, { azp: 'client-1', scope: 'admin', sub: 'root', aud: audience })
     try {
       await expectInvalidToken(verified({ sub: undefined }), 'claims')
-      await expectInvalidToken(verified({ azp: undefined }), 'id_token')
+      await expectInvalidToken(verified({ azp: undefined, auth_time: 1 }), 'id_token')
+      expect((await verified({ azp: undefined })).clientId).toBeUndefined()
       expect((await verified()).scopes).toEqual([])
     } finally {
       for (const name of ['azp', 'scope', 'sub', 'aud']) Reflect.deleteProperty(Object.prototype, name)

@@ -51,7 +51,7 @@ describe('header', () => {
   it.each([undefined, null, 1, ['k1'], {}])('kid is no text, and no source of keys is asked for it: %j', (kid) => {
     const find = vi.fn(() => ({ kid: 'k1', alg: 'HS256' as const, key: createSecretKey(Buffer.from(SECRET)) }))
     const expected = { issuer: ISSUER, audience: ISSUER, now: now * 1000, tolerance: 0 }
-    const verifying = { keys: { find }, form: ISSUED_FORM }
+    const verifying = { keys: { find, all: find as never }, form: ISSUED_FORM }
     const verify = () => verifyToken(forged({ header: { kid } }), verifying, expected)
     expect(thrownBy(verify)).toMatchObject({ code: 'invalid_token', reason: 'unknown_key' })
     expect(find).not.toHaveBeenCalled()
@@ -87,9 +87,19 @@ describe('claims', () => {
     await expectInvalidToken(issuer.verify(withPayload(`{${rest},"exp":${exp}}`)), 'claims')
   })
 
-  it('exp is not after iat', async () => {
-    await expectInvalidToken(issuer.verify(forged({ payload: { iat: now - 9, exp: now - 9 } })), 'claims')
-    await expectInvalidToken(issuer.verify(forged({ payload: { iat: now, exp: now - 1 } })), 'claims')
+  it('exp is not after iat: expired where it has passed, and else not valid', async () => {
+    for (const times of [
+      { iat: now - 9, exp: now - 9 },
+      { iat: now, exp: now - 1 },
+      { iat: now, exp: now },
+      { iat: now + 9, exp: now - 9 },
+    ])
+      await expectInvalidToken(issuer.verify(forged({ payload: times })), 'expired')
+    for (const exp of [now + 1, now + 9])
+      await expectInvalidToken(issuer.verify(forged({ payload: { iat: now + 9, exp } })), 'claims')
+    // A token of another environment does not become an expired one.
+    const payload = { iat: now, exp: now - 1, iss: 'https://other.example' }
+    await expectInvalidToken(issuer.verify(forged({ payload })), 'issuer')
   })
 })
 

@@ -100,7 +100,10 @@ describe('a JWK set', () => {
     ['an alg of another curve', otherwise({ alg: 'ES384' })],
     ['an RSA key of 1024 bits', { ...small, alg: 'RS256', kid: 'x', use: 'sig' }],
     ['an RSA key with the exponent 1', otherwise({ e: 'AQ' }, RSA)],
-    ['an Ed25519 key with the old name EdDSA', { ...ed, alg: 'EdDSA', kid: 'x' }],
+    ['an Ed448 key with the name EdDSA', { ...ed448, alg: 'EdDSA', kid: 'x' }],
+    ['an EC key with the name EdDSA', otherwise({ alg: 'EdDSA' })],
+    ['an Ed25519 key with the name of another kind', { ...ed, alg: 'ES256', kid: 'x' }],
+    ['an Ed25519 key with EdDSA in small letters', { ...ed, alg: 'eddsa', kid: 'x' }],
     ...[
       ['00', '00'],
       ['01', '00'],
@@ -121,7 +124,6 @@ describe('a JWK set', () => {
     ['a key without its point', without(EC, 'x')],
     ['an unknown kty', otherwise({ kty: 'AKP' })],
     ['no kty', without(EC, 'kty')],
-    ['no kid', without(EC, 'kid')],
     ['an empty kid', otherwise({ kid: '' })],
     ['a kid that is no string', otherwise({ kid: 1 })],
     ['null', null],
@@ -131,6 +133,14 @@ describe('a JWK set', () => {
   ])('leaves out %s, and nothing else', (_, jwk) => {
     expect(namesIn(jwk)).toEqual([])
     expect(namesIn(jwk, GOOD, jwk)).toEqual(['good ES256'])
+  })
+
+  it('names a key without a kid by its thumbprint (RFC 7638), and an Ed25519 key also by the alg EdDSA', () => {
+    const [[kid, key] = []] = [...read(without(EC, 'kid'))]
+    expect(kid).toMatch(/^[\w-]{43}$/)
+    expect(key).toMatchObject({ kid, alg: 'ES256' })
+    expect([...read(without(EC, 'kid', 'alg', 'use')).keys()]).toEqual([kid])
+    expect(namesIn({ ...ed, alg: 'EdDSA', kid: 'x' })).toEqual(['x Ed25519'])
   })
 
   it('takes the first of a kid that can be used', () => {

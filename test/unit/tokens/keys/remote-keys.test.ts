@@ -69,7 +69,12 @@ const setOf = (...issuers: TokenIssuer[]) => ({ keys: issuers.flatMap((issuer) =
 describe('remote keys', () => {
   it('are fetched when the first token comes that a key could save, and then held', async () => {
     const { source, passes, one, keys, verifier } = await follow()
-    expect(keys).toEqual({ url: source.url, find: expect.any(Function), renew: expect.any(Function) })
+    expect(keys).toEqual({
+      url: source.url,
+      find: expect.any(Function),
+      all: expect.any(Function),
+      renew: expect.any(Function),
+    })
     for (const token of ['', 'x', 'a.b.c']) await expectInvalidToken(verifier.verify(token), 'malformed')
     expect(source.requests()).toBe(0)
     for (let i = 0; i < 10; i++) await passes(one)
@@ -80,7 +85,8 @@ describe('remote keys', () => {
   it.each([
     ['verify by an Ed25519 key', { alg: 'Ed25519' }, true],
     ['verify by an Ed25519 key without an alg', { alg: undefined }, true],
-    ['skip an Ed25519 key with the old alg EdDSA', { alg: 'EdDSA' }, false],
+    ['verify by an Ed25519 key with the old alg EdDSA', { alg: 'EdDSA' }, true],
+    ['skip an Ed25519 key with the alg of another kind', { alg: 'ES256' }, false],
   ])('%s, in a set with unknown types of keys', async (_, alg, isRead) => {
     const { source, issuerOf, one, passes, unknown } = await follow()
     const ed = issuerOf('one', 'Ed25519')
