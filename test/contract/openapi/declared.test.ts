@@ -78,8 +78,11 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
     function note(id: string, answer: Pick<Answer, 'status' | 'headers' | 'body'>): void {
       const { at, endpoint } = mounted(id)
       const isEmptyRefusal = answer.status >= 400 && answer.body === ''
-      // In a document, one status of an endpoint has a content or none.
-      if (!isEmptyRefusal) check(pathsBelow(at, endpoint.path)[0], endpoint.method.toLowerCase(), answer)
+      const hasEmpty = [...codesOf(endpoint)].some(
+        (one) => REFUSALS[one].empty && REFUSALS[one].status === answer.status,
+      )
+      // OpenAPI has no optional body, so a document names none for a status that may have one.
+      if (!hasEmpty) check(pathsBelow(at, endpoint.path)[0], endpoint.method.toLowerCase(), answer)
       const { code } = JSON.parse(answer.body || '{}')
       const empty = [...codesOf(endpoint)].find((one) => REFUSALS[one].empty)
       seen.add(`${id} ${answer.status < 400 ? answer.status : isEmptyRefusal ? empty : code}`)
@@ -102,6 +105,7 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
     await ask('endSignIn', inBody({ refreshToken: next.refreshToken }))
     await ask('refreshToken', inBody({ refreshToken: next.refreshToken }))
     await ask('issueToken', asJson({ ...GOOD, password: 'wrong' }))
+    await ask('refreshToken', { headers: { 'x-mode': 'cookie' } })
     await ask('listTokenKeys')
 
     for (const id of ['issueToken', 'refreshToken', 'endSignIn']) {
