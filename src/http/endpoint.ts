@@ -29,7 +29,7 @@ type ParameterIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? 
 
 /** Authenticates the requests of an endpoint. `A` is what the endpoint gets. */
 export interface EndpointGuard<A> {
-  /** `'user'`: of the user, who is no administrator that acts as the user. `'session'`: of anybody with a session. */
+  /** `'user'` refuses administrators who act as the user. `'session'` admits everybody who has a session. */
   readonly name: 'user' | 'session'
   /** @throws AuthError `invalid_token` for a request that the guard admits and the endpoint does not */
   admit(req: Request): A
