@@ -132,8 +132,6 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
     return Object.assign(
       function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
-        // RFC 6750 section 2.3: shared caches store the response to a URL, unlike that to a header.
-        if (hasTicket(req)) res.setHeader('Cache-Control', 'private')
         guardOf(req)(req, res, next)
       },
       { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },

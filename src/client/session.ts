@@ -211,9 +211,10 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     async signIn(call: OwnSignIn): Promise<void> {
       assertOpen(over.signal)
       const signedIn = receive((signal) => signIn.withOwn(call, signal), over)
-      if (!isAsking) stop.abort()
+      const replaced = new TokenClientError('signed_out')
+      if (!isAsking) stop.abort(replaced)
       await signedIn
-      stop.abort()
+      stop.abort(replaced)
     },
     /**
      * Doubts a token after its connection broke: a server may refuse a request before it has read the body. The next call renews the token.

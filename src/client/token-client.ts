@@ -26,6 +26,8 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   const closing = new AbortController()
   const listeners = new Set<Listener>()
   let state: TokenClientState
+  /** The sign-in of another tab for which the session began. */
+  let openedFor: string | undefined
 
   const signIn = createSignIn(settings)
   let session = open()
@@ -75,8 +77,13 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     async restore() {
       assertUsage(settings.refresh, 'restore() needs "refresh"')
       const { tabs } = signIn
-      if (tabs.isOver()) end('signed_out')
-      const [begun, text] = [session, tabs.load()]
+      const text = tabs.load()
+      // Once, because two calls would end each other's session again and again.
+      if (tabs.isOver() && text !== openedFor) {
+        openedFor = text
+        end('signed_out')
+      }
+      const begun = session
       const isSignedIn = await begun.restore().catch((error) => {
         if (session === begun) throw error
       })

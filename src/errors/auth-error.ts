@@ -51,14 +51,14 @@ const DETAILS = [
   'limit',
 ] as const
 
-/** The names of the statuses, as Node 20 has them. A client that has disconnected sees no 499. */
+/** The names of the statuses (RFC 9110 section 15). A client that has disconnected sees no 499. */
 const TITLES: Readonly<Record<number, string>> = bare<Record<Exclude<RefusalStatus, 499>, string>>({
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
-  413: 'Payload Too Large',
+  413: 'Content Too Large',
   415: 'Unsupported Media Type',
   429: 'Too Many Requests',
   503: 'Service Unavailable',
@@ -133,7 +133,8 @@ export class AuthError extends Error {
     this.statusCode = refusal.status
     for (const name of DETAILS) if (Object.hasOwn(details, name)) Object.assign(this, { [name]: details[name] })
     const wait: Headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
-    this.headers = { ...NO_STORE, ...wait, ...challengeOf(this) }
+    const accepted: Headers = refusal.accept === undefined ? {} : { Accept: refusal.accept }
+    this.headers = { ...NO_STORE, ...wait, ...accepted, ...challengeOf(this) }
     brand('AuthError', this)
   }
 

@@ -92,6 +92,8 @@ export interface Refusal {
   retryAfter?: number
   /** The error code in `WWW-Authenticate` (RFC 6750 section 3.1, RFC 9470 section 3). Null: a challenge without an error code. */
   challenge?: string | null
+  /** The media types that the endpoint reads, sent as `Accept` (RFC 9110 section 15.5.16). */
+  accept?: string
   /** The response has no body. */
   empty?: true
   /** The client has disconnected, so it receives no response. */
@@ -113,6 +115,7 @@ const ROWS = {
   },
   unsupported_media_type: {
     status: 415,
+    accept: 'application/json, application/x-www-form-urlencoded',
     message:
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
   },
@@ -122,6 +125,7 @@ const ROWS = {
   },
   cross_site_form: {
     status: 415,
+    accept: 'application/json',
     message: 'A page of another site must send the credentials as application/json, so that the browser asks first.',
   },
   body_too_large: { status: 413, message: 'The request body is too large.' },

@@ -64,6 +64,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
 
 /** The headers that an `AuthError` may bring to a response, each with its values. */
 const OF_ERRORS: Readonly<Record<string, RegExp>> = {
+  Accept: HEADER_VALUE,
   Allow: HEADER_VALUE,
   'Retry-After': /^\d+$/,
   'WWW-Authenticate': HEADER_VALUE,

@@ -32,6 +32,8 @@ export interface TokenIssuedEvent extends EventBase {
   actorIssuer?: string
   /** The token's `jti`. */
   tokenId: string
+  /** The session that the token names (`sid`). Only with refresh, and with `actor` where the app has sessions. */
+  sessionId?: string
   /** The token's `exp`, as sent to the client. */
   expiresAt: Date
 }

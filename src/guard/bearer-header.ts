@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { AuthError, isAuthError } from '../errors/auth-error.js'
 import { headerOf, isCut, isRepeated } from '../http/header-lines.js'
 import { describe } from '../options/read-options.js'
-import { ignoreRejection } from '../options/values.js'
+import { ignoreRejection, isPlainObject, isThenable, memberOf } from '../options/values.js'
 
 /*
  * RFC 6750 section 2.1, RFC 9110 section 11.4:
@@ -10,6 +10,7 @@ import { ignoreRejection } from '../options/values.js'
  *   b64token    = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="
  */
 const AUTH_SCHEME = /^[!#$%&'*+.^_`|~\w-]+/
+const FORM = /^application\/x-www-form-urlencoded[\t ]*(?:;|$)/i
 const B64TOKEN = /^[\w.~+/-]+=*$/
 
 /** The authentication schemes of a guard. */
@@ -48,8 +49,8 @@ function eitherForm(letter: string): string {
  * Reads the bearer credentials from a request's `Authorization` header. Pass the result to {@link assertB64Token} before use, unless
  * the cache knows it: a cached token has the right form.
  * @returns undefined without the header, and for another scheme
- * @throws AuthError `invalid_request` when the header is malformed or repeated, when the query holds a token too, and when Node may
- * have dropped header lines
+ * @throws AuthError `invalid_request` when the header is malformed or repeated, when the query or a parsed form holds a token too, and when
+ * Node may have dropped header lines
  */
 export function readBearer(req: IncomingMessage, scheme = BEARER): string | undefined {
   if (isCut(req)) throw new AuthError('invalid_request')
@@ -68,7 +69,14 @@ export function readBearer(req: IncomingMessage, scheme = BEARER): string | unde
   const { url } = req
   if (url?.includes('?') && TOKEN_PARAMETER.test(url.slice(url.indexOf('?') + 1)))
     throw new AuthError('invalid_request')
+  if (hasTokenInForm(req)) throw new AuthError('invalid_request')
   return header.slice(start)
+}
+
+/** Returns whether the host's parser has found a token in a form (RFC 6750 section 2.2). */
+function hasTokenInForm(req: IncomingMessage): boolean {
+  const body = memberOf(req, 'body')
+  return isPlainObject(body) && Object.hasOwn(body, 'access_token') && FORM.test(String(headerOf(req, 'content-type')))
 }
 
 /** @throws AuthError `invalid_request` when the text is not a `b64token` (RFC 6750 section 2.1) */
@@ -77,10 +85,10 @@ export function assertB64Token(text: string): void {
 }
 
 /**
- * Returns the token of a request whose token is not always in the header, but for example in a cookie. Undefined: the request has none.
+ * Returns the token of a request whose token is not always in the header, but for example in a cookie. Undefined or null: the request has none.
  * @param inHeader returns the token of the header `Authorization`, if it has one
  */
-export type TokenFrom<R = IncomingMessage> = (req: R, inHeader: () => string | undefined) => string | undefined
+export type TokenFrom<R = IncomingMessage> = (req: R, inHeader: () => string | undefined) => string | undefined | null
 
 /** The options that this step reads. */
 export interface SourceSettings {
@@ -103,9 +111,10 @@ export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMe
   if (!tokenFrom) return readBearer(req, scheme)
   try {
     const text: unknown = ignoreRejection(tokenFrom(req, () => readBearer(req, scheme)))
-    if (text === undefined) return text
+    if (text === undefined || text === null) return undefined
     if (typeof text === 'string') return tokenText(text)
-    throw new TypeError(`tokenFrom: must return a text or undefined, but returned ${describe(text)}`)
+    const hint = isThenable(text) ? '. A guard does not wait for it: read the token in a middleware before' : ''
+    throw new TypeError(`tokenFrom: must return a text, undefined or null, but returned ${describe(text)}${hint}`)
   } catch (cause) {
     if (isAuthError(cause) && ['invalid_token', 'invalid_request'].includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency: 'hook', option: 'tokenFrom', cause })

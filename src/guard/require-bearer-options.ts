@@ -87,7 +87,7 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   scheme?: string | readonly string[] | undefined
   /**
-   * Returns the token of a request whose token is not in the header, or undefined. Browsers send cookies with requests of other sites, so a
+   * Returns the token of a request whose token is not in the header, or undefined or null. Browsers send cookies with requests of other sites, so a
    * token in a cookie needs a defence against them (CSRF), such as `SameSite`. The second argument returns the token of the header. Default:
    * the header `Authorization`.
    */

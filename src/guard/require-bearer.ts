@@ -81,6 +81,7 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
     if (isFlowing) req.pause()
     try {
       admit(req, await checkBearer(context))
+      keepPrivate(res)
     } catch (thrown) {
       refuse(context, thrown, res, next)
       return
@@ -107,6 +108,14 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
   }
 
   return Object.assign(requireBearerMiddleware, { authenticate })
+}
+
+/**
+ * Keeps the response out of shared caches, unless the host decides otherwise: `express.static` would make it public. Also without a
+ * token, because a cache that stored such a response would send it to users.
+ */
+export function keepPrivate(res: ServerResponse): void {
+  if (!res.headersSent && !res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', 'private')
 }
 
 /** Sets `req.auth` and `req.user`. */

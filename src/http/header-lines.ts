@@ -1,22 +1,28 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { misuse, PAGE } from '../options/misuse.js'
-import { memberOf, own } from '../options/values.js'
+import { isPlainObject, memberOf, own } from '../options/values.js'
 
 /**
- * Requires the header lines, which show a second `Authorization`. Without this check, a Fetch `Request` with a token would look like a
- * request without a token.
- * @throws TypeError for a request that is not Node's
+ * Requires the headers as Node has them. Without this check, a Fetch `Request` with a token would look like a request without a token.
+ * Requests of tests have no header lines, but then also one value for each name.
+ * @throws TypeError for a request of another kind
  */
 export function assertHeaderLines(caller: string, req: Partial<IncomingMessage> = {}): void {
   if (Array.isArray(memberOf(req, 'rawHeaders'))) return
-  // The mocks of node-mocks-http are emitters without header lines, and have one value for each name.
+  // The mocks of node-mocks-http are emitters.
   if (typeof memberOf(req, 'on') === 'function') return
+  const headers = memberOf(req, 'headers')
+  if (isPlainObject(headers) && typeof memberOf(headers, 'get') !== 'function' && hasNodesNames(headers)) return
   throw misuse(
-    `${caller}: the request must be Node's, with "rawHeaders". Pass the original request, for example Fastify's request.raw`,
+    `${caller}: the request must be Node's, with "rawHeaders", or an object of "headers" with names in lower case. Pass the original request, for example Fastify's request.raw`,
     PAGE.guard,
   )
 }
+
+/** Node's names are in lower case. Those of a serverless event are as the client sent them. */
+const hasNodesNames = (headers: object) =>
+  Object.keys(headers).every((name) => name === 'authorization' || name.toLowerCase() !== 'authorization')
 
 /** The default of a server's `maxHeadersCount`. */
 const MOST_LINES = 1000

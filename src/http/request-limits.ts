@@ -6,3 +6,6 @@ export const GUARDED_REQUESTS = { total: 4096, perNetwork: 2048 }
  * has to wait for its first logins, and cannot cause refusals as fast as Node reads.
  */
 export const TOKEN_CALLS = { total: 2048, perNetwork: 1024, perConnection: 16 }
+
+/** The most unread bodies of refused requests that are drained at the same time. A further one is drained for a shorter time. */
+export const DRAINED_BODIES = { total: 1024, perNetwork: 256 }

@@ -22,7 +22,14 @@ export const REQUEST_TYPES = ['application/json', 'application/x-www-form-urlenc
 
 export type RequestType = (typeof REQUEST_TYPES)[number]
 
-export type HeaderName = 'Allow' | 'Cache-Control' | 'Content-Type' | 'Pragma' | 'Retry-After' | 'WWW-Authenticate'
+export type HeaderName =
+  | 'Accept'
+  | 'Allow'
+  | 'Cache-Control'
+  | 'Content-Type'
+  | 'Pragma'
+  | 'Retry-After'
+  | 'WWW-Authenticate'
 
 export interface HttpResponse {
   status: number

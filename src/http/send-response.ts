@@ -1,6 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
+import { createLimit } from '../concurrency/limit.js'
 import { bare } from '../options/values.js'
+import { clientNetwork } from './client-network.js'
+import { addressOf } from './origin.js'
+import { DRAINED_BODIES } from './request-limits.js'
 import type { HttpResponse } from './responses.js'
 
 /** Sets headers unchanged. Express's `res.set` would add a charset to media types that have none. */
@@ -22,8 +26,20 @@ export function sendResponse(res: ServerResponse, { status, headers, body }: Htt
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536
 
-/** The limits for draining an unread body. */
-const DRAIN = { ms: 1000, bytes: 1_048_576 }
+/** The limits for draining an unread body. Many clients read no response before they have sent their whole request. */
+const DRAIN = { ms: 10_000, bytes: 33_554_432 }
+
+/** The limits for a body that is too long anyway, and for one of too many. */
+const SHORT_DRAIN = { ms: 1000, bytes: 1_048_576 }
+
+const beginDrain = createLimit(DRAINED_BODIES)
+
+/** Returns the limits for draining the body of a refused request, and the function that ends it. */
+function drainOf({ req, statusCode }: ServerResponse) {
+  const isTooLong = statusCode === 413 || Number(bare(req.headers)['content-length']) > DRAIN.bytes
+  const end = isTooLong ? undefined : beginDrain(clientNetwork(addressOf(req)))
+  return end ? { ...DRAIN, end } : { ...SHORT_DRAIN, end() {} }
+}
 
 /**
  * Returns whether the client may still send an unread body that is longer than `limit`, or that has no length. Node would read such a
@@ -71,8 +87,10 @@ function endThenClose(res: ServerResponse, body: string | Buffer): void {
     stream.close()
     return
   }
+  const drain = drainOf(res)
   let received = 0
   const close = () => {
+    drain.end()
     clearTimeout(timer)
     req.off('data', count)
     req.pause()
@@ -80,9 +98,9 @@ function endThenClose(res: ServerResponse, body: string | Buffer): void {
   }
   const count = (chunk: Buffer) => {
     received += chunk.length
-    if (received > DRAIN.bytes) close()
+    if (received > drain.bytes) close()
   }
-  const timer = setTimeout(close, DRAIN.ms)
+  const timer = setTimeout(close, drain.ms)
   res.setHeader('Connection', 'close')
   res.flushHeaders()
   res.write(body)

@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { throwLater } from '../concurrency/throw-later.js'
 import { AuthError, type AuthErrorDetails } from '../errors/auth-error.js'
 import type { Admission } from '../guard/ask-host.js'
 import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
 import { refusalAt } from '../guard/refuse.js'
-import { forgetEarlier } from '../guard/require-bearer.js'
+import { forgetEarlier, keepPrivate } from '../guard/require-bearer.js'
 import {
   guardAliases,
   guardSchema,
@@ -105,7 +105,7 @@ export class BearerStrategy extends Bearer {
   /** Called by Passport, which adds its actions to `this`. */
   override authenticate(
     this: PassportActions,
-    req: IncomingMessage & { auth?: unknown; next?: unknown },
+    req: IncomingMessage & { auth?: unknown; next?: unknown; res?: ServerResponse | undefined },
     options: object = {},
   ): void {
     assertHeaderLines('BearerStrategy', req)
@@ -117,6 +117,8 @@ export class BearerStrategy extends Bearer {
     let refusal: AuthErrorDetails = {}
     const outcome = outcomeOf(this, req, () => {
       req.auth = admission.auth
+      // Express sets it. Without Express, the host has to keep its responses private itself.
+      if (req.res) keepPrivate(req.res)
     })
 
     function refused(thrown: unknown): void {

@@ -65,7 +65,7 @@ export function failOrError(
  */
 export function outcomeOf(
   strategy: PassportActions,
-  req: IncomingMessage & { next?: unknown; res?: ServerResponse },
+  req: IncomingMessage & { next?: unknown; res?: ServerResponse | undefined },
   admit: () => void = () => {},
 ): Outcome {
   const { success, fail, pass, error } = strategy

@@ -17,7 +17,7 @@ import { Passport } from 'passport'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTurnQueue } from '../../src/concurrency/turn-queue.js'
 import { MOST_FIELDS, MOST_SIGNS } from '../../src/http/body.js'
-import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/request-limits.js'
+import { DRAINED_BODIES, GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/request-limits.js'
 import type { QueuedPasswords } from '../../src/passwords/passwords.js'
 import { authWith } from '../support/auth.js'
 import { settled, statuses } from '../support/concurrency.js'
@@ -119,7 +119,12 @@ describe('the page on security promises', () => {
   it('an unread body after a refusal', async () => {
     const drained = numbers(/is drained for at most (\d+) s and ([\d,]+) bytes/)
     const [short] = numbers(/Node reads a body of at most ([\d,]+) bytes/) as [number]
-    expect(drained).toEqual([1, 1_048_576])
+    expect(drained).toEqual([10, 33_554_432])
+    const [total, perNetwork] = numbers(
+      /At most ([\d,]+) unread bodies are drained in this way at the same time, and (\d+) of one client network/,
+    ) as [number, number]
+    expect(DRAINED_BODIES).toEqual({ total, perNetwork })
+    expect(numbers(/are drained for at most (\d+) s and ([\d,]+) bytes/)).toEqual([1, 1_048_576])
     const tokens = makeIssuer()
     const app = express().post('/guard', requireBearer({ tokens }))
     app.post('/own', (_req, _res, next) => next(new AuthError('missing_token')))
@@ -130,7 +135,9 @@ describe('the page on security promises', () => {
       expect((await client(port)(sized)).headers['connection']).toBe('keep-alive')
       // The head arrives before the body does, so the body is unread when the guard refuses.
       const long = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${short + 1}\r\n\r\n`
-      expect(await sendEndlessly(port, long, 'x')).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/)
+      expect(await sendEndlessly(port, long, 'x'.repeat(16_384))).toMatch(
+        /^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/,
+      )
     }
   })
 

@@ -27,7 +27,7 @@ const fail = async () => {
 const STATEMENTS = '/api/v2013/statements'
 
 const PROBLEMS = {
-  body_too_large: [413, 'Payload Too Large'],
+  body_too_large: [413, 'Content Too Large'],
   insufficient_scope: [403, 'Forbidden'],
   invalid_body: [400, 'Bad Request'],
   invalid_request: [400, 'Bad Request'],

@@ -57,7 +57,7 @@ export function expectProblem(answer: Answer, status: number, code: string, titl
 export const expectBadRequest = (answer: Answer) => expectProblem(answer, 400, 'invalid_body', 'Bad Request')
 export const expectUnsupported = (answer: Answer) =>
   expectProblem(answer, 415, 'unsupported_media_type', 'Unsupported Media Type')
-export const expectTooLarge = (answer: Answer) => expectProblem(answer, 413, 'body_too_large', 'Payload Too Large')
+export const expectTooLarge = (answer: Answer) => expectProblem(answer, 413, 'body_too_large', 'Content Too Large')
 
 /** Expects a `503` with `Retry-After`. */
 export function expectUnavailable(answer: Answer): void {

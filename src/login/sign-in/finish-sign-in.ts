@@ -44,6 +44,9 @@ interface WantedSignIn extends FinishingSignIn {
 
 export type FinishSignIn = (task: FinishingSignIn) => Promise<HttpResponse>
 
+/** The token, the response, and the session that the token names. */
+type Finished = readonly [IssuedToken, HttpResponse, sessionId?: string | undefined]
+
 /** A session that has not started yet. */
 interface BegunSession {
   id: string
@@ -64,7 +67,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
     noteMount(task)
     const { subject, origin, res, about, actor } = task
     const now = issuedNow(subject)
-    const [{ id: tokenId, expiresAt }, response] = now
+    const [{ id: tokenId, expiresAt }, response, sessionId]: Finished = now
       ? [now, jsonResponse(tokenText(now))]
       : await limitCalls(origin.network, () => {
           const isWanted = () => !res?.headersSent && !origin.signal.aborted
@@ -72,7 +75,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
         })
     const { accountId } = subject
     const actedBy = actor && { actorId: actor.accountId, actorIssuer: actor.issuer }
-    emit(about, { type: 'token.issued', accountId, tokenId, expiresAt, ...actedBy })
+    emit(about, { type: 'token.issued', accountId, tokenId, ...(sessionId && { sessionId }), expiresAt, ...actedBy })
     return response
   }
 
@@ -86,21 +89,17 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
   }
 
   /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
-  async function issueLater(task: WantedSignIn): Promise<[IssuedToken, HttpResponse]> {
+  async function issueLater(task: WantedSignIn): Promise<Finished> {
     const { req, user, subject, mode, actor } = task
     if (refresh && mode) return issueWithRefresh(task, mode, refresh)
     const isActing = sessions !== undefined && actor !== undefined
     const sessionId = isActing ? actingIdOf(createTokenId(Number(tokens.now()))) : undefined
     const issued = await issue(req, isActing ? { ...subject, sessionId } : subject, user)
     await start(task, { id: sessionId ?? issued.id, expiresAt: issued.expiresAt })
-    return [issued, jsonResponse(issued.text)]
+    return [issued, jsonResponse(issued.text), sessionId]
   }
 
-  async function issueWithRefresh(
-    task: WantedSignIn,
-    mode: RefreshMode,
-    refresh: RefreshRoutes,
-  ): Promise<[IssuedToken, HttpResponse]> {
+  async function issueWithRefresh(task: WantedSignIn, mode: RefreshMode, refresh: RefreshRoutes): Promise<Finished> {
     const { refreshSteps } = refresh
     const { req, res, user, subject, ofAccount, terms, remember, mountPath } = task
     const endReplaced = mode === 'cookie' ? replacedSessions(refresh, req) : undefined
@@ -113,7 +112,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
     await start(task, { id, expiresAt, refresh: state }, { refreshSteps, endReplaced })
     const refreshToken = refreshSteps.write({ sessionId: id, generation: 0, terms: kept }, tokens.issuer)
     const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }
-    return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember })]
+    return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember }), id]
   }
 
   async function start(task: WantedSignIn, begun: BegunSession, ofRefresh: RefreshedSession = {}): Promise<void> {

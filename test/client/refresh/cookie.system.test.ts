@@ -94,6 +94,9 @@ describe.skipIf(NO_CHROMIUM)('refresh: "cookie" in Chromium', () => {
   it('three tabs refresh again and again, and only the first asks for credentials', async () => {
     const { tabs, sessions, routes } = await openTabs()
     await token(tabs[0])
+    // The sign-in of another tab is theirs only after a restore.
+    expect(await tabs[1].evaluate('api.token().catch(({ code }) => code)')).toBe('signed_out')
+    for (const tab of tabs.slice(1)) expect(await tab.evaluate('api.restore()')).toBe(true)
     const renew = (tab: Page) => tab.evaluate('api.token().then((rejected) => api.token({ rejected }))')
     for (let rounds = 0; rounds < 2; rounds++) await Promise.all(tabs.map(renew))
     expect(await asked(tabs)).toEqual([1, 0, 0])

@@ -423,6 +423,20 @@ describe('the sign-in of another tab', () => {
     },
   )
 
+  it('calls of restore() at the same time share one session, also while the server is down', async () => {
+    const { ann } = await openTabs()
+    server.fail('refresh', new Response('', { status: 500 }))
+    const both = () => Promise.allSettled([ann.restore(), ann.restore(), ann.restore()])
+    const failed = await both()
+    expect(failed.map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
+    await pass(60_000)
+    const before = server.routes().length
+    const results = await both()
+    expect(results).toEqual(Array(3).fill({ status: 'fulfilled', value: true }))
+    expect(server.routes().length - before).toBe(1)
+    await ann.token()
+  })
+
   it('no call gets a token while the page restores', async () => {
     const { ann } = await openTabs()
     const { promise: arrived, resolve: arrive } = deferred<void>()

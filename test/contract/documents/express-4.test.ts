@@ -1,6 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import express4 from 'express4'
 import { describe, expect, it } from 'vitest'
+import { until } from '../../support/concurrency.js'
 import { pagesBelow, readPage } from '../../support/documents/pages.js'
 import { fatalErrors } from '../../support/failures.js'
 import { send } from '../../support/host.js'
@@ -41,7 +42,7 @@ async function outcomeOf(handler: RequestHandler | Handler, responds: boolean) {
   const { port, server } = await listen(app as never)
   const answer = send(port, { method: 'GET', path: '/' })
   if (responds) return { fatal, status: (await answer).status }
-  await expect.poll(() => fatal).not.toEqual([])
+  await until(() => expect(fatal).not.toEqual([]))
   server.closeAllConnections()
   await answer.catch(() => {})
   return { fatal, status: undefined }

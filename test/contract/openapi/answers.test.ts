@@ -22,7 +22,8 @@ const KEYS_PATH = '/.well-known/jwks.json'
 function document() {
   const made = openApiDocument({ jwks: true })
   const body = { type: 'object', properties: { account: { type: 'string' } }, required: ['account'] }
-  const responses = { 200: { description: 'Who.', content: { 'application/json': { schema: body } } } }
+  const headers = { 'Cache-Control': { description: 'Of the guard.', required: true, schema: { const: 'private' } } }
+  const responses = { 200: { description: 'Who.', headers, content: { 'application/json': { schema: body } } } }
   made.paths['/guarded'] = { get: guardedOperation({ responses }, { scope: 'reports:read' }) }
   return made
 }

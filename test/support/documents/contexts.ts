@@ -224,7 +224,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     export const rows: object[] = []
     export const failing = new Set<string>()
     const audit = {
-      async add(row: { accountId: string; actorId: string | undefined; tokenId: string; action: string }) {
+      async add(row: { accountId: string; actorId: string | undefined; sessionId: string; action: string }) {
         if (failing.has(row.action)) throw new Error('down')
         rows.push(row)
       },

@@ -29,7 +29,7 @@ const STATUS: Record<AuthErrorCode, number> = {
   unavailable: 503,
 }
 /** The names of the statuses. Later versions of Node have another name for 413, and 499 has none. */
-const TITLE: Record<number, string | undefined> = { ...STATUS_CODES, 413: 'Payload Too Large' }
+const TITLE: Record<number, string | undefined> = { ...STATUS_CODES, 413: 'Content Too Large' }
 const codes = Object.entries(STATUS) as [AuthErrorCode, number][]
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
@@ -48,6 +48,7 @@ describe('AuthError', () => {
       expect(error.headers).toEqual({
         ...NO_STORE,
         ...(status === 503 && { 'Retry-After': seconds }),
+        ...(status === 415 && { Accept: expect.stringMatching(/^application\/json\b/) }),
         ...(challenge && { 'WWW-Authenticate': expect.stringMatching(/^Bearer realm=""/) }),
       })
       const problem = { type: 'about:blank', title: TITLE[status], status, code, detail: error.message }
@@ -151,4 +152,12 @@ describe('a copy of an AuthError', () => {
     expect(['cause' in copy, copy.stack]).toEqual([false, error.stack])
     expect(error.cause).toBe(cause)
   })
+})
+
+it.each([
+  ['unsupported_media_type', 'application/json, application/x-www-form-urlencoded'],
+  ['cross_site_form', 'application/json'],
+  ['body_too_large', undefined],
+] as const)('says which media types are read (RFC 9110 section 15.5.16): %s', (code, accept) => {
+  expect(new AuthError(code).headers['Accept']).toBe(accept)
 })

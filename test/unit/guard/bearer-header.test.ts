@@ -43,3 +43,27 @@ it.each([
 it.each(['', 'a\n', 'ä'])('%j is not a b64token', (text) => {
   expect(thrownBy(() => assertB64Token(text))).toMatchObject({ code: 'invalid_request' })
 })
+
+const FORM = 'application/x-www-form-urlencoded'
+const withBody = (type: string | undefined, body: unknown) =>
+  ({ ...bearing('/'), headers: { ...bearing().headers, 'content-type': type }, body }) as unknown as IncomingMessage
+
+it.each<[string, object]>([
+  [FORM, { access_token: 'x' }],
+  [`${FORM}; charset=utf-8`, { access_token: ['x', 'y'], a: 1 }],
+  [FORM.toUpperCase(), Object.assign(Object.create(null), { access_token: '' })],
+])('refuses a token in the header and in a parsed form: %s', (type, body) => {
+  expect(thrownBy(() => readBearer(withBody(type, body)))).toMatchObject({ code: 'invalid_request' })
+})
+
+it.each<[string, string | undefined, unknown]>([
+  ['JSON with such a member', 'application/json', { access_token: 'x' }],
+  ['another type of the same beginning', `${FORM}x`, { access_token: 'x' }],
+  ['no type', undefined, { access_token: 'x' }],
+  ['a form without a token', FORM, { token: 'x' }],
+  ['an inherited member', FORM, Object.create({ access_token: 'x' })],
+  ['a text', FORM, 'access_token=x'],
+  ['no body', FORM, undefined],
+])('takes the header beside %s', (_, type, body) => {
+  expect(readBearer(withBody(type, body))).toBe('abc')
+})

@@ -1,5 +1,6 @@
 // Tests guard/{ask-host,refuse}.ts accounts/find-account.ts
 
+import { fileURLToPath } from 'node:url'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import {
   type AccountStore,
@@ -14,9 +15,12 @@ import {
   type TokenVerifier,
   type VerifiedToken,
 } from 'express-token-endpoint'
+import { BearerStrategy } from 'express-token-endpoint/passport'
 import fc from 'fast-check'
+import { Passport } from 'passport'
 import { describe, expect, it, vi } from 'vitest'
 import { mayHaveSession } from '../../../src/tokens/verified-token.js'
+import { until } from '../../support/concurrency.js'
 import {
   ACCOUNTS,
   forge,
@@ -29,7 +33,7 @@ import {
   SECRET,
 } from '../../support/fixtures.js'
 import { expectProblem, expectUnavailable, passFailuresOn, passOn, send } from '../../support/host.js'
-import { listen } from '../../support/http.js'
+import { EXPRESS, listen } from '../../support/http.js'
 import { hang } from '../../support/values/invalid-results.js'
 
 type Options = Parameters<typeof requireBearer>[0]
@@ -480,5 +484,53 @@ describe('scope and anyScope', () => {
     const answer = await ask(issueNow(tokens, { accountId: 'acc-1', scopes: ['other'] }).token)
     expectProblem(answer, 403, 'insufficient_scope', 'Forbidden')
     expect(answer.headers['www-authenticate']).toContain('scope="totals:read admin"')
+  })
+})
+
+describe.each(EXPRESS)('the caches of an admitted response, %s', (_, express) => {
+  const cacheOf = async (app: express.Express, authorization: string | undefined = `Bearer ${tokenOf()}`) => {
+    const { port } = await listen(app)
+    const headers = authorization ? { Authorization: authorization } : {}
+    return (await send(port, { method: 'GET', path: '/auth-error.test.ts', headers })).headers['cache-control']
+  }
+  const folder = fileURLToPath(new URL('../errors', import.meta.url))
+  const strategy = new BearerStrategy({ tokens })
+
+  it('are private, also for a file of express.static', async () => {
+    expect(await cacheOf(express().use(express.static(folder)))).toBe('public, max-age=0')
+    expect(await cacheOf(express().use(requireBearer({ tokens }), express.static(folder)))).toBe('private')
+    expect(await cacheOf(express().use(requireBearer({ tokens }), (_req, res) => res.json(1)))).toBe('private')
+    const passport = new Passport().use(strategy).authenticate('bearer', { session: false })
+    expect(await cacheOf(express().use(passport, express.static(folder)))).toBe('private')
+  })
+
+  it('are private without a token too, where the guard is optional', async () => {
+    const app = express().use(requireBearer({ tokens, optional: true }), express.static(folder))
+    expect(await cacheOf(app, '')).toBe('private')
+  })
+
+  it('are those that the host sets, before the guard and after it', async () => {
+    const set =
+      (value: string): RequestHandler =>
+      (_req, res, next) => {
+        res.set('Cache-Control', value)
+        next()
+      }
+    const end: RequestHandler = (_req, res) => void res.end()
+    for (const value of ['no-store', 'public, max-age=60']) {
+      expect(await cacheOf(express().use(set(value), requireBearer({ tokens }), end))).toBe(value)
+      expect(await cacheOf(express().use(requireBearer({ tokens }), set(value), end))).toBe(value)
+    }
+  })
+
+  it('stay as they were sent when the host responds while the guard waits', async () => {
+    const respond: RequestHandler = (_req, res, next) => {
+      res.end('late')
+      next()
+    }
+    const after = vi.fn()
+    const guard = requireBearer({ tokens, isRevoked: async () => false })
+    expect(await cacheOf(express().use(respond, guard, after))).toBeUndefined()
+    await until(() => expect(after).toHaveBeenCalledOnce())
   })
 })

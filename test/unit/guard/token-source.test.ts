@@ -99,17 +99,28 @@ describe('a guard with tokenFrom', () => {
   const fail = (error: Error) => () => {
     throw error
   }
+  const PROMISE = 'tokenFrom: must return a text, undefined or null, but returned a Promise'
   it.each<[string, () => unknown, string]>([
     ['throws', fail(new Error('down')), 'down'],
     ['throws another refusal', fail(new AuthError('forbidden')), 'This account may not'],
-    ['returns a promise', async () => token, 'tokenFrom: must return a text or undefined, but returned a Promise'],
-    ['rejects', async () => expect.fail('down'), 'tokenFrom: must return a text or undefined, but returned a Promise'],
-    ['returns null', () => null, 'tokenFrom: must return a text or undefined, but returned null'],
+    ['returns a promise', async () => token, PROMISE],
+    ['rejects', async () => expect.fail('down'), PROMISE],
+    ['returns a number', () => 7, 'tokenFrom: must return a text, undefined or null, but returned a number'],
   ])('refuses with 503 when the function %s', async (_, broken, message) => {
     const { get, events } = await start({ tokenFrom: broken as never })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })
     const error = { message: expect.stringContaining(message) }
     expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'hook', option: 'tokenFrom', error }])
+  })
+
+  it.each([undefined, null])('takes %s for no token', async (none) => {
+    const { get, events } = await start({ tokenFrom: () => none })
+    expect((await get({ Authorization: `Bearer ${token}` })).headers['www-authenticate']).toBe(
+      `Bearer realm="${ISSUER}"`,
+    )
+    expect(events).toMatchObject([{ type: 'bearer.refused', code: 'missing_token' }])
+    const { get: ask } = await start({ tokenFrom: () => none, optional: true })
+    expect(await ask()).toMatchObject({ status: 200 })
   })
 
   it('refuses a token that the function says is invalid', async () => {

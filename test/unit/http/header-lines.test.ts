@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
-import { headerOf, isCut, isRepeated } from '../../../src/http/header-lines.js'
+import { assertHeaderLines, headerOf, isCut, isRepeated } from '../../../src/http/header-lines.js'
+import { expectMisuse } from '../../support/failures.js'
 import { polluted } from '../../support/pollution.js'
 
 it.each<[boolean, string, readonly string[] | undefined]>([
@@ -45,4 +46,28 @@ it('reads a header from its line while every object inherits its name', async ()
     expect(request({}, ['Authorization', 'Bearer a'])).toBe('Bearer a')
     expect(request({}, ['Host', 'authorization'])).toBeUndefined()
   })
+})
+
+it.each<[string, object]>([
+  ['of Node', { rawHeaders: [] }],
+  ['with headers only, as the tests of other frameworks have', { headers: { authorization: 'Bearer a' } }],
+  ['without a token', { headers: {} }],
+  ['that emits, of node-mocks-http', { on() {}, headers: new Headers() }],
+])('takes a request %s', (_, req) => {
+  expect(() => assertHeaderLines('requireBearer', req)).not.toThrow()
+})
+
+it.each<[string, unknown]>([
+  ['of Fetch', new Request('http://x/', { headers: { authorization: 'Bearer a' } })],
+  ['with the headers of Fetch', { headers: new Headers({ authorization: 'Bearer a' }) }],
+  ['with a map of headers', { headers: new Map([['authorization', 'Bearer a']]) }],
+  ['with a list of headers', { headers: [['authorization', 'Bearer a']] }],
+  ['of a serverless event', { headers: { Authorization: 'Bearer a' } }],
+  ['without headers', {}],
+  ['that is none', undefined],
+])('refuses a request %s', async (_, req) => {
+  const message = 'requireBearer: the request must be Node'
+  const assertLines = () => expectMisuse(() => assertHeaderLines('requireBearer', req as never), message)
+  assertLines()
+  await polluted({ rawHeaders: [], headers: {}, on() {} }, assertLines)
 })

@@ -110,6 +110,7 @@ it('sends an empty body when another middleware ends a response without a body, 
     complete: false,
     headers,
     httpVersionMajor: 1,
+    ip: undefined,
     resume() {},
     pause() {},
   })
@@ -130,19 +131,36 @@ it('takes no stream that another middleware adds to a request of HTTP/1 for one 
 
 describe('an answer to who goes on sending', () => {
   /** Sends the response. Returns the request and the end of the response. */
-  function answered() {
-    vi.useFakeTimers()
-    onTestFinished(() => void vi.useRealTimers())
+  function answered({ status = 401, headers = {}, ip = '192.0.2.1' } = {}) {
+    // A second call would forget the timers.
+    if (!vi.isFakeTimers()) {
+      vi.useFakeTimers()
+      onTestFinished(() => void vi.useRealTimers())
+    }
     const end = vi.fn()
-    const req = Object.assign(new EventEmitter(), { resume: vi.fn(), pause: vi.fn() })
-    const sending = { setHeader: vi.fn(), flushHeaders: vi.fn(), write: vi.fn() }
+    const req = Object.assign(new EventEmitter(), { headers, ip, resume: vi.fn(), pause: vi.fn() })
+    const sending = { statusCode: 0, setHeader: vi.fn(), flushHeaders: vi.fn(), write: vi.fn() }
     const res = Object.assign(new EventEmitter(), { req, end, ...sending })
-    sendResponse(res as unknown as ServerResponse, { status: 413, headers: {}, body: 'no' }, true)
+    sendResponse(res as unknown as ServerResponse, { status, headers: {}, body: 'no' }, true)
+    onTestFinished(() => void res.emit('close'))
     return { req, res, end }
   }
+  const send = (req: EventEmitter, bytes: number) => {
+    for (let sent = 0; sent < bytes; sent += 65_536) req.emit('data', Buffer.alloc(65_536))
+  }
+  const [SECONDS, MEGABYTES] = [1000, 1_048_576]
 
-  it('is written at once, and ended after a second', () => {
-    const { req, res, end } = answered()
+  it.each<[string, number, object]>([
+    ['ten seconds', 10, {}],
+    ['ten seconds, of what may be read', 10, { headers: { 'content-length': `${32 * MEGABYTES}` } }],
+    ['a second, of a body above its limit', 1, { status: 413 }],
+    [
+      'a second, of a body that is longer than may be read',
+      1,
+      { headers: { 'content-length': `${32 * MEGABYTES + 1}` } },
+    ],
+  ])('is written at once, and ended after %s', (_, seconds, about) => {
+    const { req, res, end } = answered(about)
     expect(res.setHeader.mock.calls).toEqual([
       ['Content-Length', 2],
       ['Connection', 'close'],
@@ -150,15 +168,18 @@ describe('an answer to who goes on sending', () => {
     expect(res.flushHeaders).toHaveBeenCalledOnce()
     expect(res.write).toHaveBeenCalledWith('no')
     expect(req.resume).toHaveBeenCalledOnce()
-    vi.advanceTimersByTime(999)
+    vi.advanceTimersByTime(seconds * SECONDS - 1)
     expect(end).not.toHaveBeenCalled()
     vi.advanceTimersByTime(1)
     expect(end).toHaveBeenCalledOnce()
   })
 
-  it('is ended with the byte that is one too many', () => {
-    const { req, end } = answered()
-    for (let sent = 0; sent < 1_048_576; sent += 65_536) req.emit('data', Buffer.alloc(65_536))
+  it.each([
+    [401, 32],
+    [413, 1],
+  ])('%i is ended with the byte that is one too many, after %i MB', (status, megabytes) => {
+    const { req, end } = answered({ status })
+    send(req, megabytes * MEGABYTES)
     expect(end).not.toHaveBeenCalled()
     expect(req.pause).not.toHaveBeenCalled()
     req.emit('data', Buffer.alloc(1))
@@ -176,5 +197,24 @@ describe('an answer to who goes on sending', () => {
     sides[side].emit(event)
     expect(end).toHaveBeenCalledOnce()
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('reads long bodies of 256 requests of one network and of 1,024 in total at the same time, and others for a second', () => {
+    const first = Array.from({ length: 256 }, () => answered())
+    const isCut = ({ end }: { end: { mock: { calls: unknown[] } } }) => end.mock.calls.length > 0
+    const isCutAfter = (seconds: number, one: ReturnType<typeof answered>) => {
+      vi.advanceTimersByTime(seconds * SECONDS)
+      return isCut(one)
+    }
+    expect(isCutAfter(1, answered())).toBe(true)
+    expect(first.some(isCut)).toBe(false)
+    first[0]?.req.emit('end')
+    expect(isCutAfter(1, answered())).toBe(false)
+    const networks = Array.from({ length: 1100 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
+    const others = networks.map((ip) => answered({ ip }))
+    vi.advanceTimersByTime(SECONDS)
+    expect(others.filter((one) => !isCut(one))).toHaveLength(1024 - 256)
+    for (const { res } of [...first, ...others]) res.emit('close')
+    expect(isCutAfter(1, answered({ ip: '10.1.0.0' }))).toBe(false)
   })
 })

@@ -102,7 +102,10 @@ describe('the recipe for administrators', () => {
       user: await tokenOf('alice'),
       post,
       actAs,
-      idOf: async (token: string) => (await auth.tokens.verify(token)).id,
+      idOf: async (token: string) => {
+        const { id, sessionId = id } = await auth.tokens.verify(token)
+        return sessionId
+      },
       rows,
     }
   }
@@ -112,12 +115,12 @@ describe('the recipe for administrators', () => {
     const acting = await actAs(admin)
     await get(app, '/me', acting).expect(200, { id: 'acc-1', actor: 'adm-1' })
     await get(app, '/me', user).expect(200, { id: 'acc-1' })
-    const both = { accountId: 'acc-1', actorId: 'adm-1', tokenId: await idOf(acting) }
+    const both = { accountId: 'acc-1', actorId: 'adm-1', sessionId: await idOf(acting) }
     expect(rows).toEqual([
-      { accountId: 'adm-1', actorId: undefined, tokenId: await idOf(admin), action: 'POST /act-as/acc-1' },
+      { accountId: 'adm-1', actorId: undefined, sessionId: await idOf(admin), action: 'POST /act-as/acc-1' },
       { ...both, action: 'acts as the user' },
       { ...both, action: 'GET /me' },
-      { accountId: 'acc-1', actorId: undefined, tokenId: await idOf(user), action: 'GET /me' },
+      { accountId: 'acc-1', actorId: undefined, sessionId: await idOf(user), action: 'GET /me' },
     ])
   })
 
