@@ -1,24 +1,22 @@
 import type { Request } from 'express'
 import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
-import type { Codes } from '../codes/codes.js'
-import { warnOnce } from '../events/warnings.js'
+import { noteSecret } from '../events/shared-secrets.js'
 import { KEYS_PATH } from '../features/keys.js'
 import { TOKEN_PATH } from '../features/sign-in.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
 import { type LoginOptions, loginAliases, loginSchema } from '../login/login-options.js'
-import { type RefreshChoice, type RefreshRoutes, refreshChoice } from '../login/refresh-mode.js'
+import { type RefreshChoice, type RefreshOptions, refreshOption } from '../login/refresh-mode.js'
 import { type RespondOptions, respondOption } from '../login/token-settings.js'
-import { func, text, withMethods } from '../options/checks.js'
-import { misuse } from '../options/misuse.js'
+import { func, integer, text } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
+import { type Secret, secretList } from '../options/secret.js'
 import { bare, isPlainObject, memberOf } from '../options/values.js'
-import { refreshStepsOf } from '../sessions/internals.js'
-import type { NewSession } from '../sessions/session.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { sessionsOption } from '../sessions/sessions-option.js'
+import type { NewSession, SessionStore } from '../sessions/session.js'
+import { type Store, storeOption } from '../store/store.js'
 import type { TokenIssuerOptions } from '../tokens/token-options.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 
@@ -28,7 +26,7 @@ const CALLER = 'createAuth'
 export interface AuthPaths {
   /** The token endpoint. Refresh and sign-out are below it. Default `/api/v2013/authentication/token`. */
   token?: string | undefined
-  /** The user's own sessions, where the app has `sessions`. Default `/sessions`. */
+  /** The user's own sessions, where the app has a `store`. Default `/sessions`. */
   sessions?: string | undefined
   /** The public keys, where the app has key pairs. Default `/.well-known/jwks.json`. */
   keys?: string | undefined
@@ -43,23 +41,28 @@ export interface AuthOptions<A extends LookUpResult = Account>
   /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
-   * The sessions of the app, as `createSessions` returns them. The session of each token is stored after `respond`, and a token whose
-   * session could not be stored is not sent (`503`). Default: no sessions.
+   * The store of the app: `memoryStore()`, one of a database, or your own object with `sessions`, `codes` or both. The session of each token
+   * is stored after `respond`, and a token whose session could not be stored is not sent (`503`). Default: no sessions and no codes.
    */
-  sessions?: Sessions | undefined
+  store?: Partial<Store> | undefined
+  /** The most sessions of one account. A further sign-in ends the oldest one. Needs `store`. Default 100; 1 to 1,000. */
+  maxPerAccount?: number | undefined
+  /**
+   * Signs the refresh tokens: a text or bytes of at least 32 bytes, the same in all processes. A list: the first one signs, all of them
+   * verify, so that you can replace a secret without signing anyone out. Default: none. Required for `refresh`.
+   */
+  secret?: Secret | readonly Secret[] | undefined
   /**
    * Returns the name of the device for the list of sessions, for example from a header of the request. It is cut to 64 characters, and
-   * loses control characters. Needs `sessions`. Default: no name.
+   * loses control characters. Needs `store`. Default: no name.
    */
   sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
   /**
    * Keeps users signed in: the router then has `POST` `/refresh` and `/sign-out` below the path of the token endpoint. `'cookie'` for pages,
-   * `'body'` for mobile apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Needs `sessions`
-   * with their option `refresh`, and `accounts` with `findById`. Default: no refresh tokens.
+   * `'body'` for mobile apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Or an object with
+   * this `mode` and the times of the sessions. Needs `store`, `secret`, and `accounts` with `findById`. Default: no refresh tokens.
    */
-  refresh?: RefreshChoice | undefined
-  /** Codes that work once, as `createCodes` returns them: `auth.codes`. Default: no codes. */
-  codes?: Codes | undefined
+  refresh?: RefreshChoice | RefreshOptions | undefined
   /**
    * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At
    * most
@@ -121,14 +124,11 @@ const schema = {
   ...given,
   ...loginSchema,
   respond: respondOption,
-  sessions: optional(sessionsOption),
+  store: optional(storeOption),
+  maxPerAccount: optional(integer(1, 1000, 'a number of sessions')),
+  secret: optional(secretList),
   sessionLabel: optional(func<NonNullable<AuthOptions['sessionLabel']>>('a function')),
-  refresh: refreshChoice,
-  codes: optional(
-    withMethods<Codes>('what createCodes() returned', ['create', 'take', 'removeAll'], (value) =>
-      isPlainObject(value) && 'add' in value ? 'Pass the store to createCodes() first' : '',
-    ),
-  ),
+  refresh: optional(refreshOption),
   paths: optional(pathsOption, pathsOption({})),
   alsoAccept: optional(
     checkThat<readonly CustomTokenVerifier[]>('a list of verifiers, like [oldTokens(…)]', Array.isArray),
@@ -140,48 +140,67 @@ const schema = {
 const aliases = aliasesOf({
   ...hostAliases,
   ...loginAliases,
-  keys: 'secret privateKey publicKey',
+  keys: 'privateKey publicKey',
+  store: 'sessions codes',
   lifetime: 'expiresIn ttl',
   alsoAccept: 'oldTokens',
 })
 
 export type AuthSettings = ReturnType<typeof readAuthOptions>
 
-/** Reads the options, and returns those of the issuer and of the guards as they were given. */
+/**
+ * Reads the options, and returns those of the issuer and of the guards as they were given.
+ * @throws TypeError naming the option that is not valid, and for an option whose parts are missing
+ */
 export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>) {
   const read = readOptions<AuthOptions<A>, typeof schema>(CALLER, options, schema, aliases)
   const pick = (...names: string[]): object =>
     bare(Object.fromEntries(names.map((name) => [name, memberOf(Object(options), name)])))
+  const { sessions } = read.store ?? {}
+  for (const secret of read.secret ?? []) noteSecret('secret', secret)
+  for (const option of ['refresh', 'maxPerAccount', 'sessionLabel'] as const)
+    if (read[option] !== undefined && !sessions)
+      throw misuse(
+        `${CALLER}: option "${option}" needs "store" with "sessions". Pass memoryStore(), or one of a database`,
+      )
   return {
     read,
     ofIssuer: pick(...ISSUER, 'timeout') as TokenIssuerOptions,
-    ofGuards: pick(...GUARD, 'sessions', 'onEvent', 'refuse', 'timeout') as GuardOptions,
-    store: storeIn(options.accounts),
+    ofGuards: bare({
+      ...pick(...GUARD, 'onEvent', 'refuse', 'timeout'),
+      ...(sessions && { store: { sessions } }),
+    }) as GuardOptions,
+    lookUps: lookUpsIn(options.accounts),
+    refresh: read.refresh && { ...read.refresh, ...partsOfRefresh(read.secret, sessions, options.accounts) },
   }
 }
 
 type GuardOptions = Omit<RequireBearerOptions, 'tokens'>
 
 /** Returns the accounts where guards and refreshes can look them up by their id. */
-function storeIn(accounts: unknown): NonNullable<RequireBearerOptions['accounts']> | undefined {
+function lookUpsIn(accounts: unknown): NonNullable<RequireBearerOptions['accounts']> | undefined {
   return typeof memberOf(Object(accounts), 'findById') === 'function' ? (accounts as never) : undefined
 }
 
-/** Returns what the routes of refresh tokens need, where the app has them. */
-export function refreshRoutesIn({ read, store }: AuthSettings, issuer: string): RefreshRoutes | undefined {
-  const { refresh: modeOf, sessions } = read
-  const refreshSteps = sessions && refreshStepsOf(sessions)
-  if (!modeOf) {
-    if (refreshSteps) warnOnce('unusedRefresh')
-    return undefined
-  }
-  if (!refreshSteps)
+/** @throws TypeError naming the part of a refresh that is missing */
+function partsOfRefresh(
+  secrets: readonly Uint8Array[] | undefined,
+  sessions: SessionStore | undefined,
+  accounts: unknown,
+) {
+  if (typeof memberOf(Object(sessions), 'replace') !== 'function')
     throw misuse(
-      `${CALLER}: option "refresh" needs "sessions" that can be refreshed. Pass createSessions(store, { refresh: { secret } })`,
+      `${CALLER}: option "refresh" needs "store" whose sessions have "replace". Use a store of this package, or add the method to yours`,
+      PAGE.stores,
     )
-  if (!store)
+  if (!secrets)
+    throw misuse(
+      `${CALLER}: option "refresh" needs "secret". Create one with: npx express-token-endpoint keygen --alg HS256`,
+    )
+  const lookUps = lookUpsIn(accounts)
+  if (!lookUps)
     throw misuse(
       `${CALLER}: option "refresh" needs "accounts" with "findById", because each refresh looks the account up by its id`,
     )
-  return { refreshSteps, issuers: sessions.issuers ?? [issuer], modeOf, findById: findByIdOption(store) }
+  return { secrets, findById: findByIdOption(lookUps) }
 }

@@ -38,7 +38,7 @@ const aliases = aliasesOf({
   ...hostAliases,
   ...loginAliases,
   tokens: 'issuer',
-  'Use createAuth(), which has sessions and refresh tokens': 'sessions sessionLabel refresh',
+  'Use createAuth(), which has sessions and refresh tokens': 'store sessions sessionLabel refresh',
   'Use createAuth(), whose auth.logIn and auth.router share one login': 'logIn',
   [ofIssuer('lifetime')]: 'lifetime expiresIn ttl',
   [ofIssuer('keys')]: 'keys secret secretOrKey privateKey algorithm algorithms',

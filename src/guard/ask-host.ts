@@ -6,8 +6,8 @@ import { AuthError } from '../errors/auth-error.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { noteMissing } from '../sessions/mistakes.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { factsOf, invalidToken, mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
+import type { FoundSession, SessionStore } from '../sessions/session.js'
+import { factsOf, invalidToken, mayBeRefreshed, mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
@@ -15,11 +15,14 @@ export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean
 /** The options that these steps read. */
 export interface HostSettings {
   readonly isRevoked: RevocationCheck | undefined
-  readonly sessions: Pick<Sessions, 'isEnded'> | undefined
+  readonly store: SessionStore | undefined
   readonly accounts: FindById | undefined
   readonly allow: Allow | undefined
   readonly timeout: number
 }
+
+/** Returns the live session of a token. */
+export type FindSessionOf = (auth: VerifiedToken) => Promise<FoundSession | undefined>
 
 /** Returns whether an account may use a route. A value that is not a boolean, and a failure, cause a `503`. */
 export type Allow<A = object, R = IncomingMessage> = (
@@ -36,11 +39,12 @@ export type Allow<A = object, R = IncomingMessage> = (
  */
 export async function askHost(
   settings: HostSettings,
+  findSession: FindSessionOf | undefined,
   auth: VerifiedToken,
   req: IncomingMessage | undefined,
 ): Promise<FoundAccount | undefined> {
   if (settings.isRevoked) await requireUnrevoked(settings.isRevoked, auth, settings.timeout)
-  if (settings.sessions && mayHaveSession(auth)) await requireSession(settings.sessions, auth, settings.timeout)
+  if (findSession && mayHaveSession(auth)) await requireSession(settings, findSession, auth)
   const found = settings.accounts && (await requireAccount(settings.accounts, auth, settings.timeout))
   if (found && settings.allow) await requireAllowed(settings.allow, req, found, auth, settings.timeout)
   return found
@@ -65,14 +69,15 @@ async function requireUnrevoked(isRevoked: RevocationCheck, auth: VerifiedToken,
   if (revoked) throw invalidToken('revoked', auth)
 }
 
-/** Refuses a token whose session has ended. */
+/** Refuses a token whose session has ended, and one of an identity provider, which could name a session of the app. */
 async function requireSession(
-  sessions: Pick<Sessions, 'isEnded'>,
+  { store, timeout }: HostSettings,
+  findSession: FindSessionOf,
   auth: VerifiedToken,
-  timeout: number,
 ): Promise<void> {
-  if (!(await callHost('sessions', () => sessions.isEnded(auth), { timeout }))) return
-  noteMissing(sessions, auth.issuedAt)
+  const isOurs = !mayBeRefreshed(auth)
+  if (isOurs && (await callHost('sessions', () => findSession(auth), { timeout }))) return
+  if (store) noteMissing(store, auth.issuedAt)
   throw invalidToken('revoked', auth)
 }
 

@@ -102,7 +102,6 @@ export const loginSchema = {
 }
 
 export const loginAliases = {
-  accounts: 'store',
   limits: 'throttle',
   tenant: 'limitKey',
   beforeSignIn: 'afterPassword',

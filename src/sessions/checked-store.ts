@@ -1,11 +1,5 @@
-import { withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { type FoundSession, isSessionId, readFound, readSession, type Session, type SessionStore } from './session.js'
-
-export const storeObject = withMethods<SessionStore>(
-  'memorySessions(), or an object with "add", "find", "list", "remove", "removeAll" and "touch"',
-  ['add', 'find', 'list', 'remove', 'removeAll', 'touch'],
-)
 
 const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.stores)
 
@@ -20,12 +14,6 @@ export function checkedStore(store: SessionStore, now: () => number) {
   return {
     add: async (session: Session): Promise<void> => {
       await store.add(session)
-    },
-    /** Finds a session of an account. */
-    async find(id: string, accountId: string): Promise<FoundSession | undefined> {
-      const found = await lookUp(store, id)
-      if (found && found.accountId !== accountId) throw foreign('find')
-      return found
     },
     /** Returns whether an account has a session. The id may be one of another account, because a client has sent it. */
     has: async (id: string, accountId: string): Promise<boolean> => (await lookUp(store, id))?.accountId === accountId,
@@ -45,6 +33,13 @@ export function checkedStore(store: SessionStore, now: () => number) {
     removeAll: async (accountId: string, exceptId?: string) =>
       hasRemoved('removeAll', await store.removeAll(accountId, exceptId)),
   }
+}
+
+/** Finds a session of an account. Rejects as the methods of {@link checkedStore} do. */
+export async function findIn(store: SessionStore, id: string, accountId: string): Promise<FoundSession | undefined> {
+  const found = await lookUp(store, id)
+  if (found && found.accountId !== accountId) throw foreign('find')
+  return found
 }
 
 async function lookUp(store: SessionStore, id: string): Promise<FoundSession | undefined> {

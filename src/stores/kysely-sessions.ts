@@ -1,13 +1,6 @@
-import type { Kysely, Transaction } from 'kysely'
 import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
 import { withHints } from './kysely-errors.js'
-import { asciiJson, createTable, dateOf, openTable, type Table } from './kysely-table.js'
-
-/** The options of `kyselySessions` and `createSessionTable`. */
-export interface SessionTableOptions {
-  /** The name of the table. Default `'sessions'`. */
-  table?: string | undefined
-}
+import { type AnyDatabase, asciiJson, type Columns, dateOf, openTable } from './kysely-table.js'
 
 /** A row of the table. */
 interface SessionRow {
@@ -22,31 +15,19 @@ interface SessionRow {
   device: string
 }
 
-const TABLE: Table<SessionRow> = {
-  store: 'kyselySessions',
-  create: 'createSessionTable',
-  defaultName: 'sessions',
-  columns: {
-    id: 'key',
-    account_id: 'name',
-    created_at: 'time',
-    expires_at: 'time',
-    last_used_at: 'time',
-    refresh: 'name or null',
-    device: 'json',
-  },
+export const SESSION_COLUMNS: Columns<SessionRow> = {
+  id: 'key',
+  account_id: 'name',
+  created_at: 'time',
+  expires_at: 'time',
+  last_used_at: 'time',
+  refresh: 'name or null',
+  device: 'json',
 }
 
-/**
- * Creates a session store in a table of PostgreSQL, MySQL, MariaDB, SQLite or SQL Server. Each sign-in deletes the sessions that have expired.
- * `createSessionTable` makes the table.
- * @throws TypeError naming the option that is not valid
- */
-export function kyselySessions<DB>(
-  db: Kysely<DB> | Transaction<DB>,
-  options?: SessionTableOptions,
-): Required<SessionStore> {
-  const { table, rows, rowOf, rowsOf, removeRows, add, hints } = openTable(db, options, TABLE)
+/** Creates the sessions of a store in a table. Each sign-in deletes the sessions that have expired. */
+export function kyselySessions(db: AnyDatabase, table: string): Required<SessionStore> {
+  const { rows, rowOf, rowsOf, removeRows, add, hints } = openTable(db, table, SESSION_COLUMNS)
 
   const store: Required<SessionStore> = {
     add: (session) => add(toRow(session), Date.now()),
@@ -71,17 +52,6 @@ export function kyselySessions<DB>(
     },
   }
   return withHints(store, hints)
-}
-
-/**
- * Creates the table of `kyselySessions` and its indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
- * @throws TypeError naming the option that is not valid; every error of the database
- */
-export async function createSessionTable<DB>(
-  db: Kysely<DB> | Transaction<DB>,
-  options?: SessionTableOptions,
-): Promise<void> {
-  await createTable(db, options, TABLE)
 }
 
 function toRow({

@@ -1,5 +1,5 @@
 import type { Session, SessionStore } from '../sessions/session.js'
-import { ADD, INDEX, type RedisSessionsOptions, type RedisValues, redisCommands } from './redis-commands.js'
+import { ADD, INDEX, type RedisValues, redisCommands, type SendCommand } from './redis-commands.js'
 
 const SCRIPTS = {
   /** Adds a session to the index of its account, or moves it there. */
@@ -24,13 +24,9 @@ type Found = Pick<Session, 'accountId' | 'lastUsedAt' | 'createdAt' | 'expiresAt
 /** The other fields of the hash of a session. A member that is null has no field. */
 const DEVICE = ['address', 'userAgent', 'label'] as const
 
-/**
- * Creates a session store in Redis 5 or newer, also on a cluster, with any client. Expired sessions leave it by themselves. Pass the
- * result to `createSessions`. Redis must keep what it has written, see docs/guides/stores.md.
- * @throws TypeError naming the option that is not valid
- */
-export function redisSessions(options: RedisSessionsOptions): Required<SessionStore> {
-  const redis = redisCommands('redisSessions', options, 'session:', SCRIPTS)
+/** Creates the sessions of a store in Redis. Expired sessions leave it by themselves. */
+export function redisSessions(sendCommand: SendCommand, prefix: string): Required<SessionStore> {
+  const redis = redisCommands(sendCommand, `${prefix}session:`, SCRIPTS)
   const { send, run, keyOf, indexOf } = redis
 
   const find = async (id: string) => redis.itemOf(await send('HGET', keyOf(id), 'found'), foundOf)

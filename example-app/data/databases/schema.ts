@@ -1,4 +1,4 @@
-import { createSessionTable } from 'express-token-endpoint/kysely'
+import { createTables } from 'express-token-endpoint/kysely'
 import type { Kysely } from 'kysely'
 
 export interface Schema {
@@ -25,8 +25,8 @@ export interface Schema {
 
 export type Database = Kysely<Schema>
 
-/** The table of the sessions, which is used only without Redis. */
-export const SESSION_TABLE = { table: 'device_sessions' }
+/** The tables of the store, which is used only without Redis. */
+export const TABLES = { tables: { sessions: 'device_sessions', codes: 'login_codes' } }
 
 const HOUSES = [
   { id: 'north', name: 'Clearing House North' },
@@ -66,7 +66,7 @@ export async function createSchema(db: Database): Promise<void> {
     .on('statements')
     .columns(['account_id', 'house_id'])
     .execute()
-  await createSessionTable(db, SESSION_TABLE)
+  await createTables(db, TABLES)
   // The sessions of an earlier version, which nothing else deletes.
   await db.schema.dropTable('sessions').ifExists().execute()
   await db

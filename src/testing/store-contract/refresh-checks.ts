@@ -12,7 +12,7 @@ const SWAP =
   'Compare and change in one statement: UPDATE … SET … WHERE id = ? AND refresh = ?, and return whether it changed a row'
 const EXACT = 'Store and compare the text exactly, letter by letter, with room for 255 characters'
 
-/** Returns the checks of `replace`, which the option `refresh` of `createSessions` needs, by their names. */
+/** Returns the checks of `replace`, which the option `refresh` of `createAuth` needs, by their names. */
 export function refreshChecks(accountId: string): Record<string, (store: SessionProbe) => Promise<void>> {
   const start = Math.floor(Date.now() / 1000) * 1000 + 123
   const changeTo = (refresh: string): SessionChange => ({

@@ -1,6 +1,3 @@
-import { PAGE } from '../../options/misuse.js'
-import { named } from '../../options/read-options.js'
-import { storeObject } from '../../sessions/checked-store.js'
 import {
   type FoundSession,
   readFound,
@@ -30,9 +27,7 @@ interface SessionReader {
  * sessions.
  * @param otherStore another object on the same data
  */
-export function probeSessions(caller: string, store: SessionStore, otherStore: SessionStore | undefined) {
-  named(`${caller}: the store`, storeObject, store, PAGE.stores)
-  if (otherStore) named(`${caller}: the other store`, storeObject, otherStore, PAGE.stores)
+export function probeSessions(store: SessionStore, otherStore?: SessionStore) {
   const first = reader('store', store)
   return {
     readers: otherStore ? [first, reader('otherStore', otherStore)] : [first],

@@ -2,9 +2,8 @@ import express from 'express'
 import {
   createAuth,
   createLimits,
-  createSessions,
   memoryAccounts,
-  memorySessions,
+  memoryStore,
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -76,9 +75,14 @@ describe('what every object inherits grants nothing', () => {
   })
 
   it('terms that a step after the password did not return change no token, at the sign-in and at its refresh', async () => {
-    const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
     const accounts = memoryAccounts([{ ...ACCOUNTS.bob, claims: { team: 'north' } }])
-    const { router } = authWith({ accounts, sessions, refresh: 'body', beforeSignIn: () => ({}) })
+    const { router } = authWith({
+      accounts,
+      store: memoryStore(),
+      secret: SECRET,
+      refresh: 'body',
+      beforeSignIn: () => ({}),
+    })
     const app = express().use(router)
     const send = client((await listen(app)).port)
     const inherited = { claims: { role: 'admin' }, lifetime: '1s', without: ['team'], terms: { scopes: ['x'] } }

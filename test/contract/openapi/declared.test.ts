@@ -31,7 +31,7 @@ const declared = () =>
   })
 
 describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (_name, express) => {
-  const { createAuth, createLimits, createSessions, memorySessions, signingKey, ...fixtures } = await packageOn(express)
+  const { createAuth, createLimits, memoryStore, signingKey, ...fixtures } = await packageOn(express)
   const { ISSUER, makeStore, fastPasswords } = fixtures
 
   it('is seen, and no other', async () => {
@@ -39,7 +39,7 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
     const held = deferred<void>()
     let isHolding = false
     let listing = 0
-    const store = memorySessions()
+    const store = memoryStore().sessions
     const failing = Object.fromEntries(
       Object.entries(store).map(([name, call]) => [
         name,
@@ -63,7 +63,8 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
         findById: accounts.findById,
       },
       passwords: fastPasswords(),
-      sessions: createSessions(failing, { timeout: '1m', refresh: { secret: 'r'.repeat(32) } }),
+      store: { sessions: failing },
+      secret: 'r'.repeat(32),
       refresh: (req) => req.headers['x-mode'] as 'cookie' | 'body' | undefined,
       limits: createLimits({ limits: { pair: { points: 2, duration: '15m' } } }),
       timeout: '1m',

@@ -120,7 +120,7 @@ describe('auth.signIn', () => {
   it('takes the time of the sign-in from the administrator, for routes that need a recent one', async () => {
     const now = Date.now()
     let ahead = 0
-    const { actAs, auth, get } = await startAuth({ sessions: undefined, clock: () => now + ahead })
+    const { actAs, auth, get } = await startAuth({ store: undefined, clock: () => now + ahead })
     const old = await auth.tokens.issue({ accountId: alice.id })
     expect(await get('/recent', parse(await actAs(bob, old.token)).authenticationToken)).toMatchObject({ status: 200 })
     ahead = 120_000
@@ -131,7 +131,7 @@ describe('auth.signIn', () => {
   })
 
   it('names the issuer of an administrator whose token another issuer has issued', async () => {
-    const { auth } = await startAuth({ sessions: undefined })
+    const { auth } = await startAuth({ store: undefined })
     const other = createTokenIssuer({ issuer: 'https://staff.example.com', keys: HS256 })
     const actor = await other.verify((await other.issue({ accountId: bob.id })).token)
     const { authenticationToken } = await auth.signIn(bob.id, { headers: {}, socket: {} } as Request, undefined, {
@@ -158,7 +158,7 @@ describe('auth.signIn', () => {
   })
 
   it('refuses a sign-in whose user has ended all sessions since the host authenticated the user, also without sessions', async () => {
-    const { auth, list } = await startAuth({ sessions: undefined })
+    const { auth, list } = await startAuth({ store: undefined })
     const request = { ...req, socket: {} } as Request
     Object.assign(list[0] as object, { tokensValidAfter: new Date(Date.now() - 1000) })
     const old = { issuedAt: new Date(Date.now() - 5000) }
@@ -176,7 +176,7 @@ describe('auth.signIn', () => {
   })
 
   it('takes the time of an earlier sign-in for signedInWithin, and issues a token that has just begun', async () => {
-    const { auth } = await startAuth({ sessions: undefined })
+    const { auth } = await startAuth({ store: undefined })
     const issuedAt = new Date(Date.now() - 172_800_000)
     const { authenticationToken } = await auth.signIn(alice.id, { ...req, socket: {} } as Request, undefined, {
       issuedAt,

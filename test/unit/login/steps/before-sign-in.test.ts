@@ -10,8 +10,7 @@ import {
   type BeforeSignIn,
   createLimits,
   createPasswords,
-  createSessions,
-  memorySessions,
+  memoryStore,
   SignInRefusal,
   type SignInTerms,
   tokenRouter,
@@ -363,7 +362,7 @@ describe('the terms of a sign-in', () => {
     expect(Number(exp) - Number(iat)).toBe(seconds)
   })
 
-  const refreshing = () => createSessions(memorySessions(), { refresh: { secret: SECRET } })
+  const refreshing = () => ({ store: memoryStore(), secret: SECRET, refresh: 'body' }) as const
   /** Returns the terms that a refresh token holds. */
   const keptIn = ({ body }: { body: string }): unknown => {
     const parts = String(JSON.parse(body).refreshToken).split('.')
@@ -385,8 +384,7 @@ describe('the terms of a sign-in', () => {
     ['the same lifetime in seconds', { lifetime: 600 }, { lifetime: '10m' }],
   ])('are in its refresh token, so that they hold when the account gets more: %s', async (_, returned, kept) => {
     const { post, account } = await start({
-      sessions: refreshing(),
-      refresh: 'body',
+      ...refreshing(),
       beforeSignIn: () => returned,
     })
     Object.assign(account, { lifetime: '10m' })
@@ -402,8 +400,7 @@ describe('the terms of a sign-in', () => {
       [1537, 503],
     ] as const) {
       const { post, events } = await start({
-        sessions: refreshing(),
-        refresh: 'body',
+        ...refreshing(),
         beforeSignIn: () => claims(length),
       })
       expect(await post(GOOD)).toMatchObject({ status })
@@ -413,10 +410,8 @@ describe('the terms of a sign-in', () => {
   })
 
   it('stay after each refresh, without what the account has lost meanwhile', async () => {
-    const sessions = refreshing()
     const options = {
-      sessions,
-      refresh: 'body',
+      ...refreshing(),
       beforeSignIn: () => ({ ...terms, scopes: ['reports:read', 'admin'].slice(0, 1) }),
     } as const
     const { post, account } = await start(options)
@@ -435,7 +430,7 @@ describe('the terms of a sign-in', () => {
 
   it('stay after a refresh although the account has got more since, also where the sign-in had all that it had', async () => {
     const same = { scopes: ['reports:read'], lifetime: '5m', claims: { role: 'manager' } }
-    const options = { sessions: refreshing(), refresh: 'body', beforeSignIn: () => same } as const
+    const options = { ...refreshing(), beforeSignIn: () => same } as const
     const { post, account } = await start(options)
     Object.assign(account, same)
     const { refreshToken } = JSON.parse((await post(GOOD)).body)
@@ -447,7 +442,7 @@ describe('the terms of a sign-in', () => {
 
   it('stay after a refresh where they take a claim of the account away', async () => {
     const beforeSignIn = () => ({ claims: { role: undefined } })
-    const { post } = await start({ sessions: refreshing(), refresh: 'body', beforeSignIn })
+    const { post } = await start({ ...refreshing(), beforeSignIn })
     const answer = await post(GOOD)
     const { refreshToken } = JSON.parse(answer.body)
     for (const token of [tokenOf(answer), tokenOf(await post({ refreshToken }, '/refresh'))]) {
@@ -456,7 +451,7 @@ describe('the terms of a sign-in', () => {
   })
 
   it('cannot be changed in a refresh token', async () => {
-    const { post } = await start({ sessions: refreshing(), refresh: 'body', beforeSignIn: () => terms })
+    const { post } = await start({ ...refreshing(), beforeSignIn: () => terms })
     const { refreshToken } = JSON.parse((await post(GOOD)).body)
     const [id, generation, kept, mac] = String(refreshToken).split('.')
     const wide = Buffer.from('{}').toString('base64url')
@@ -471,14 +466,13 @@ describe('the terms of a sign-in', () => {
   })
 
   it('are refused with 503 when a cookie could not hold them, and no session remains', async () => {
-    const sessions = refreshing()
+    const options = refreshing()
     const { post } = await start({
-      sessions,
-      refresh: 'body',
+      ...options,
       beforeSignIn: () => ({ claims: { long: 'x'.repeat(2000) } }),
     })
     expectUnavailable(await post(GOOD))
-    expect(await sessions.list(alice.id)).toEqual([])
+    expect(options.store.sessions.list(alice.id)).toEqual([])
   })
 })
 

@@ -1,15 +1,8 @@
-import {
-  type AuthEvent,
-  createSessions,
-  type Duration,
-  memorySessions,
-  type Session,
-  type SessionStore,
-} from 'express-token-endpoint'
+import type { AuthEvent, Duration, Session, SessionStore } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { refreshStepsOf } from '../../../../src/sessions/internals.js'
 import { deferred, settled } from '../../../support/concurrency.js'
 import { refusalOf } from '../../../support/failures.js'
+import { memorySessions, sessionsAndSteps } from '../../../support/sessions.js'
 import { hang } from '../../../support/values/invalid-results.js'
 
 const FACTS = { sessionId: 'a', generation: 0 }
@@ -19,13 +12,12 @@ async function open(change: Partial<SessionStore> = {}, more: { longest?: Durati
   const store = { ...memorySessions(), ...change }
   const events: AuthEvent[] = []
   const time = { now: NOW }
-  const sessions = createSessions(store, {
+  const { refreshSteps = expect.fail('no refresh') } = sessionsAndSteps(store, {
     clock: () => time.now,
     onEvent: (event) => void events.push(event),
-    refresh: { secret: 'r'.repeat(32), idle: '10d', longest: more.longest },
+    refresh: { idle: '10d', longest: more.longest },
     timeout: more.timeout,
   })
-  const refreshSteps = refreshStepsOf(sessions) ?? expect.fail('no refresh')
   const { refresh, expiresAt } = refreshSteps.begin(true)
   await store.add({
     id: 'a',

@@ -1,5 +1,6 @@
-import { memorySessions, type Session, type SessionStore } from 'express-token-endpoint'
+import type { Session, SessionStore } from 'express-token-endpoint'
 import { expect } from 'vitest'
+import { memorySessions } from '../../../support/sessions.js'
 
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
