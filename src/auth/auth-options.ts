@@ -1,23 +1,21 @@
-import type { Request } from 'express'
-import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '../accounts/account.js'
+import type { Account, LookUpResult } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import { noteSecret } from '../events/shared-secrets.js'
+import { assertNeeds } from '../features/feature.js'
+import { FEATURES } from '../features/features.js'
 import { KEYS_PATH } from '../features/keys.js'
-import { TOKEN_PATH } from '../features/sign-in.js'
+import { type RefreshFeatureOptions, refreshOptions } from '../features/refresh/refresh.js'
+import { type SessionsOptions, sessionsOptions } from '../features/sessions.js'
+import { type SignInOptions, signInOptions, TOKEN_PATH } from '../features/sign-in.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
-import { type LoginOptions, loginAliases, loginSchema } from '../login/login-options.js'
-import { type RefreshChoice, type RefreshOptions, refreshOption } from '../login/refresh-mode.js'
-import { type RespondOptions, respondOption } from '../login/token-settings.js'
-import { func, integer, text } from '../options/checks.js'
-import { misuse, PAGE } from '../options/misuse.js'
+import { loginAliases } from '../login/login-options.js'
+import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
-import { type Secret, secretList } from '../options/secret.js'
 import { bare, isPlainObject, memberOf } from '../options/values.js'
-import type { NewSession, SessionStore } from '../sessions/session.js'
 import { type Store, storeOption } from '../store/store.js'
-import type { TokenIssuerOptions } from '../tokens/token-options.js'
+import { issuerSchema, type TokenIssuerOptions } from '../tokens/token-options.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 
 const CALLER = 'createAuth'
@@ -35,34 +33,15 @@ export interface AuthPaths {
 /** The options of `createAuth`: those of its login, its issuer and its guards, and its own. */
 export interface AuthOptions<A extends LookUpResult = Account>
   extends TokenIssuerOptions,
-    Omit<LoginOptions<A>, 'accounts' | 'timeout'>,
-    RespondOptions<A>,
+    SignInOptions<A>,
+    SessionsOptions,
+    RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
-  /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
-  accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
    * The store of the app: `memoryStore()`, one of a database, or your own object with `sessions`, `codes` or both. The session of each token
    * is stored after `respond`, and a token whose session could not be stored is not sent (`503`). Default: no sessions and no codes.
    */
   store?: Partial<Store> | undefined
-  /** The most sessions of one account. A further sign-in ends the oldest one. Needs `store`. Default 100; 1 to 1,000. */
-  maxPerAccount?: number | undefined
-  /**
-   * Signs the refresh tokens: a text or bytes of at least 32 bytes, the same in all processes. A list: the first one signs, all of them
-   * verify, so that you can replace a secret without signing anyone out. Default: none. Required for `refresh`.
-   */
-  secret?: Secret | readonly Secret[] | undefined
-  /**
-   * Returns the name of the device for the list of sessions, for example from a header of the request. It is cut to 64 characters, and
-   * loses control characters. Needs `store`. Default: no name.
-   */
-  sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
-  /**
-   * Keeps users signed in: the router then has `POST` `/refresh` and `/sign-out` below the path of the token endpoint. `'cookie'` for pages,
-   * `'body'` for mobile apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Or an object with
-   * this `mode` and the times of the sessions. Needs `store`, `secret`, and `accounts` with `findById`. Default: no refresh tokens.
-   */
-  refresh?: RefreshChoice | RefreshOptions | undefined
   /**
    * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At
    * most
@@ -77,9 +56,6 @@ export interface AuthOptions<A extends LookUpResult = Account>
    */
   mountPath?: string | undefined
 }
-
-/** @inline */
-type Label = NewSession['label']
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
 export interface AuthGuardOptions<A extends LookUpResult = Account> extends RouteOptions<A> {
@@ -114,21 +90,19 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 const asGiven: Check<unknown> = (value) => value
 
 /** The options of the issuer and of the guards, which read them. */
-const ISSUER = ['issuer', 'audience', 'keys', 'clockTolerance', 'cache', 'clientId', 'lifetime', 'clock'] as const
+const { timeout: _, ...ofIssuer } = issuerSchema
+const ISSUER = Object.keys(ofIssuer) as (keyof typeof ofIssuer)[]
 const GUARD = ['isRevoked', 'realm', 'scheme', 'tokenFrom'] as const
 
-type Given = (typeof ISSUER | typeof GUARD)[number]
+type Given = keyof typeof ofIssuer | (typeof GUARD)[number]
 const given = Object.fromEntries([...ISSUER, ...GUARD].map((name) => [name, asGiven])) as Record<Given, Check<unknown>>
 
 const schema = {
   ...given,
-  ...loginSchema,
-  respond: respondOption,
+  ...signInOptions,
+  ...sessionsOptions,
+  ...refreshOptions,
   store: optional(storeOption),
-  maxPerAccount: optional(integer(1, 1000, 'a number of sessions')),
-  secret: optional(secretList),
-  sessionLabel: optional(func<NonNullable<AuthOptions['sessionLabel']>>('a function')),
-  refresh: optional(refreshOption),
   paths: optional(pathsOption, pathsOption({})),
   alsoAccept: optional(
     checkThat<readonly CustomTokenVerifier[]>('a list of verifiers, like [oldTokens(…)]', Array.isArray),
@@ -158,11 +132,7 @@ export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>)
     bare(Object.fromEntries(names.map((name) => [name, memberOf(Object(options), name)])))
   const { sessions } = read.store ?? {}
   for (const secret of read.secret ?? []) noteSecret('secret', secret)
-  for (const option of ['refresh', 'maxPerAccount', 'sessionLabel'] as const)
-    if (read[option] !== undefined && !sessions)
-      throw misuse(
-        `${CALLER}: option "${option}" needs "store" with "sessions". Pass memoryStore(), or one of a database`,
-      )
+  for (const feature of Object.values(FEATURES)) assertNeeds(CALLER, { ...read, accounts: options.accounts }, feature)
   return {
     read,
     ofIssuer: pick(...ISSUER, 'timeout') as TokenIssuerOptions,
@@ -171,7 +141,11 @@ export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>)
       ...(sessions && { store: { sessions } }),
     }) as GuardOptions,
     lookUps: lookUpsIn(options.accounts),
-    refresh: read.refresh && { ...read.refresh, ...partsOfRefresh(read.secret, sessions, options.accounts) },
+    refresh: read.refresh && {
+      ...read.refresh,
+      secrets: read.secret ?? [],
+      findById: findByIdOption(options.accounts),
+    },
   }
 }
 
@@ -180,27 +154,4 @@ type GuardOptions = Omit<RequireBearerOptions, 'tokens'>
 /** Returns the accounts where guards and refreshes can look them up by their id. */
 function lookUpsIn(accounts: unknown): NonNullable<RequireBearerOptions['accounts']> | undefined {
   return typeof memberOf(Object(accounts), 'findById') === 'function' ? (accounts as never) : undefined
-}
-
-/** @throws TypeError naming the part of a refresh that is missing */
-function partsOfRefresh(
-  secrets: readonly Uint8Array[] | undefined,
-  sessions: SessionStore | undefined,
-  accounts: unknown,
-) {
-  if (typeof memberOf(Object(sessions), 'replace') !== 'function')
-    throw misuse(
-      `${CALLER}: option "refresh" needs "store" whose sessions have "replace". Use a store of this package, or add the method to yours`,
-      PAGE.stores,
-    )
-  if (!secrets)
-    throw misuse(
-      `${CALLER}: option "refresh" needs "secret". Create one with: npx express-token-endpoint keygen --alg HS256`,
-    )
-  const lookUps = lookUpsIn(accounts)
-  if (!lookUps)
-    throw misuse(
-      `${CALLER}: option "refresh" needs "accounts" with "findById", because each refresh looks the account up by its id`,
-    )
-  return { secrets, findById: findByIdOption(lookUps) }
 }

@@ -1,17 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { ErrorRequestHandler, Router } from 'express'
 import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import { type Codes, createCodes } from '../codes/codes.js'
 import { mountedAt } from '../features/features.js'
-import { createTickets, hasTicket, type TicketOptions, ticketFrom } from '../features/tickets.js'
-import {
-  type AuthenticatedRequest,
-  authOf,
-  type BearerGuard,
-  type GuardedRequest,
-  requireBearerFor,
-} from '../guard/require-bearer.js'
+import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
+import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearerFor } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { endpointRouter } from '../http/endpoint.js'
 import type { Limits } from '../limits/limits.js'
@@ -144,16 +138,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
       )
     const byToken = guardWith({})
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
-    const byTicket = guardWith({ tokens: ticketTokens, scheme: undefined, tokenFrom: ticketFrom })
-    const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
-    return Object.assign(
-      function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
-        // RFC 6750 section 2.3: shared caches store the response to a URL, unlike that to a header.
-        if (hasTicket(req)) res.setHeader('Cache-Control', 'private')
-        guardOf(req)(req, res, next)
-      },
-      { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
-    )
+    return tokenOrTicket(byToken, guardWith({ tokens: ticketTokens, scheme: undefined, tokenFrom: ticketFrom }))
   }
   // Also checks the options of all guards.
   const plainGuard = guard()

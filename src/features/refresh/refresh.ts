@@ -2,11 +2,20 @@ import { isAuthError } from '../../errors/auth-error.js'
 import type { RefreshRefusal } from '../../errors/codes.js'
 import { type Call, endpoint } from '../../http/endpoint.js'
 import { deleteCookie } from '../../login/refresh-cookie.js'
-import { refreshResponse, withinSession } from '../../login/refresh-mode.js'
+import {
+  type RefreshChoice,
+  type RefreshOptions,
+  refreshOption,
+  refreshResponse,
+  withinSession,
+} from '../../login/refresh-mode.js'
 import { createIssuing, limitCalls } from '../../login/sign-in/issuing.js'
 import { subjectOf, withKeptTerms } from '../../login/steps/sign-in-terms.js'
+import { PAGE } from '../../options/misuse.js'
+import { optional } from '../../options/read-options.js'
+import { type Secret, secretList } from '../../options/secret.js'
 import { own } from '../../options/values.js'
-import type { Feature } from '../feature.js'
+import { type Feature, type Need, SESSIONS } from '../feature.js'
 import { withToken } from '../sign-in.js'
 import {
   createPresenter,
@@ -18,6 +27,38 @@ import {
 } from './presented.js'
 import { refresh } from './refresh-steps.js'
 import { signOutEndpoint } from './sign-out.js'
+
+/** The options of a refresh in an app. */
+export interface RefreshFeatureOptions {
+  /**
+   * Signs the refresh tokens: a text or bytes of at least 32 bytes, the same in all processes. A list: the first one signs, all of them
+   * verify, so that you can replace a secret without signing anyone out. Default: none. Required for `refresh`.
+   */
+  secret?: Secret | readonly Secret[] | undefined
+  /**
+   * Keeps users signed in: the router then has `POST` `/refresh` and `/sign-out` below the path of the token endpoint. `'cookie'` for pages,
+   * `'body'` for mobile apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Or an object with
+   * this `mode` and the times of the sessions. Needs `store`, `secret`, and `accounts` with `findById`. Default: no refresh tokens.
+   */
+  refresh?: RefreshChoice | RefreshOptions | undefined
+}
+
+export const refreshOptions = { secret: optional(secretList), refresh: optional(refreshOption) }
+
+/** The parts that a refresh needs. */
+const NEEDS: readonly Need[] = [
+  SESSIONS,
+  {
+    part: 'store.sessions.replace',
+    text: '"store" whose sessions have "replace". Use a store of this package, or add the method to yours',
+    page: PAGE.stores,
+  },
+  { part: 'secret', text: '"secret". Create one with: npx express-token-endpoint keygen --alg HS256' },
+  {
+    part: 'accounts.findById',
+    text: '"accounts" with "findById", because each refresh looks the account up by its id',
+  },
+]
 
 /** The refusals after which the session of the refresh token is over for ever, so that its cookie is of no use. */
 const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
@@ -68,6 +109,8 @@ function createRefresh(settings: RefreshParts) {
 /** The refresh of a session, and its sign-out. */
 export const refreshFeature: Feature<RefreshParts> = {
   at: 'token',
+  options: refreshOptions,
+  needs: { refresh: NEEDS },
   schemas: ({ modes }) => (modes.includes('body') ? { RefreshRequest } : {}),
   endpoints: [
     endpoint({
