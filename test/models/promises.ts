@@ -31,7 +31,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'ends a step that takes too long',
     ],
   },
-  'test/unit/refresh/refresh-endpoint.test.ts': {
+  'test/unit/features/refresh/refresh.test.ts': {
     'A forged one is refused before any call of your store': 'refuses %s without a look-up',
     'gives tokens only for its own session and environment':
       'refuses a refresh token of another environment, and one with another generation',
@@ -68,7 +68,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'A refreshed token does not count as a recent sign-in':
       'issues tokens with sid and auth_time, which all guards know',
   },
-  'test/unit/auth/session-router.test.ts': {
+  'test/unit/features/sessions.test.ts': {
     'a token is accepted only while its session is in the store': [
       'ends one session, all others, and its own: their tokens are refused at once',
       'refuses a token without a session',
