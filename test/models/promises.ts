@@ -37,13 +37,13 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'refuses a refresh token of another environment, and one with another generation',
     'Several tabs that refresh at once get the same refresh token, and none is signed out':
       'gives several tabs at once the same refresh token',
-    'Users stay signed in after a lost response, however long ago it was lost':
+    'Users stay signed in after lost responses, however many and however long ago':
       'forgives a response that was lost, however long ago',
-    'A replaced refresh token works for 10 s, and the one before the current one works once more at any later time': [
+    'A replaced refresh token works for 10 s': [
       'gives several tabs at once the same refresh token',
       'forgives a response that was lost, however long ago',
     ],
-    'sends a second late refresh token in a row, or an older one, the session ends':
+    'sends another late refresh token in a row, or an older one, the session ends':
       'ends the session when a refresh token comes back that was replaced twice',
     'if a thief and the owner refresh in turn, the session ends at their second exchange that is more than 10 s apart':
       'notices a thief who takes turns with the owner',
