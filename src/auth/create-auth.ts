@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, Router } from 'express'
 import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import { type Codes, createCodes } from '../codes/codes.js'
-import { mountedAt } from '../features/features.js'
+import { mountAll } from '../features/features.js'
 import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
 import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearerFor } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
@@ -143,10 +143,14 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   // Also checks the options of all guards.
   const plainGuard = guard()
   const hasKeys = tokens.jwks().keys.length > 0
-  const isOn = { token: true, refresh: refresh !== undefined, keys: hasKeys, sessions: sessions !== undefined }
-  const parts = { ...settings, logIn, finishSignIn }
+  const mounted = mountAll(paths, {
+    signIn: { ...settings, logIn, finishSignIn },
+    refresh: refresh && { ...settings, refresh },
+    keys: hasKeys ? { tokens } : undefined,
+    sessions: sessions && { sessions },
+  })
   const service = { ...settings, guards: { user: plainGuard }, modeOf: refresh?.modeOf }
-  const router = endpointRouter(mountedAt(paths, isOn, parts), service)
+  const router = endpointRouter(mounted, service)
   const openApi = {
     path: mountPath + paths.token,
     extraFields: options.extraFields,

@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import type { Account, LookUpResult } from '../accounts/account.js'
+import { mount } from '../features/feature.js'
 import { signInFeature, TOKEN_PATH } from '../features/sign-in.js'
 import { endpointRouter } from '../http/endpoint.js'
 import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
@@ -56,6 +57,5 @@ export function tokenRouter<A extends LookUpResult>(options: TokenRouterOptions<
   const settings = { ...read, ...loginSettings(read, () => Number(tokens.now()), tokens) }
   noteIssuing(tokens, undefined)
   const parts = { ...settings, logIn: createLogin(settings), finishSignIn: createFinish(settings) }
-  const mounted = signInFeature.endpoints.map((one) => ({ at: settings.path, endpoint: one, parts }))
-  return endpointRouter(mounted, settings)
+  return endpointRouter(mount(signInFeature, settings.path, parts), settings)
 }

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { AuthError } from '../errors/auth-error.js'
 import { authOf } from '../guard/require-bearer.js'
 import type { Schema } from '../http/declaration.js'
-import type { Endpoint, EndpointGuard } from '../http/endpoint.js'
+import type { Endpoint, EndpointGuard, Mounted } from '../http/endpoint.js'
 import { type Message, misuse, type Page, type Subject } from '../options/misuse.js'
 import type { Check } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
@@ -54,6 +54,10 @@ export interface Feature<P = never> {
   /** Returns the schemas that the endpoints name. Default: none. */
   schemas?(described: DescribedSchemas): Schemas
 }
+
+/** Returns the endpoints of a feature with its dependencies, below its path. */
+export const mount = <P>({ endpoints }: Feature<P>, at: string, parts: P): Mounted[] =>
+  endpoints.map((endpoint) => ({ at, endpoint, parts }))
 
 /** @throws TypeError that names an option of a feature and the part that it needs */
 export function assertNeeds(caller: Subject, options: object, { needs = {} }: Pick<Feature, 'needs'>): void {
