@@ -2,7 +2,7 @@ import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '.
 import { anyBody, type Schema, type Success } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { type HttpResponse, jsonResponse, tokenResult } from '../http/responses.js'
-import type { LogInWith } from '../login/create-login.js'
+import type { LogInWith } from '../login/log-in.js'
 import { type LoginOptions, loginSchema } from '../login/login-options.js'
 import { LOGIN_RESPONSES } from '../login/login-refusals.js'
 import { createCredentialsOf, waitForTurn } from '../login/read-credentials.js'
