@@ -32,7 +32,7 @@ export interface AuthPaths {
 
 /** The options of `createAuth`: those of its login, its issuer and its guards, and its own. */
 export interface AuthOptions<A extends LookUpResult = Account>
-  extends TokenIssuerOptions,
+  extends Omit<TokenIssuerOptions, 'keys'>,
     SignInOptions<A>,
     SessionsOptions,
     RefreshFeatureOptions,
@@ -42,6 +42,8 @@ export interface AuthOptions<A extends LookUpResult = Account>
    * is stored after `respond`, and a token whose session could not be stored is not sent (`503`). Default: no sessions and no codes.
    */
   store?: Partial<Store> | undefined
+  /** The keys of the tokens, as for `createTokenIssuer`. Default: HS256 with a key of `secret`. */
+  keys?: TokenIssuerOptions['keys'] | undefined
   /**
    * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At
    * most

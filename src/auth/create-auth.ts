@@ -101,7 +101,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const given = readAuthOptions(options)
   const { read, ofGuards, lookUps } = given
   const { paths, mountPath, refuse, store = {}, timeout, maxPerAccount = 100 } = read
-  const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer)
+  const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer, read.secret)
   const now = () => Number(tokens.now())
   const ofLogin = loginSettings(read, now, tokens)
   const { emit, passwords, limits } = ofLogin

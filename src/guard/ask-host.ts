@@ -21,6 +21,13 @@ export interface HostSettings {
   readonly timeout: number
 }
 
+/** The facts that the host knows about a verified token. */
+interface HostFacts {
+  readonly found: FoundAccount | undefined
+  /** The data of the session as JSON. */
+  readonly data: string | undefined
+}
+
 /** Returns the live session of a token. */
 export type FindSessionOf = (auth: VerifiedToken) => Promise<FoundSession | undefined>
 
@@ -34,7 +41,7 @@ export type Allow<A = object, R = IncomingMessage> = (
 /**
  * Asks the host whether a verified token may still be used.
  * @param req the request. Undefined for a socket, which has no `allow`: its request was allowed when it began
- * @returns the account, where the host looks accounts up
+ * @returns the account, where the host looks accounts up, and the data of the session
  * @throws AuthError `invalid_token`, `forbidden`, or `unavailable` when a function of the host fails
  */
 export async function askHost(
@@ -42,12 +49,12 @@ export async function askHost(
   findSession: FindSessionOf | undefined,
   auth: VerifiedToken,
   req: IncomingMessage | undefined,
-): Promise<FoundAccount | undefined> {
+): Promise<HostFacts> {
   if (settings.isRevoked) await requireUnrevoked(settings.isRevoked, auth, settings.timeout)
-  if (findSession && mayHaveSession(auth)) await requireSession(settings, findSession, auth)
+  const session = findSession && mayHaveSession(auth) ? await requireSession(settings, findSession, auth) : undefined
   const found = settings.accounts && (await requireAccount(settings.accounts, auth, settings.timeout))
   if (found && settings.allow) await requireAllowed(settings.allow, req, found, auth, settings.timeout)
-  return found
+  return { found, data: session?.data ?? undefined }
 }
 
 /** Refuses an account that the host does not allow here. */
@@ -74,9 +81,10 @@ async function requireSession(
   { store, timeout }: HostSettings,
   findSession: FindSessionOf,
   auth: VerifiedToken,
-): Promise<void> {
+): Promise<FoundSession> {
   const isOurs = !mayBeRefreshed(auth)
-  if (isOurs && (await callHost('sessions', () => findSession(auth), { timeout }))) return
+  const found = isOurs ? await callHost('sessions', () => findSession(auth), { timeout }) : undefined
+  if (found) return found
   if (store) noteMissing(store, auth.issuedAt)
   throw invalidToken('revoked', auth)
 }

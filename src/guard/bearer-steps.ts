@@ -11,7 +11,7 @@ import { addressOf } from '../http/origin.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { hasBrand } from '../options/brand.js'
 import { createSessionFinder } from '../sessions/find-session.js'
-import { factsOf, invalidToken, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
+import { factsOf, invalidToken, signInOf, type VerifiedToken, withSession } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { askHost, type FindSessionOf, type HostSettings } from './ask-host.js'
 import { assertB64Token, readToken, type SourceSettings } from './bearer-header.js'
@@ -90,10 +90,10 @@ async function checkToken(context: GuardContext): Promise<Admission> {
   const network = clientNetwork(context.address)
   const auth = authorized(settings, cached ?? (await verifyNew(settings, network, text)))
   if (!asksHost) return { auth }
-  const found = await limitHostCalls(network, () => askHost(settings, findSession, auth, req))
+  const { found, data } = await limitHostCalls(network, () => askHost(settings, findSession, auth, req))
   requireUnexpired(settings, auth)
   if (found) requireScopes(settings, auth, scopesNow(auth, found.account))
-  return { auth, user: found?.user }
+  return { auth: data === undefined ? auth : withSession(auth, JSON.parse(data)), user: found?.user }
 }
 
 /** Requires what a guard demands of a token itself. */

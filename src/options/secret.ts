@@ -1,8 +1,16 @@
+import { hkdfSync } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption } from './read-options.js'
 
 /** A secret as text (in UTF-8) or bytes, of at least 32 bytes. */
 export type Secret = string | Uint8Array
+
+/** The purposes of the keys of a secret. */
+type Purpose = 'access token' | 'refresh token 2' | 'ticket'
+
+/** Returns the key of a secret for one purpose and one issuer (RFC 5869 section 3.2), so that no key works for another one. */
+export const keyFor = (secret: Uint8Array, purpose: Purpose, issuer: string) =>
+  Buffer.from(hkdfSync('sha256', secret, '', JSON.stringify(['express-token-endpoint', purpose, issuer]), 32))
 
 const SHORTEST = 32
 

@@ -29,6 +29,11 @@ export function checkedStore(store: SessionStore, now: () => number) {
         .filter(({ expiresAt }) => expiresAt.getTime() > time)
         .sort((one, other) => +other.createdAt - +one.createdAt || (one.id < other.id ? 1 : -1))
     },
+    update: async (id: string, data: string): Promise<boolean> => {
+      if (!store.update)
+        throw misuse('sessions: the store has no "update", which auth.sessions.update needs', PAGE.stores)
+      return hasRemoved('update', await store.update(id, data))
+    },
     remove: async (id: string, accountId: string) => hasRemoved('remove', await store.remove(id, accountId)),
     removeAll: async (accountId: string, exceptId?: string) =>
       hasRemoved('removeAll', await store.removeAll(accountId, exceptId)),
@@ -47,7 +52,7 @@ async function lookUp(store: SessionStore, id: string): Promise<FoundSession | u
 }
 
 /** Two requests may end the same session. Only one of them has an event. */
-function hasRemoved(method: 'remove' | 'removeAll', result: unknown): boolean {
+function hasRemoved(method: 'remove' | 'removeAll' | 'update', result: unknown): boolean {
   if (typeof result !== 'boolean') throw misuse(`sessions: ${method} must return true or false`, PAGE.stores)
   return result
 }

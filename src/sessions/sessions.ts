@@ -1,10 +1,12 @@
 import { callHost } from '../concurrency/host-call.js'
+import { AuthError } from '../errors/auth-error.js'
 import type { Emit } from '../events/emitter.js'
 import type { SessionEnd } from '../events/events.js'
+import { hasBrand } from '../options/brand.js'
 import { text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { named } from '../options/read-options.js'
-import { memberOf } from '../options/values.js'
+import { isPlainObject, memberOf } from '../options/values.js'
 import { addSession } from './add-session.js'
 import { checkedStore } from './checked-store.js'
 import { createSessionFinder } from './find-session.js'
@@ -12,6 +14,16 @@ import { noteStart } from './mistakes.js'
 import type { RefreshSettings } from './refresh/refresh-options.js'
 import { createRefreshSteps, type RefreshSteps } from './refresh/refresh-steps.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
+
+const LONGEST_DATA = 4096
+
+/** @throws TypeError for data that is not a JSON object, or is too long */
+function dataText(data: unknown): string {
+  const text = isPlainObject(data) ? JSON.stringify(data) : undefined
+  if (!text?.startsWith('{') || text.length > LONGEST_DATA)
+    throw misuse(`sessions.update: the data must be a JSON object of at most ${LONGEST_DATA} characters`, PAGE.signOut)
+  return text
+}
 
 /** The settings of the sessions of an app. */
 export interface SessionsSettings {
@@ -59,6 +71,14 @@ export interface Sessions {
    * @throws AuthError `unavailable` when the store fails
    */
   list(accountId: string): Promise<Session[]>
+  /**
+   * Sets the data of the session of a guarded request, in place of its data of before: `authOf(req).session` of its next requests. Changes
+   * nothing else of the session.
+   * @param data a JSON object of at most 4,096 characters
+   * @throws AuthError `invalid_token` when the session has ended, `unavailable` when the store fails. TypeError for a request without a
+   * verified token, and for other data
+   */
+  update(req: { readonly auth?: unknown }, data: Readonly<Record<string, unknown>>): Promise<void>
   /**
    * Ends one session of an account. Its token is refused from then on.
    * @param owner the account. Ending the session of its `id` is a sign-out
@@ -140,6 +160,18 @@ export function createSessions(settings: SessionsSettings): {
     async list(accountId: string) {
       assertAccountId('list', accountId)
       return call(async () => (await checked.list(accountId)).slice(0, maxPerAccount))
+    },
+    async update(req, data) {
+      const auth: unknown = memberOf(Object(req), 'auth')
+      if (!hasBrand('VerifiedToken', auth))
+        throw misuse('sessions.update: pass a request that a guard has admitted', PAGE.signOut)
+      const text = dataText(data)
+      const owner = auth as SessionOwner
+      const id = sessionIdOf(owner)
+      const isUpdated = await call(
+        async () => !isForeign(owner) && (await checked.has(id, owner.accountId)) && checked.update(id, text),
+      )
+      if (!isUpdated) throw new AuthError('invalid_token', { reason: 'revoked', accountId: owner.accountId })
     },
     async end(owner, id, address) {
       const { accountId } = owner

@@ -1,6 +1,6 @@
 import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
 import { withHints } from './kysely-errors.js'
-import { type AnyDatabase, asciiJson, type Columns, dateOf, openTable } from './kysely-table.js'
+import { type AnyDatabase, ascii, asciiJson, type Columns, dateOf, openTable } from './kysely-table.js'
 
 /** A row of the table. */
 interface SessionRow {
@@ -13,6 +13,8 @@ interface SessionRow {
   refresh: string | null
   /** The address, the `User-Agent` and the label as JSON in ASCII, which a column of any character set holds. */
   device: string
+  terms: string | null
+  data: string | null
 }
 
 export const SESSION_COLUMNS: Columns<SessionRow> = {
@@ -23,6 +25,8 @@ export const SESSION_COLUMNS: Columns<SessionRow> = {
   last_used_at: 'time',
   refresh: 'name or null',
   device: 'json',
+  terms: 'text or null',
+  data: 'text or null',
 }
 
 /** Creates the sessions of a store in a table. Each sign-in deletes the sessions that have expired. */
@@ -44,11 +48,21 @@ export function kyselySessions(db: AnyDatabase, table: string): Required<Session
     async touch(id, lastUsedAt) {
       await rows.updateTable(table).set({ last_used_at: lastUsedAt.getTime() }).where('id', '=', id).execute()
     },
-    async replace(id, from, { refresh, expiresAt, lastUsedAt }) {
+    async replace(id, from, { refresh, expiresAt, lastUsedAt, terms }) {
       if ((await rowOf(id))?.refresh !== from) return false
-      const change = { refresh, expires_at: expiresAt.getTime(), last_used_at: lastUsedAt.getTime() }
+      const times = { expires_at: expiresAt.getTime(), last_used_at: lastUsedAt.getTime() }
+      const change = { refresh, ...times, ...(terms !== undefined && { terms }) }
       const update = rows.updateTable(table).set(change).where('id', '=', id).where('refresh', '=', from)
       return (await update.executeTakeFirst()).numUpdatedRows > 0n
+    },
+    async update(id, data) {
+      // Not the number of changed rows, which is 0 in some databases when the data is the same.
+      await rows
+        .updateTable(table)
+        .set({ data: ascii(data) })
+        .where('id', '=', id)
+        .execute()
+      return (await rowOf(id)) !== undefined
     },
   }
   return withHints(store, hints)
@@ -64,19 +78,24 @@ function toRow({
   userAgent,
   label,
   refresh,
+  terms,
 }: Session): SessionRow {
   const device = asciiJson([address, userAgent, label])
   const [created_at, expires_at, last_used_at] = [createdAt.getTime(), expiresAt.getTime(), lastUsedAt.getTime()]
-  return { id, account_id: accountId, created_at, expires_at, last_used_at, refresh: refresh ?? null, device }
+  const times = { created_at, expires_at, last_used_at }
+  return { id, account_id: accountId, ...times, refresh: refresh ?? null, device, terms: terms ?? null, data: null }
 }
 
-function toFound({ account_id: accountId, created_at, expires_at, last_used_at, refresh }: SessionRow): FoundSession {
+function toFound({ account_id: accountId, created_at, expires_at, last_used_at, ...row }: SessionRow): FoundSession {
   return {
     accountId,
     createdAt: dateOf(created_at),
     expiresAt: dateOf(expires_at),
     lastUsedAt: dateOf(last_used_at),
-    refresh,
+    refresh: row.refresh,
+    terms: row.terms,
+    // Kysely's `ParseJSONResultsPlugin` has read it already.
+    data: row.data === null || typeof row.data === 'string' ? row.data : JSON.stringify(row.data),
   }
 }
 

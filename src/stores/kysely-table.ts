@@ -9,7 +9,7 @@ interface BaseRow {
 }
 
 /** The contents of a column. Times are in milliseconds, because databases differ in their types for times. */
-type Column = 'key' | 'name' | 'name or null' | 'time' | 'json'
+type Column = 'key' | 'name' | 'name or null' | 'time' | 'json' | 'text or null'
 
 /** The columns of a table. The first one is the key. */
 export type Columns<Row extends BaseRow> = Readonly<Record<keyof Row & string, Column>>
@@ -77,6 +77,7 @@ const TYPES: Record<Column, [type: 'varchar(255)' | 'bigint' | 'text', build?: C
   'name or null': ['varchar(255)'],
   time: ['bigint', required],
   json: ['text', required],
+  'text or null': ['text'],
 }
 
 /**
@@ -115,7 +116,10 @@ export async function createTable<Row extends BaseRow>(
 const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
 /** Returns JSON in ASCII, which a column of any character set holds. */
-export const asciiJson = (value: unknown) => JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped)
+export const asciiJson = (value: unknown) => ascii(JSON.stringify(value))
+
+/** Returns a text of JSON in ASCII. */
+export const ascii = (json: string) => json.replace(/[^\x20-\x7e]/g, escaped)
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 

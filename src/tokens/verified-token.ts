@@ -39,6 +39,8 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly expiresAt: Date
   /** The account's private claims. */
   readonly claims: C
+  /** The data that the app has stored with `auth.sessions.update`, where the guard looks sessions up. Undefined without data. */
+  readonly session?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
@@ -127,6 +129,12 @@ interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   kind?: ForeignKind | undefined
 }
 
+/** Returns a token for one request, with the data of its session. A cached token belongs to all requests. */
+export function withSession(auth: VerifiedToken, session: Record<string, unknown>): VerifiedToken {
+  const [iat, exp] = [auth.issuedAt.getTime() / 1000, auth.expiresAt.getTime() / 1000]
+  return new Verified({ ...auth, iat, exp, session, kind: markOf('VerifiedToken', auth) as ForeignKind | undefined })
+}
+
 /** Adds an enumerable accessor. `Object.defineProperty` takes twice as long, and each new token has two. */
 const defineGetter: (this: object, name: string, get: () => Date) => void = Reflect.get(
   Object.prototype,
@@ -144,6 +152,7 @@ export class Verified implements VerifiedToken {
   declare readonly issuedAt: Date
   declare readonly expiresAt: Date
   readonly claims: PrivateClaims
+  readonly session: VerifiedToken['session']
   readonly #timeOfIssue: (id: string, iat: number) => number
   readonly #iat: number
   readonly #exp: number
@@ -171,6 +180,7 @@ export class Verified implements VerifiedToken {
     defineGetter.call(this, 'issuedAt', Verified.#issuedAt)
     defineGetter.call(this, 'expiresAt', Verified.#expiresAt)
     this.claims = deepFreeze(claims)
+    this.session = members.session && deepFreeze(members.session)
     Object.freeze(brand('VerifiedToken', this, members.kind))
   }
 

@@ -33,6 +33,15 @@ const HOUSES = [
   { id: 'south', name: 'Clearing House South' },
 ]
 
+/** Adds the columns that the sessions of an earlier version do not have. */
+async function addColumns(db: Database): Promise<void> {
+  const tables = await db.introspection.getTables()
+  const columns = tables.find(({ name }) => name === TABLES.tables.sessions)?.columns.map(({ name }) => name)
+  for (const column of ['terms', 'data'])
+    if (columns && !columns.includes(column))
+      await db.schema.alterTable(TABLES.tables.sessions).addColumn(column, 'text').execute()
+}
+
 /** Creates the missing tables. It uses only types that SQLite and PostgreSQL share. */
 export async function createSchema(db: Database): Promise<void> {
   await db.schema
@@ -67,6 +76,7 @@ export async function createSchema(db: Database): Promise<void> {
     .columns(['account_id', 'house_id'])
     .execute()
   await createTables(db, TABLES)
+  await addColumns(db)
   // The sessions of an earlier version, which nothing else deletes.
   await db.schema.dropTable('sessions').ifExists().execute()
   await db

@@ -31,8 +31,9 @@ import { signOutEndpoint } from './sign-out.js'
 /** The options of a refresh in an app. */
 export interface RefreshFeatureOptions {
   /**
-   * Signs the refresh tokens: a text or bytes of at least 32 bytes, the same in all processes. A list: the first one signs, all of them
-   * verify, so that you can replace a secret without signing anyone out. Default: none. Required for `refresh`.
+   * Signs refresh tokens and tickets, and without `keys` the tokens too, each with its own key: a text or bytes of at least 32 bytes, the same
+   * in all processes. A list: the first one signs, all of them verify, so that you can replace a secret without signing anyone out. Default:
+   * none. Required for `refresh`, and without `keys`.
    */
   secret?: Secret | readonly Secret[] | undefined
   /**
@@ -81,23 +82,23 @@ function createRefresh(settings: RefreshParts) {
     const texts = present(call)
     const { address, signal } = origin
     const lookedUpAt = new Date(Number(tokens.now()))
-    const { session, issued, presented } = await refresh({
+    const { session, issued } = await refresh({
       refreshSteps,
       findById,
       timeout,
       presented: texts,
       address,
       isWanted: () => !res.headersSent && !signal.aborted,
-      issue({ presented: { terms }, session: found, found: { account, user } }) {
+      issue({ presented: ofToken, session: found, found: { account, user } }) {
         const expiresAt = refreshSteps.endOf(found)
-        const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), terms)
+        const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), found.terms ?? ofToken.terms)
         const subject = withinSession(narrowed, { ...found, expiresAt }, lookedUpAt.getTime())
         return issue(req, subject, user)
       },
     })
     const { id: sessionId, accountId, state, expiresAt } = session
     const { generation, remember } = state
-    const refreshToken = refreshSteps.write({ sessionId, generation, terms: presented.terms }, tokens.issuer)
+    const refreshToken = refreshSteps.write({ sessionId, generation }, tokens.issuer)
     const { id: tokenId, expiresAt: end, text } = issued
     emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
     const now = lookedUpAt.getTime()

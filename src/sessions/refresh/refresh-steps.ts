@@ -22,6 +22,8 @@ export interface RefreshableSession {
   readonly state: RefreshState
   /** The text of the state in the store, for the comparison of `replace`. */
   readonly stored: string
+  /** The terms of the sign-in. */
+  readonly terms: string | undefined
 }
 
 /** The password hash of an account after a sign-in, and the one that the sign-in has replaced. */
@@ -89,6 +91,7 @@ export function createRefreshSteps({
       refresh: stored,
       expiresAt,
       lastUsedAt,
+      ...(change.terms !== undefined && { terms: change.terms }),
     })
     if (typeof isSwapped !== 'boolean') throw misuse('sessions: replace must return true or false', PAGE.stores)
     return isSwapped ? { ...session, stored } : undefined
@@ -119,18 +122,20 @@ export function createRefreshSteps({
   function rotationOf(
     found: RefreshableSession,
     session: RefreshableSession,
-    generation: number,
+    { generation, terms: ofToken }: RefreshTokenFacts,
     passwordHash: string | null,
   ): Partial<RefreshableSession> | undefined | 'reused' {
     const { state } = session
+    // A refresh token of an earlier release holds the terms itself, and its successor does not.
+    const moved = session.terms === undefined && ofToken !== undefined ? { terms: ofToken } : undefined
     const time = now()
     const next = nextState(state, generation, { now: time, presentedAt: found.foundAt, grace })
     if (!next) return 'reused'
-    if (next === state) return undefined
+    if (next === state) return moved
     // A password that was changed meanwhile has set another tag than the one that was compared with this hash.
     const isCompared = state.passwordTag === found.state.passwordTag
     const passwordTag = isCompared ? signer.tagOf(passwordHash) : state.passwordTag
-    return { state: { ...next, passwordTag }, expiresAt: endOf(session), lastUsedAt: new Date(time) }
+    return { ...moved, state: { ...next, passwordTag }, expiresAt: endOf(session), lastUsedAt: new Date(time) }
   }
 
   /** Notes another password tag, where the session has a certain one. */
@@ -159,9 +164,9 @@ export function createRefreshSteps({
      * Moves a session to the next generation. Of several refreshes at once, one moves it, and all get the same session.
      * @returns the session with its current generation, or why there is none
      */
-    async rotate(session: RefreshableSession, generation: number, passwordHash: string | null) {
+    async rotate(session: RefreshableSession, presented: RefreshTokenFacts, passwordHash: string | null) {
       let isOver = false
-      const change = (current: RefreshableSession) => rotationOf(session, current, generation, passwordHash)
+      const change = (current: RefreshableSession) => rotationOf(session, current, presented, passwordHash)
       const run = () => update(session, change, () => !isOver)
       try {
         return await callHost('sessions', run, { timeout, passThrough: ['overloaded'] })
@@ -208,6 +213,10 @@ function readRefreshable(id: string, original: unknown): Omit<RefreshableSession
     dateIn(caller, Object(original), 'expiresAt'),
     memberOf(Object(original), 'refresh'),
   ]
+  const terms = memberOf(Object(original), 'terms') ?? undefined
+  if (terms !== undefined && typeof terms !== 'string')
+    throw misuse('sessions: "terms" must be the text that the store was given, unchanged', PAGE.stores)
   const { accountId, lastUsedAt } = found
-  return { id, accountId, createdAt, expiresAt, lastUsedAt, state: readState(stored), stored: String(stored) }
+  const dates = { createdAt, expiresAt, lastUsedAt }
+  return { id, accountId, ...dates, state: readState(stored), stored: String(stored), terms }
 }

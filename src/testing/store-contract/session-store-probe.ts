@@ -39,6 +39,8 @@ export function probeSessions(store: SessionStore, otherStore?: SessionStore) {
       booleanFrom('removeAll', () => store.removeAll(accountId, exceptId)),
     touch: (id: string, time: Date) => resultOf('touch', () => store.touch(id, time)),
     canReplace: typeof store.replace === 'function',
+    canUpdate: typeof store.update === 'function',
+    update: (id: string, data: string) => booleanFrom('update', () => store.update?.(id, data)),
     replace: (id: string, from: string, to: SessionChange) =>
       booleanFrom('replace', () => store.replace?.(id, from, to)),
   }

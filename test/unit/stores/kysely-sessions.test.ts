@@ -35,7 +35,7 @@ function openInexact(...rows: object[]) {
 
 describe('the sessions of kyselyStore', () => {
   it('compares ids, accounts and refresh tokens exactly, also where the database does not', async () => {
-    const times = { created_at: 0, expires_at: 0, last_used_at: 0 }
+    const times = { created_at: 0, expires_at: 0, last_used_at: 0, terms: null, data: null }
     const { db, statements } = openInexact({ id: 'A', account_id: 'ACC-1', refresh: 'R1', device: '[]', ...times })
     const store = kyselyStore(db).sessions
     const change = { refresh: 'r2', expiresAt: new Date(), lastUsedAt: new Date() }

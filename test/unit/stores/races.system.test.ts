@@ -85,7 +85,7 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
         const moved = await Promise.all(
           [...refreshSteps, ...refreshSteps].map(async (one) => {
             const found = await one.find(facts)
-            return found && one.rotate(found, round - 1, null)
+            return found && one.rotate(found, { sessionId: 'a', generation: round - 1 }, null)
           }),
         )
         const generations = moved.map((one) => (typeof one === 'object' ? one.state.generation : one))

@@ -73,7 +73,7 @@ describe.skipIf(NO_REDIS)('the sessions of redisStore', () => {
     )
     expect(ends[0]).toBe(expiresAt.getTime())
     expect(ends[2]).toBe(expiresAt.getTime())
-    expect(await redis.zscore('app:of acc-1', 'a')).toBe(String(expiresAt.getTime()))
+    expect(await redis.zscore('app:session:of acc-1', 'a')).toBe(String(expiresAt.getTime()))
     expect((await redis.keys('*')).sort()).toEqual(['app:session:a', 'app:session:b', 'app:session:of acc-1'])
   })
 

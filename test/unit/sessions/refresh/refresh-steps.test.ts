@@ -83,7 +83,9 @@ describe('a change of a session', () => {
         return false
       },
     })
-    expect(await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
+    expect(
+      await refusalOf(refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null) as Promise<unknown>),
+    ).toMatchObject({
       code: 'overloaded',
     })
     expect(calls).toBe(16)
@@ -91,14 +93,18 @@ describe('a change of a session', () => {
 
   it('is unavailable when the store does not say whether it changed the session', async () => {
     const { refreshSteps, found } = await open({ replace: () => undefined as never })
-    const refusal = await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)
+    const refusal = await refusalOf(
+      refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null) as Promise<unknown>,
+    )
     expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
     expect(String(refusal.cause)).toContain('sessions: replace must return true or false')
   })
 
   it('is unavailable when the store does not respond in time', async () => {
     const { refreshSteps, found } = await open({ replace: hang }, { timeout: '1ms' })
-    expect(await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
+    expect(
+      await refusalOf(refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null) as Promise<unknown>),
+    ).toMatchObject({
       code: 'unavailable',
     })
   })
@@ -107,7 +113,9 @@ describe('a change of a session', () => {
     const isSwapped = deferred<boolean>()
     const replace = vi.fn(() => isSwapped.promise)
     const { refreshSteps, found, store } = await open({ replace }, { timeout: '1ms' })
-    const refusal = await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)
+    const refusal = await refusalOf(
+      refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null) as Promise<unknown>,
+    )
     expect(refusal).toMatchObject({ code: 'unavailable' })
     const looked = vi.spyOn(store, 'find')
     isSwapped.resolve(false)
@@ -118,9 +126,9 @@ describe('a change of a session', () => {
 
   it('is stored once for two refreshes with the same token, one after the other', async () => {
     const { refreshSteps, found, store } = await open()
-    const first = await refreshSteps.rotate(await found(), 0, null)
+    const first = await refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null)
     const stored = await store.find('a')
-    expect(await refreshSteps.rotate(await found(), 0, null)).toMatchObject({
+    expect(await refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null)).toMatchObject({
       state: (first as { state: object }).state,
     })
     expect(await store.find('a')).toBe(stored)
@@ -131,7 +139,7 @@ describe('a change of a session', () => {
     await refreshSteps.notePassword({ id: 'a', accountId: 'acc-1' }, { current: 'old hash', replaced: undefined })
     const before = await found()
     await refreshSteps.keepAfterChange('a')
-    await refreshSteps.rotate(before, 0, 'old hash')
+    await refreshSteps.rotate(before, { sessionId: 'a', generation: 0 }, 'old hash')
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(false)
   })
 

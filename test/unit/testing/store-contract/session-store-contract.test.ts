@@ -72,7 +72,7 @@ describe('storeContract, of sessions', () => {
         await turn()
         return result
       }
-    const { add, find, list, remove, removeAll, touch, replace } = store
+    const { add, find, list, remove, removeAll, touch, replace, update } = store
     const slowStore = {
       add: slow(add),
       find: slow(find),
@@ -81,6 +81,7 @@ describe('storeContract, of sessions', () => {
       removeAll: slow(removeAll),
       touch: slow(touch),
       replace: slow(replace),
+      update: slow(update),
     }
     expect(await failuresOf({ store: slowStore, otherStore: store })).toEqual({})
   })
@@ -91,12 +92,12 @@ describe('storeContract, of sessions', () => {
   })
 
   it('skips the checks of replace for a store without it', async () => {
-    const { replace: _, ...store } = memorySessions()
+    const { replace: _, update: __, ...store } = memorySessions()
     const skipped: string[] = []
     for (const { name, run } of checksOf(store)) {
       await run({ skip: (reason) => skipped.push(`${name}: ${reason}`) })
     }
-    expect(skipped).toHaveLength(5)
+    expect(skipped).toHaveLength(8)
     for (const line of skipped) expect(line).toMatch(/replace|refresh/)
   })
 
