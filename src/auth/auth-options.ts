@@ -132,7 +132,7 @@ export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>)
   const read = readOptions<AuthOptions<A>, typeof schema>(CALLER, options, schema, aliases)
   const pick = (...names: string[]): object =>
     bare(Object.fromEntries(names.map((name) => [name, memberOf(Object(options), name)])))
-  const { sessions } = read.store ?? {}
+  const sessions = read.store?.sessions
   for (const secret of read.secret ?? []) noteSecret('secret', secret)
   for (const feature of Object.values(FEATURES)) assertNeeds(CALLER, { ...read, accounts: options.accounts }, feature)
   return {

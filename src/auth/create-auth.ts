@@ -100,16 +100,16 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
 ): Auth<A, S> {
   const given = readAuthOptions(options)
   const { read, ofGuards, lookUps } = given
-  const { paths, mountPath, refuse, store = {}, timeout, maxPerAccount = 100 } = read
+  const { paths, mountPath, refuse, store, timeout, maxPerAccount = 100 } = read
   const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer, read.secret)
   const now = () => Number(tokens.now())
   const ofLogin = loginSettings(read, now, tokens)
   const { emit, passwords, limits } = ofLogin
   const issuers = [tokens.issuer, ...issuersIn(read.alsoAccept)]
-  const { sessions, refreshSteps } = store.sessions
+  const { sessions, refreshSteps } = store?.sessions
     ? createSessions({ store: store.sessions, issuers, maxPerAccount, timeout, emit, now, refresh: given.refresh })
-    : {}
-  const codes = store.codes && createCodes({ store: store.codes, timeout, now })
+    : { sessions: undefined, refreshSteps: undefined }
+  const codes = store?.codes && createCodes({ store: store.codes, timeout, now })
   const settings = {
     ...read,
     ...ofLogin,

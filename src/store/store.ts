@@ -1,6 +1,6 @@
 import { type CodeStore, isCodeStore } from '../codes/codes.js'
 import { type Check, InvalidOption } from '../options/read-options.js'
-import { isPlainObject, memberOf } from '../options/values.js'
+import { bare, isPlainObject, memberOf } from '../options/values.js'
 import type { SessionStore } from '../sessions/session.js'
 import { isSessionStore, sessionsOfStore } from '../sessions/store-option.js'
 
@@ -34,5 +34,5 @@ export const storeOption: Check<Partial<Store>> = (value) => {
   if (codes !== undefined && !isCodeStore(codes))
     throw new InvalidOption('a store whose "codes" have "add", "take" and "removeAll"')
   const hasSessions = codes === undefined || memberOf(value, 'sessions') !== undefined
-  return { ...(hasSessions && { sessions: sessionsOfStore(value) }), ...(codes && { codes }) }
+  return bare({ ...(hasSessions && { sessions: sessionsOfStore(value) }), ...(codes && { codes }) })
 }

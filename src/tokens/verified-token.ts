@@ -180,7 +180,8 @@ export class Verified implements VerifiedToken {
     defineGetter.call(this, 'issuedAt', Verified.#issuedAt)
     defineGetter.call(this, 'expiresAt', Verified.#expiresAt)
     this.claims = deepFreeze(claims)
-    this.session = members.session && deepFreeze(members.session)
+    const session = own(members, 'session')
+    this.session = session && deepFreeze(session)
     Object.freeze(brand('VerifiedToken', this, members.kind))
   }
 

@@ -3,8 +3,8 @@ import { AuthError } from '../../errors/auth-error.js'
 import type { Emit } from '../../events/emitter.js'
 import type { SessionEnd } from '../../events/events.js'
 import { misuse, PAGE } from '../../options/misuse.js'
-import { isPlainObject, memberOf } from '../../options/values.js'
-import { dateIn, isSessionId, readFound, type SessionStore } from '../session.js'
+import { bare, isPlainObject, memberOf } from '../../options/values.js'
+import { dateIn, isSessionId, readFound, type SessionChange, type SessionStore } from '../session.js'
 import type { RefreshSettings } from './refresh-options.js'
 import { firstState, nextState, type RefreshState, readState, writeState } from './refresh-state.js'
 import { createRefreshSigner, isOpenTag, openTag, type RefreshTokenFacts } from './refresh-token.js'
@@ -86,13 +86,10 @@ export function createRefreshSteps({
   async function swap(found: RefreshableSession, change: Partial<RefreshableSession>) {
     const session: RefreshableSession = { ...found, ...change }
     const stored = writeState(session.state)
-    const { expiresAt, lastUsedAt } = session
-    const isSwapped: unknown = await store.replace?.(session.id, found.stored, {
-      refresh: stored,
-      expiresAt,
-      lastUsedAt,
-      ...(change.terms !== undefined && { terms: change.terms }),
-    })
+    const { expiresAt, lastUsedAt, terms } = session
+    const moved = terms !== undefined && terms !== found.terms ? { terms } : undefined
+    const to: SessionChange = bare({ refresh: stored, expiresAt, lastUsedAt, ...moved })
+    const isSwapped: unknown = await store.replace?.(session.id, found.stored, to)
     if (typeof isSwapped !== 'boolean') throw misuse('sessions: replace must return true or false', PAGE.stores)
     return isSwapped ? { ...session, stored } : undefined
   }

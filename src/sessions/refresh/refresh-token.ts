@@ -69,7 +69,8 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
   return {
     write(facts, issuer) {
       const { sessionId, generation } = facts
-      return `${sessionId}.${generation}.${macOf(keysOf(issuer)[0], facts, issuer).toString('base64url')}`
+      const mac = macOf(keysOf(issuer)[0], { sessionId, generation, terms: undefined }, issuer)
+      return `${sessionId}.${generation}.${mac.toString('base64url')}`
     },
     read(text, issuers) {
       const match = typeof text === 'string' && FORM.exec(text)

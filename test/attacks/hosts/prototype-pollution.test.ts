@@ -85,7 +85,13 @@ describe('what every object inherits grants nothing', () => {
     })
     const app = express().use(router)
     const send = client((await listen(app)).port)
-    const inherited = { claims: { role: 'admin' }, lifetime: '1s', without: ['team'], terms: { scopes: ['x'] } }
+    const inherited = {
+      claims: { role: 'admin' },
+      lifetime: '1s',
+      without: ['team'],
+      terms: { scopes: ['x'] },
+      session: {},
+    }
     const signedIn = JSON.parse((await polluted(inherited, () => send(login(email, PASSWORD)))).body)
     const { headers } = login(email, PASSWORD)
     const body = JSON.stringify({ refreshToken: signedIn.refreshToken })
@@ -107,6 +113,9 @@ describe('what every object inherits grants nothing', () => {
       actor: { accountId: 'x' },
       refresh: 'cookie',
       sessions: {},
+      codes: {},
+      store: {},
+      secret: 'x',
       passwords: {},
       limits: {},
       onEvent: 1,

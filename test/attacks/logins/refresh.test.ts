@@ -289,11 +289,12 @@ describe('a store that lies', () => {
 })
 
 it('the account that a look-up returns for another id is not signed in', async () => {
-  const { accounts, store, signIn } = await startRefreshHost()
+  const { accounts, store, signIn, time } = await startRefreshHost()
+  const clock = () => time.now
   const { refreshToken } = membersOf(await signIn())
   const wrong = { ...accounts, findById: () => ACCOUNTS.bob }
   const ofSessions = { store: { sessions: store }, secret: SECRET, refresh: 'body' as const }
-  const { router } = authWith({ accounts: wrong, ...ofSessions, paths: { token: '/token' } })
+  const { router } = authWith({ accounts: wrong, clock, ...ofSessions, paths: { token: '/token' } })
   const { port } = await listen(express().use(router))
   const body = JSON.stringify({ refreshToken })
   expectUnavailable(
