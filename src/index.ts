@@ -15,16 +15,13 @@ export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-optio
 export type { AuthSignIn, AuthSignInDetails, SignedIn } from './auth/auth-sign-in.js'
 export { type Auth, type AuthDescription, createAuth } from './auth/create-auth.js'
 export { type TokenRouterOptions, tokenRouter } from './auth/token-router.js'
-export {
-  type CodeStore,
-  type Codes,
-  type CodesOptions,
-  createCodes,
-  type NewCode,
-  type StoredCode,
-  type TakenCode,
+export type {
+  CodeStore,
+  Codes,
+  NewCode,
+  StoredCode,
+  TakenCode,
 } from './codes/codes.js'
-export { memoryCodes } from './codes/memory-codes.js'
 export { AuthError, isAuthError, type Problem } from './errors/auth-error.js'
 export type {
   AuthErrorCode,
@@ -70,16 +67,17 @@ export type { LoginLimit } from './limits/limit.js'
 export { createLimits, type Limits, type LimitsOptions } from './limits/limits.js'
 export type { Limiter, LimiterOptions } from './limits/shared-limit.js'
 export type { Credentials, ExtraFields } from './login/body/credentials.js'
-export type { Login, LoginResult } from './login/create-login.js'
 export type { CredentialsOptions } from './login/credentials-options.js'
+export type { Login, LoginResult } from './login/login-for-host.js'
 export type { LoginOptions } from './login/login-options.js'
 export type { LoginOrigin } from './login/login-origin.js'
-export type { RefreshChoice } from './login/refresh-mode.js'
+export type { RefreshChoice, RefreshOptions } from './login/refresh-mode.js'
 export type { BeforeSignIn, CheckedPassword } from './login/steps/before-sign-in.js'
 export type { SignInTerms } from './login/steps/sign-in-terms.js'
 export type { TenantOf } from './login/steps/tenant.js'
 export type { IssuedResponse } from './login/token-settings.js'
 export type { Clock, Duration } from './options/checks.js'
+export type { Secret } from './options/secret.js'
 export type { HashQueueLoad } from './passwords/hash-queue.js'
 export { type Argon2idOptions, argon2id } from './passwords/hashers/argon2id.js'
 export { type BcryptOptions, bcrypt } from './passwords/hashers/bcrypt.js'
@@ -92,16 +90,21 @@ export type { ForbiddenCheck, PasswordsOptions } from './passwords/passwords-opt
 export {
   authErrors,
   authInfoOf,
+  createCodes,
   createLogin,
+  createSessions,
   createSignIn,
   createThrottle,
+  memoryCodes,
+  memorySessions,
   protectedResourceRouter,
   sessionRouter,
 } from './renamed.js'
-export { memorySessions } from './sessions/memory-sessions.js'
-export type { RefreshOptions, RefreshSecret } from './sessions/refresh/refresh-options.js'
+export type { RefreshTimes } from './sessions/refresh/refresh-options.js'
 export type { FoundSession, NewSession, Session, SessionChange, SessionStore } from './sessions/session.js'
-export { createSessions, type SessionOwner, type Sessions, type SessionsOptions } from './sessions/sessions.js'
+export type { SessionOwner, Sessions } from './sessions/sessions.js'
+export { memoryStore } from './store/memory-store.js'
+export type { Store, WholeStore } from './store/store.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
 export type { IdTokenVerifier, IdTokenVerifierOptions } from './tokens/id-token-verifier.js'
 export type { VerifiedIdToken } from './tokens/jwt/id-token-claims.js'

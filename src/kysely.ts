@@ -1,3 +1,3 @@
 export { type AccountColumn, type KyselyAccountsOptions, kyselyAccounts } from './stores/kysely-accounts.js'
-export { type CodeTableOptions, createCodeTable, kyselyCodes } from './stores/kysely-codes.js'
-export { createSessionTable, kyselySessions, type SessionTableOptions } from './stores/kysely-sessions.js'
+export { createTables, type KyselyStoreOptions, kyselyStore, type StoreTables } from './stores/kysely-store.js'
+export { createCodeTable, createSessionTable, kyselyCodes, kyselySessions } from './stores/renamed.js'

@@ -1,3 +1,2 @@
-export { type RedisCodesOptions, redisCodes } from './stores/redis-codes.js'
-export type { RedisSessionsOptions } from './stores/redis-commands.js'
-export { redisSessions } from './stores/redis-sessions.js'
+export { type RedisStoreOptions, redisStore } from './stores/redis-store.js'
+export { redisCodes, redisSessions } from './stores/renamed.js'

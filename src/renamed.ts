@@ -1,15 +1,8 @@
-import { misuse, PAGE, type Page } from './options/misuse.js'
+import { gone, PAGE } from './options/misuse.js'
 
 /*
  * The names of earlier releases. Each throws an error that says what to do. They go at 1.0.0.
  */
-
-/** Creates a function whose error says what replaces it. */
-function gone(message: string, page: Page): (...args: unknown[]) => never {
-  return () => {
-    throw misuse(message, page)
-  }
-}
 
 /** @deprecated Use `auth.logIn` of `createAuth`. */
 export const createLogin = gone('createLogin is now auth.logIn of createAuth()', PAGE.login)
@@ -28,3 +21,14 @@ export const protectedResourceRouter = gone(
 )
 /** @deprecated Call `createLimits`. */
 export const createThrottle = gone('createThrottle is now createLimits', PAGE.passwords)
+/** @deprecated Pass `store` to `createAuth`, and use `auth.sessions`. */
+export const createSessions = gone(
+  'createSessions is gone. Pass createAuth() a "store", and use auth.sessions',
+  PAGE.stores,
+)
+/** @deprecated Pass `store` to `createAuth`, and use `auth.codes`. */
+export const createCodes = gone('createCodes is gone. Pass createAuth() a "store", and use auth.codes', PAGE.stores)
+/** @deprecated Call `memoryStore`. */
+export const memorySessions = gone('memorySessions is now a part of memoryStore()', PAGE.stores)
+/** @deprecated Call `memoryStore`. */
+export const memoryCodes = gone('memoryCodes is now a part of memoryStore()', PAGE.stores)

@@ -1,19 +1,13 @@
 export { type FastPasswordsOptions, fastPasswords } from './testing/fast-passwords.js'
 export type { RefusedSessionTokens, RefusedTokens } from './testing/refused-tokens.js'
+export { codeStoreContract, sessionStoreContract } from './testing/renamed.js'
 export {
   type AccountStoreContractOptions,
   accountStoreContract,
   type ExistingAccount,
 } from './testing/store-contract/account-store-contract.js'
-export {
-  type CodeStoreContractOptions,
-  codeStoreContract,
-} from './testing/store-contract/code-store-contract.js'
 export type { ContractCheck } from './testing/store-contract/contract-check.js'
-export {
-  type SessionStoreContractOptions,
-  sessionStoreContract,
-} from './testing/store-contract/session-store-contract.js'
+export { type GivenStore, type StoreContractOptions, storeContract } from './testing/store-contract/store-contract.js'
 export type { TestClock } from './testing/test-clock.js'
 export {
   type BearerHeaders,

@@ -1,13 +1,13 @@
-import { createLimits, type Limits, type SessionStore } from 'express-token-endpoint'
-import { kyselySessions } from 'express-token-endpoint/kysely'
+import { createLimits, type Limits, type Store } from 'express-token-endpoint'
+import { kyselyStore } from 'express-token-endpoint/kysely'
 import { messageOf, Outage } from '../errors.js'
 import type { Checks } from '../web/health-router.js'
-import { type Database, SESSION_TABLE } from './databases/schema.js'
+import { type Database, TABLES } from './databases/schema.js'
 
 /** State that all processes of one environment share. */
 export interface SharedState {
   limits: Limits
-  sessionStore: SessionStore
+  store: Store
   checks: Checks
   close(): void
 }
@@ -22,10 +22,10 @@ export async function openSharedState(
   log: (line: string) => void,
 ): Promise<SharedState> {
   if (redisUrl === undefined) {
-    return { limits: createLimits(), sessionStore: kyselySessions(db, SESSION_TABLE), checks: {}, close() {} }
+    return { limits: createLimits(), store: kyselyStore(db, TABLES), checks: {}, close() {} }
   }
   // A start without Redis is faster without these modules.
-  const [{ openRedis }, { redisSessions }, { RateLimiterRedis }] = await Promise.all([
+  const [{ openRedis }, { redisStore }, { RateLimiterRedis }] = await Promise.all([
     import('./redis.js'),
     import('express-token-endpoint/redis'),
     import('rate-limiter-flexible'),
@@ -33,9 +33,9 @@ export async function openSharedState(
   const redis = await openRedis(redisUrl, log)
   return {
     limits: createLimits({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }),
-    sessionStore: redisSessions({
+    store: redisStore({
       // An earlier version used `session:` with another index, so its sessions could not be listed and ended.
-      prefix: 'device-session:',
+      prefix: 'device-',
       sendCommand: (...command) => redis.call(...command).catch(throwOutage),
     }),
     checks: { redis: () => redis.ping() },

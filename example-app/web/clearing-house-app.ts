@@ -1,5 +1,5 @@
 import type { Express } from 'express'
-import { type AuthOptions, createAuth, createSessions, type SessionStore } from 'express-token-endpoint'
+import { type AuthOptions, createAuth, type Store } from 'express-token-endpoint'
 import type { Accounts } from '../data/account-store.js'
 import type { Statements } from '../data/statements.js'
 import { type BaseDependencies, createBaseApp } from './base-app.js'
@@ -15,16 +15,16 @@ export interface ClearingHouseDependencies
   issuer: string
   accounts: Accounts
   statements: Statements
-  sessionStore: SessionStore
-  /** The secrets of the refresh tokens. The first one signs, and all of them verify. */
-  refreshSecrets: readonly string[]
+  store: Store
+  /** The secrets of the app. The first one signs, and all of them verify. */
+  secrets: readonly string[]
   page: PageOptions
 }
 
 /** Creates the clearing-house API. It does not listen yet. */
 export function createClearingHouseApp(dependencies: ClearingHouseDependencies): Express {
   const { issuer, keys, clock, accounts, statements, passwords, limits, page } = dependencies
-  const { sessionStore, refreshSecrets } = dependencies
+  const { store, secrets } = dependencies
   const onEvent = observer(dependencies.log)
   const auth = createAuth({
     issuer,
@@ -34,7 +34,8 @@ export function createClearingHouseApp(dependencies: ClearingHouseDependencies):
     accounts,
     passwords,
     limits,
-    sessions: createSessions(sessionStore, { clock, refresh: { secret: refreshSecrets }, onEvent }),
+    store,
+    secret: secrets,
     refresh: 'cookie',
     paths: { sessions: '/api/v2013/sessions' },
     onEvent,

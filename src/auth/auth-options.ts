@@ -1,25 +1,21 @@
-import type { Request } from 'express'
-import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '../accounts/account.js'
+import type { Account, LookUpResult } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
-import type { Codes } from '../codes/codes.js'
-import { warnOnce } from '../events/warnings.js'
+import { noteSecret } from '../events/shared-secrets.js'
+import { assertNeeds } from '../features/feature.js'
+import { FEATURES } from '../features/features.js'
 import { KEYS_PATH } from '../features/keys.js'
-import { TOKEN_PATH } from '../features/sign-in.js'
+import { type RefreshFeatureOptions, refreshOptions } from '../features/refresh/refresh.js'
+import { type SessionsOptions, sessionsOptions } from '../features/sessions.js'
+import { type SignInOptions, signInOptions, TOKEN_PATH } from '../features/sign-in.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
-import { type LoginOptions, loginAliases, loginSchema } from '../login/login-options.js'
-import { type RefreshChoice, type RefreshRoutes, refreshChoice } from '../login/refresh-mode.js'
-import { type RespondOptions, respondOption } from '../login/token-settings.js'
-import { func, text, withMethods } from '../options/checks.js'
-import { misuse } from '../options/misuse.js'
+import { loginAliases } from '../login/login-options.js'
+import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
 import { bare, isPlainObject, memberOf } from '../options/values.js'
-import { refreshStepsOf } from '../sessions/internals.js'
-import type { NewSession } from '../sessions/session.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { sessionsOption } from '../sessions/sessions-option.js'
-import type { TokenIssuerOptions } from '../tokens/token-options.js'
+import { type Store, storeOption } from '../store/store.js'
+import { issuerSchema, type TokenIssuerOptions } from '../tokens/token-options.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 
 const CALLER = 'createAuth'
@@ -28,7 +24,7 @@ const CALLER = 'createAuth'
 export interface AuthPaths {
   /** The token endpoint. Refresh and sign-out are below it. Default `/api/v2013/authentication/token`. */
   token?: string | undefined
-  /** The user's own sessions, where the app has `sessions`. Default `/sessions`. */
+  /** The user's own sessions, where the app has a `store`. Default `/sessions`. */
   sessions?: string | undefined
   /** The public keys, where the app has key pairs. Default `/.well-known/jwks.json`. */
   keys?: string | undefined
@@ -36,30 +32,18 @@ export interface AuthPaths {
 
 /** The options of `createAuth`: those of its login, its issuer and its guards, and its own. */
 export interface AuthOptions<A extends LookUpResult = Account>
-  extends TokenIssuerOptions,
-    Omit<LoginOptions<A>, 'accounts' | 'timeout'>,
-    RespondOptions<A>,
+  extends Omit<TokenIssuerOptions, 'keys'>,
+    SignInOptions<A>,
+    SessionsOptions,
+    RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
-  /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
-  accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
-   * The sessions of the app, as `createSessions` returns them. The session of each token is stored after `respond`, and a token whose
-   * session could not be stored is not sent (`503`). Default: no sessions.
+   * The store of the app: `memoryStore()`, one of a database, or your own object with `sessions`, `codes` or both. The session of each token
+   * is stored after `respond`, and a token whose session could not be stored is not sent (`503`). Default: no sessions and no codes.
    */
-  sessions?: Sessions | undefined
-  /**
-   * Returns the name of the device for the list of sessions, for example from a header of the request. It is cut to 64 characters, and
-   * loses control characters. Needs `sessions`. Default: no name.
-   */
-  sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
-  /**
-   * Keeps users signed in: the router then has `POST` `/refresh` and `/sign-out` below the path of the token endpoint. `'cookie'` for pages,
-   * `'body'` for mobile apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Needs `sessions`
-   * with their option `refresh`, and `accounts` with `findById`. Default: no refresh tokens.
-   */
-  refresh?: RefreshChoice | undefined
-  /** Codes that work once, as `createCodes` returns them: `auth.codes`. Default: no codes. */
-  codes?: Codes | undefined
+  store?: Partial<Store> | undefined
+  /** The keys of the tokens, as for `createTokenIssuer`. Default: HS256 with a key of `secret`. */
+  keys?: TokenIssuerOptions['keys'] | undefined
   /**
    * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At
    * most
@@ -74,9 +58,6 @@ export interface AuthOptions<A extends LookUpResult = Account>
    */
   mountPath?: string | undefined
 }
-
-/** @inline */
-type Label = NewSession['label']
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
 export interface AuthGuardOptions<A extends LookUpResult = Account> extends RouteOptions<A> {
@@ -120,24 +101,19 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
 const asGiven: Check<unknown> = (value) => value
 
 /** The options of the issuer and of the guards, which read them. */
-const ISSUER = ['issuer', 'audience', 'keys', 'clockTolerance', 'cache', 'clientId', 'lifetime', 'clock'] as const
+const { timeout: _, ...ofIssuer } = issuerSchema
+const ISSUER = Object.keys(ofIssuer) as (keyof typeof ofIssuer)[]
 const GUARD = ['isRevoked', 'realm', 'scheme', 'tokenFrom'] as const
 
-type Given = (typeof ISSUER | typeof GUARD)[number]
+type Given = keyof typeof ofIssuer | (typeof GUARD)[number]
 const given = Object.fromEntries([...ISSUER, ...GUARD].map((name) => [name, asGiven])) as Record<Given, Check<unknown>>
 
 const schema = {
   ...given,
-  ...loginSchema,
-  respond: respondOption,
-  sessions: optional(sessionsOption),
-  sessionLabel: optional(func<NonNullable<AuthOptions['sessionLabel']>>('a function')),
-  refresh: refreshChoice,
-  codes: optional(
-    withMethods<Codes>('what createCodes() returned', ['create', 'take', 'removeAll'], (value) =>
-      isPlainObject(value) && 'add' in value ? 'Pass the store to createCodes() first' : '',
-    ),
-  ),
+  ...signInOptions,
+  ...sessionsOptions,
+  ...refreshOptions,
+  store: optional(storeOption),
   paths: optional(pathsOption, pathsOption({})),
   alsoAccept: optional(
     checkThat<readonly CustomTokenVerifier[]>('a list of verifiers, like [oldTokens(…)]', Array.isArray),
@@ -149,48 +125,44 @@ const schema = {
 const aliases = aliasesOf({
   ...hostAliases,
   ...loginAliases,
-  keys: 'secret privateKey publicKey',
+  keys: 'privateKey publicKey',
+  store: 'sessions codes',
   lifetime: 'expiresIn ttl',
   alsoAccept: 'oldTokens',
 })
 
 export type AuthSettings = ReturnType<typeof readAuthOptions>
 
-/** Reads the options, and returns those of the issuer and of the guards as they were given. */
+/**
+ * Reads the options, and returns those of the issuer and of the guards as they were given.
+ * @throws TypeError naming the option that is not valid, and for an option whose parts are missing
+ */
 export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>) {
   const read = readOptions<AuthOptions<A>, typeof schema>(CALLER, options, schema, aliases)
   const pick = (...names: string[]): object =>
     bare(Object.fromEntries(names.map((name) => [name, memberOf(Object(options), name)])))
+  const sessions = read.store?.sessions
+  for (const secret of read.secret ?? []) noteSecret('secret', secret)
+  for (const feature of Object.values(FEATURES)) assertNeeds(CALLER, { ...read, accounts: options.accounts }, feature)
   return {
     read,
     ofIssuer: pick(...ISSUER, 'timeout') as TokenIssuerOptions,
-    ofGuards: pick(...GUARD, 'sessions', 'onEvent', 'refuse', 'timeout') as GuardOptions,
-    store: storeIn(options.accounts),
+    ofGuards: bare({
+      ...pick(...GUARD, 'onEvent', 'refuse', 'timeout'),
+      ...(sessions && { store: { sessions } }),
+    }) as GuardOptions,
+    lookUps: lookUpsIn(options.accounts),
+    refresh: read.refresh && {
+      ...read.refresh,
+      secrets: read.secret ?? [],
+      findById: findByIdOption(options.accounts),
+    },
   }
 }
 
 type GuardOptions = Omit<RequireBearerOptions, 'tokens'>
 
 /** Returns the accounts where guards and refreshes can look them up by their id. */
-function storeIn(accounts: unknown): NonNullable<RequireBearerOptions['accounts']> | undefined {
+function lookUpsIn(accounts: unknown): NonNullable<RequireBearerOptions['accounts']> | undefined {
   return typeof memberOf(Object(accounts), 'findById') === 'function' ? (accounts as never) : undefined
-}
-
-/** Returns what the routes of refresh tokens need, where the app has them. */
-export function refreshRoutesIn({ read, store }: AuthSettings, issuer: string): RefreshRoutes | undefined {
-  const { refresh: modeOf, sessions } = read
-  const refreshSteps = sessions && refreshStepsOf(sessions)
-  if (!modeOf) {
-    if (refreshSteps) warnOnce('unusedRefresh')
-    return undefined
-  }
-  if (!refreshSteps)
-    throw misuse(
-      `${CALLER}: option "refresh" needs "sessions" that can be refreshed. Pass createSessions(store, { refresh: { secret } })`,
-    )
-  if (!store)
-    throw misuse(
-      `${CALLER}: option "refresh" needs "accounts" with "findById", because each refresh looks the account up by its id`,
-    )
-  return { refreshSteps, issuers: sessions.issuers ?? [issuer], modeOf, findById: findByIdOption(store) }
 }

@@ -1,21 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { ErrorRequestHandler, Router } from 'express'
 import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
-import type { Codes } from '../codes/codes.js'
-import { mountedAt } from '../features/features.js'
-import { createTickets, hasTicket, type TicketOptions, ticketFrom } from '../features/tickets.js'
-import {
-  type AuthenticatedRequest,
-  authOf,
-  type BearerGuard,
-  type GuardedRequest,
-  requireBearerFor,
-} from '../guard/require-bearer.js'
+import { type Codes, createCodes } from '../codes/codes.js'
+import { mountAll } from '../features/features.js'
+import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
+import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearerFor } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { endpointRouter } from '../http/endpoint.js'
 import type { Limits } from '../limits/limits.js'
-import { createLogin, type Login, loginForHost } from '../login/create-login.js'
+import { createLogin } from '../login/log-in.js'
+import { type Login, loginForHost } from '../login/login-for-host.js'
 import { loginSettings } from '../login/login-options.js'
 import { createFinish } from '../login/sign-in/finish-sign-in.js'
 import { noteSessionsOf } from '../login/steps/announce-hash.js'
@@ -24,20 +19,28 @@ import { awaited } from '../options/awaited.js'
 import { bool } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
+import { memberOf } from '../options/values.js'
 import type { Passwords } from '../passwords/passwords.js'
 import { noteIssuing } from '../sessions/mistakes.js'
-import type { Sessions } from '../sessions/sessions.js'
+import { createSessions, type Sessions } from '../sessions/sessions.js'
+import type { Store } from '../store/store.js'
 import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { authErrors } from './auth-errors.js'
-import { type AuthGuardOptions, type AuthOptions, readAuthOptions, refreshRoutesIn } from './auth-options.js'
+import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
 
 /** The options of `openApiDocument` that `createAuth` knows. */
 export type AuthDescription = Readonly<Pick<OpenApiOptions, 'path' | 'extraFields' | 'refresh' | 'sessions' | 'jwks'>>
 
-/** The authentication of an app. Returned by `createAuth`. */
-export interface Auth<A extends LookUpResult = Account> {
+/**
+ * A part of an app that needs a part of its store.
+ * @inline
+ */
+type PartOf<S, Name extends keyof Store, T> = S extends { readonly [part in Name]: Store[Name] } ? T : T | undefined
+
+/** The authentication of an app. Returned by `createAuth`. `S` is the type of its store. */
+export interface Auth<A extends LookUpResult = Account, S = Partial<Store> | undefined> {
   /**
    * The token endpoint with its refresh and sign-out, the sessions of a user, and the public keys: what the options provide. Mount it
    * with `app.use(auth.router)`.
@@ -82,10 +85,10 @@ export interface Auth<A extends LookUpResult = Account> {
   readonly passwords: Passwords
   /** The failed-login limits: the option, or the result of `createLimits`. */
   readonly limits: Limits | false
-  /** The option `sessions`. */
-  readonly sessions: Sessions | undefined
-  /** The option `codes`. */
-  readonly codes: Codes | undefined
+  /** The sessions of all accounts, where `store` has `sessions`. */
+  readonly sessions: PartOf<S, 'sessions', Sessions>
+  /** The codes that work once, where `store` has `codes`. */
+  readonly codes: PartOf<S, 'codes', Codes>
 }
 
 /**
@@ -93,20 +96,30 @@ export interface Auth<A extends LookUpResult = Account> {
  * accounts and the sessions of the app, so that no route forgets one.
  * @throws TypeError naming the option that is not valid
  */
-export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Auth<A> {
+export function createAuth<A extends LookUpResult, S extends Partial<Store> | undefined = undefined | Partial<Store>>(
+  options: AuthOptions<A> & { store?: S },
+): Auth<A, S> {
   const given = readAuthOptions(options)
-  const { read, ofGuards, store } = given
-  const { paths, mountPath, sessions, codes, refuse } = read
-  if (read.sessionLabel && !sessions) throw misuse('createAuth: option "sessionLabel" needs "sessions"')
-  const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer)
+  const { read, ofGuards, lookUps } = given
+  const { paths, mountPath, refuse, store, timeout, maxPerAccount = 100 } = read
+  const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer, read.secret)
+  const now = () => Number(tokens.now())
+  const ofLogin = loginSettings(read, now, tokens)
+  const { emit, passwords, limits } = ofLogin
+  const issuers = [tokens.issuer, ...issuersIn(read.alsoAccept)]
+  const { sessions, refreshSteps } = store?.sessions
+    ? createSessions({ store: store.sessions, issuers, maxPerAccount, timeout, emit, now, refresh: given.refresh })
+    : { sessions: undefined, refreshSteps: undefined }
+  const codes = store?.codes && createCodes({ store: store.codes, timeout, now })
   const settings = {
     ...read,
-    ...loginSettings(read, () => Number(tokens.now()), tokens),
+    ...ofLogin,
     tokens,
     path: paths.token,
-    refresh: refreshRoutesIn(given, tokens.issuer),
+    sessions,
+    refresh: refreshSteps && given.refresh && { ...given.refresh, refreshSteps, issuers },
   }
-  const { emit, passwords, limits, refresh } = settings
+  const { refresh } = settings
   if (refresh) noteSessionsOf(settings.accounts, refresh.refreshSteps)
   const logIn = createLogin(settings)
   const finishSignIn = createFinish(settings)
@@ -114,7 +127,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
   noteIssuing(tokens, sessions)
 
   const accepted = read.alsoAccept.length > 0 ? [tokens, ...read.alsoAccept] : tokens
-  const ofTheApp = { ...ofGuards, tokens: accepted, ...(store && { accounts: store }) }
+  const ownGuard = { ...ofGuards, tokens: accepted, ...(lookUps && { accounts: lookUps }) }
   function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
     const { ticket, ...chosen } = options
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
@@ -124,34 +137,27 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     const guardWith = (own: Partial<RequireBearerOptions>) =>
       requireBearerFor(
         'auth.guard',
-        Object.setPrototypeOf({ ...ofTheApp, ...chosen, ...own }, Object.getPrototypeOf(options)),
+        Object.setPrototypeOf({ ...ownGuard, ...chosen, ...own }, Object.getPrototypeOf(options)),
       )
     const byToken = guardWith({})
     if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
-    const byTicket = guardWith({ tokens: ticketTokens, scheme: undefined, tokenFrom: ticketFrom })
-    const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
-    return Object.assign(
-      function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
-        guardOf(req)(req, res, next)
-      },
-      { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
-    )
+    return tokenOrTicket(byToken, guardWith({ tokens: ticketTokens, scheme: undefined, tokenFrom: ticketFrom }))
   }
   // Also checks the options of all guards.
   const plainGuard = guard()
   const hasKeys = tokens.jwks().keys.length > 0
-  const isOn = { token: true, refresh: refresh !== undefined, keys: hasKeys, sessions: sessions !== undefined }
-  const parts = { ...settings, logIn, finishSignIn }
-  const service = {
-    ...settings,
-    guards: { user: guard({ acting: false }), session: plainGuard },
-    modeOf: refresh?.modeOf,
-  }
-  const router = endpointRouter(mountedAt(paths, isOn, parts), service)
+  const mounted = mountAll(paths, {
+    signIn: { ...settings, logIn, finishSignIn },
+    refresh: refresh && { ...settings, refresh },
+    keys: hasKeys ? { tokens } : undefined,
+    sessions: sessions && { sessions },
+  })
+  const guards = { user: guard({ acting: false }), session: plainGuard }
+  const router = endpointRouter(mounted, { ...settings, guards, modeOf: refresh?.modeOf })
   const openApi = {
     path: mountPath + paths.token,
     extraFields: options.extraFields,
-    refresh: typeof options.refresh === 'function' || options.refresh,
+    refresh: modeToDescribe(options.refresh),
     sessions: sessions !== undefined && mountPath + paths.sessions,
     jwks: hasKeys && mountPath + paths.keys,
   }
@@ -161,7 +167,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     guard: guard as Auth<A>['guard'],
     userOf(req: AuthenticatedRequest & { user?: unknown }) {
       authOf(req)
-      if (store) return req.user as UserOf<A>
+      if (lookUps) return req.user as UserOf<A>
       throw misuse('createAuth: userOf() needs "accounts" with "findById"')
     },
     signIn: awaited(
@@ -169,7 +175,7 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
       createAuthSignIn(
         {
           ...settings,
-          findById: store && findByIdOption(store),
+          findById: lookUps && findByIdOption(lookUps),
           mountPath,
           issuers: [tokens, ...read.alsoAccept].map(({ issuer }) => issuer),
         },
@@ -183,8 +189,8 @@ export function createAuth<A extends LookUpResult>(options: AuthOptions<A>): Aut
     logIn: awaited('logIn', loginForHost(settings, logIn)) as Login<UserOf<A>>,
     passwords,
     limits: (options.limits ?? limits) as Auth<A>['limits'],
-    sessions,
-    codes,
+    sessions: sessions as Auth<A, S>['sessions'],
+    codes: codes as Auth<A, S>['codes'],
   }
   return Object.freeze(Object.defineProperty(auth, 'throttle', { get: throwRenamed }))
 }
@@ -194,7 +200,19 @@ function throwRenamed(): never {
   throw misuse('auth.throttle is now auth.limits', PAGE.passwords)
 }
 
+/** The issuers of further tokens that may have sessions. */
+const issuersIn = (verifiers: AuthOptions['alsoAccept'] = []) =>
+  verifiers
+    .filter((one) => memberOf(one, 'accepts') === undefined || memberOf(one, 'hasSessions') === true)
+    .map(({ issuer }) => issuer)
+
+/** Returns the mode of refresh tokens for the document. True where a function decides. */
+function modeToDescribe(refresh: AuthOptions['refresh']): AuthDescription['refresh'] {
+  const mode = typeof refresh === 'object' ? refresh.mode : refresh
+  return typeof mode === 'function' || mode
+}
+
 const ticketOption = optional(bool, false)
 
 /** The options that all guards of an app share. A guard without one of them would admit what the others refuse. */
-const OF_THE_APP = ['tokens', 'accounts', 'sessions', 'isRevoked', 'timeout', 'onEvent'] as const
+const OF_THE_APP = ['tokens', 'accounts', 'store', 'isRevoked', 'timeout', 'onEvent'] as const

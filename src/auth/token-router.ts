@@ -1,9 +1,10 @@
 import type { Router } from 'express'
 import type { Account, LookUpResult } from '../accounts/account.js'
+import { mount } from '../features/feature.js'
 import { signInFeature, TOKEN_PATH } from '../features/sign-in.js'
 import { endpointRouter } from '../http/endpoint.js'
 import { type HostOptions, hostAliases, hostSchema } from '../http/host-options.js'
-import { createLogin } from '../login/create-login.js'
+import { createLogin } from '../login/log-in.js'
 import { type LoginOptions, loginAliases, loginSchema, loginSettings } from '../login/login-options.js'
 import { createFinish } from '../login/sign-in/finish-sign-in.js'
 import { type RespondOptions, respondOption } from '../login/token-settings.js'
@@ -38,7 +39,7 @@ const aliases = aliasesOf({
   ...hostAliases,
   ...loginAliases,
   tokens: 'issuer',
-  'Use createAuth(), which has sessions and refresh tokens': 'sessions sessionLabel refresh',
+  'Use createAuth(), which has sessions and refresh tokens': 'store sessions sessionLabel refresh',
   'Use createAuth(), whose auth.logIn and auth.router share one login': 'logIn',
   [ofIssuer('lifetime')]: 'lifetime expiresIn ttl',
   [ofIssuer('keys')]: 'keys secret secretOrKey privateKey algorithm algorithms',
@@ -56,6 +57,5 @@ export function tokenRouter<A extends LookUpResult>(options: TokenRouterOptions<
   const settings = { ...read, ...loginSettings(read, () => Number(tokens.now()), tokens) }
   noteIssuing(tokens, undefined)
   const parts = { ...settings, logIn: createLogin(settings), finishSignIn: createFinish(settings) }
-  const mounted = signInFeature.endpoints.map((one) => ({ at: settings.path, endpoint: one, parts }))
-  return endpointRouter(mounted, settings)
+  return endpointRouter(mount(signInFeature, settings.path, parts), settings)
 }

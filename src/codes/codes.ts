@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
-import { callHost, timeoutOption } from '../concurrency/host-call.js'
+import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
 import { warnOnce } from '../events/warnings.js'
-import { type Clock, clockOption, type Duration, duration, integer, text, withMethods } from '../options/checks.js'
+import { type Duration, duration, hasMethods, integer, text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { aliasesOf, describe, named, optional, readOptions } from '../options/read-options.js'
 import { isValidDate, memberOf, parseJson } from '../options/values.js'
@@ -33,14 +33,12 @@ export interface CodeStore {
   removeAll(accountId: string, purpose?: string): unknown
 }
 
-/** The options of `createCodes`. */
-export interface CodesOptions {
-  /** The most codes of one account and purpose that have not expired. Default 5; 1 to 100. */
-  maxPerAccount?: number | undefined
-  /** Time limit for the store. Default 5 s. 1 ms to 1 min. After the limit: `unavailable`. */
-  timeout?: Duration | undefined
-  /** The current time, for tests. Default: `Date.now`. */
-  clock?: Clock | undefined
+/** The settings of the codes of an app. */
+export interface CodesSettings {
+  store: CodeStore
+  /** The time limit for a call of the store, in milliseconds. */
+  timeout: number
+  now(): number
 }
 
 /** A new code. */
@@ -51,6 +49,8 @@ export interface NewCode {
   accountId: string
   /** The time until the code expires. Default 1 hour. 1 s to 366 days. */
   lifetime?: Duration | undefined
+  /** The most codes of this account and purpose that have not expired. Default 5; 1 to 100. */
+  maxPerAccount?: number | undefined
   /** Further data, which `take` returns: JSON of at most 4,096 characters. Default none. */
   data?: unknown
 }
@@ -63,7 +63,7 @@ export interface TakenCode {
   data: unknown
 }
 
-/** Codes that work once: for links to verify an address, to reset a password or to sign in. Returned by `createCodes`. */
+/** Codes that work once: for links to verify an address, to reset a password or to sign in: `auth.codes`. */
 export interface Codes {
   /**
    * Creates a code, and stores its digest. Send the code to the user and keep it nowhere: it is 43 characters of base64url, and holds 256
@@ -90,36 +90,22 @@ const LONGEST_DATA = 4096
 /** The text of a code. */
 const CODE = /^[\w-]{43}$/
 
-export const codeStoreObject = withMethods<CodeStore>(
-  'memoryCodes(), or an object with "add", "take" and "removeAll"',
-  ['add', 'take', 'removeAll'],
-)
-
-const schema = {
-  maxPerAccount: optional(integer(1, 100, 'a number of codes'), 5),
-  timeout: timeoutOption,
-  clock: clockOption,
-}
+export const isCodeStore = (value: unknown): value is CodeStore => hasMethods(value, ['add', 'take', 'removeAll'])
 
 const nonEmpty = text('a non-empty string')
 const newSchema = {
   purpose: nonEmpty,
   accountId: nonEmpty,
   lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000),
+  maxPerAccount: optional(integer(1, 100, 'a number of codes'), 5),
   data: (value: unknown) => value,
 }
 
 /** The purpose is part of the digest, so that no other purpose can use up a code. */
 const digestOf = (purpose: string, code: string) => hash('sha256', JSON.stringify([purpose, code]), 'base64url')
 
-/**
- * Creates single-use codes.
- * @param given the store: `memoryCodes()`, one of a database, or your own
- * @throws TypeError naming the option that is not valid
- */
-export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
-  const codes = named('createCodes: the store', codeStoreObject, given)
-  const { maxPerAccount, timeout, clock } = readOptions<CodesOptions, typeof schema>('createCodes', options, schema)
+/** Creates the single-use codes of an app. */
+export function createCodes({ store: codes, timeout, now: clock }: CodesSettings): Codes {
   const call = <T>(run: () => Promise<T>) => callHost('codes', run, { timeout })
 
   return Object.freeze({
@@ -130,7 +116,7 @@ export function createCodes(given: CodeStore, options?: CodesOptions): Codes {
         newSchema,
         aliasesOf({ lifetime: 'expiresIn ttl' }),
       )
-      const { purpose, accountId, lifetime } = read
+      const { purpose, accountId, lifetime, maxPerAccount } = read
       const data = read.data === undefined ? null : JSON.stringify(read.data)
       if (data === undefined || (data?.length ?? 0) > LONGEST_DATA)
         throw misuse(`codes.create: "data" must be JSON of at most ${LONGEST_DATA} characters`)

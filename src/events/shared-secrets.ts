@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { isDevelopment, warnOnce } from './warnings.js'
 
 /** A use of a secret, for which nothing else may have it. */
-export type SecretUse = 'keys' | 'refresh' | 'oldTokens'
+export type SecretUse = 'keys' | 'secret' | 'oldTokens'
 
 /** The secrets of a process are few. More come only from tests that create apps without end. */
 const MOST = 100

@@ -42,19 +42,15 @@ export const WARNINGS = {
   ],
   guardWithoutSessions: [
     PAGE.signOut,
-    'A guard has no "sessions", but createAuth has them for the same tokens. So the guard accepts the token of a session that has ended. Use auth.guard(), or pass "sessions" to requireBearer. If the guard must not look sessions up, nothing is wrong',
+    'A guard has no "store", but createAuth has one for the same tokens. So the guard accepts the token of a session that has ended. Use auth.guard(), or pass "store" to requireBearer. If the guard must not look sessions up, nothing is wrong',
   ],
   routerWithoutSessions: [
     PAGE.signOut,
-    'A guard has "sessions", but the router issues the same tokens without sessions. So the guard refuses each token of this router. Use createAuth, and pass "sessions" to it',
+    'A guard has a "store", but the router issues the same tokens without sessions. So the guard refuses each token of this router. Use createAuth, and pass "store" to it',
   ],
   noSessionStarted: [
     PAGE.signOut,
-    'A guard refused a token because it has no session, and no session was ever started in this process. Pass "sessions" to createAuth, and use auth.signIn() instead of tokens.issue() in your own routes. If another process starts the sessions, nothing is wrong',
-  ],
-  unusedRefresh: [
-    PAGE.signOut,
-    'createSessions has the option "refresh", but createAuth has no "refresh". So the app gives no refresh tokens. Pass refresh: \'cookie\' or \'body\' to createAuth. If its clients need no refresh tokens, nothing is wrong',
+    'A guard refused a token because it has no session, and no session was ever started in this process. Pass "store" to createAuth, and use auth.signIn() instead of tokens.issue() in your own routes. If another process starts the sessions, nothing is wrong',
   ],
   refusedToken: [
     PAGE.errors,
@@ -73,7 +69,7 @@ export const WARNINGS = {
   ],
   sessionsInMemory: [
     PAGE.stores,
-    'memorySessions() keeps the sessions in the memory of this process, and NODE_ENV is "production". A restart signs everyone out, and other processes do not know these sessions. Use redisSessions() or kyselySessions(). If there is one process, and a restart may sign everyone out, nothing is wrong',
+    'memoryStore() keeps the sessions in the memory of this process, and NODE_ENV is "production". A restart signs everyone out, and other processes do not know these sessions. Use redisStore() or kyselyStore(). If there is one process, and a restart may sign everyone out, nothing is wrong',
     'in production',
   ],
   otherMount: [
@@ -88,7 +84,7 @@ export const WARNINGS = {
   ],
   sharedSecret: [
     PAGE.keys,
-    'The same secret has two uses: "keys", "refresh" of createSessions or oldTokens(). If one use leaks it, the other has leaked too. Create a secret for each use',
+    'The same secret has two uses: "keys", "secret" of createAuth or oldTokens(). If one use leaks it, the other has leaked too. Create a secret for each use',
     'in development',
   ],
   secondLimits: [

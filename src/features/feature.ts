@@ -2,7 +2,10 @@ import type { Request } from 'express'
 import { AuthError } from '../errors/auth-error.js'
 import { authOf } from '../guard/require-bearer.js'
 import type { Schema } from '../http/declaration.js'
-import type { Endpoint, EndpointGuard } from '../http/endpoint.js'
+import type { Endpoint, EndpointGuard, Mounted } from '../http/endpoint.js'
+import { type Message, misuse, type Page, type Subject } from '../options/misuse.js'
+import type { Check } from '../options/read-options.js'
+import { memberOf } from '../options/values.js'
 import { mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 
 /** The paths of an app that features have their endpoints at. */
@@ -23,13 +26,48 @@ export interface DescribedSchemas {
   readonly modes: readonly ('cookie' | 'body')[]
 }
 
-/** A feature with the dependencies `P`: the endpoints at one path of an app. */
+/** A part of an app that an option needs. */
+export interface Need {
+  /** The option of `createAuth`, or the path to a member of it: `accounts.findById`. */
+  readonly part: string
+  /** The words of the error: the part, and what to do. */
+  readonly text: string
+  /** Default: the page of `createAuth`. */
+  readonly page?: Page | undefined
+}
+
+/** The sessions of the app. */
+export const SESSIONS: Need = {
+  part: 'store.sessions',
+  text: '"store" with "sessions". Pass memoryStore(), or one of a database',
+}
+
+/** A feature with the dependencies `P`: its options, and the endpoints at one path of an app. */
 export interface Feature<P = never> {
+  /** The checks of its options. Default: it has none. */
+  readonly options?: Readonly<Record<string, Check<unknown>>>
+  /** The parts of the app that an option needs, by the name of the option. */
+  readonly needs?: Readonly<Record<string, readonly Need[]>>
   /** The path that the paths of its endpoints are below. */
   readonly at: keyof FeaturePaths
   readonly endpoints: readonly Endpoint<P>[]
   /** Returns the schemas that the endpoints name. Default: none. */
   schemas?(described: DescribedSchemas): Schemas
+}
+
+/** Returns the endpoints of a feature with its dependencies, below its path. */
+export const mount = <P>({ endpoints }: Feature<P>, at: string, parts: P): Mounted[] =>
+  endpoints.map((endpoint) => ({ at, endpoint, parts }))
+
+/** @throws TypeError that names an option of a feature and the part that it needs */
+export function assertNeeds(caller: Subject, options: object, { needs = {} }: Pick<Feature, 'needs'>): void {
+  const given = Object.entries(needs).filter(([option]) => memberOf(options, option) !== undefined)
+  for (const [option, parts] of given)
+    for (const { part, text, page } of parts) {
+      const found = part.split('.').reduce<unknown>((holder, name) => memberOf(Object(holder), name), options)
+      if (found === undefined || found === null)
+        throw misuse(`${caller}: option "${option}" needs ${text}` satisfies Message, page)
+    }
 }
 
 /** Old tokens and API keys must not show where their user is signed in. */

@@ -1,27 +1,39 @@
-import type { Mounted } from '../http/endpoint.js'
-import type { Feature, FeaturePaths } from './feature.js'
+import type { Endpoint, Mounted } from '../http/endpoint.js'
+import { type Feature, type FeaturePaths, mount } from './feature.js'
 import { keysFeature } from './keys.js'
 import { refreshFeature } from './refresh/refresh.js'
 import { sessionsFeature } from './sessions.js'
 import { signInFeature } from './sign-in.js'
 
-/** The features of an app, by the dependency that each needs. Their routers and their documents follow from this list. */
+/** The features of an app. Their options, their routers and their documents follow from this list. */
 export const FEATURES = {
-  token: signInFeature,
+  signIn: signInFeature,
   refresh: refreshFeature,
   keys: keysFeature,
   sessions: sessionsFeature,
 } satisfies Record<string, Feature>
 
-/** Returns the endpoints of the features that are on, at their paths. */
-export const mountedAt = (
+type Name = keyof typeof FEATURES
+type PartsOf<F> = F extends Feature<infer P> ? P : never
+
+/** The dependencies of the features of an app. Undefined for a feature that is off. */
+export type AppParts = { readonly [N in Name]: PartsOf<(typeof FEATURES)[N]> | undefined }
+
+const NAMES = Object.keys(FEATURES) as Name[]
+
+/** Returns the endpoints of the features that are on, with their dependencies. */
+export const mountAll = (paths: FeaturePaths, parts: AppParts): Mounted[] =>
+  NAMES.flatMap((name) => {
+    const feature: Feature = FEATURES[name]
+    return parts[name] === undefined ? [] : mount(feature, paths[feature.at], parts[name] as never)
+  })
+
+/** Returns the endpoints of the features that are on, for documents. */
+export const endpointsAt = (
   paths: FeaturePaths,
-  isOn: Readonly<Record<keyof typeof FEATURES, boolean>>,
-  parts: unknown,
-): Mounted[] =>
-  (Object.keys(FEATURES) as (keyof typeof FEATURES)[])
-    .filter((name) => isOn[name])
-    .flatMap((name) => {
-      const { at, endpoints }: Feature = FEATURES[name]
-      return endpoints.map((endpoint) => ({ at: paths[at], endpoint, parts }))
-    })
+  isOn: Readonly<Record<Name, boolean>>,
+): { at: string; endpoint: Endpoint }[] =>
+  NAMES.filter((name) => isOn[name]).flatMap((name) => {
+    const { at, endpoints }: Feature = FEATURES[name]
+    return endpoints.map((endpoint) => ({ at: paths[at], endpoint }))
+  })

@@ -7,7 +7,7 @@ import { plainPath } from '../options/plain-path.js'
 import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import type { Feature } from './feature.js'
+import { type Feature, mount } from './feature.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
@@ -50,8 +50,12 @@ const schema = { tokens: publisher, path: optional(plainPath, KEYS_PATH) }
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
   const { tokens, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema)
-  const mounted = keysFeature.endpoints.map((one) => ({ at: path, endpoint: one, parts: { tokens } }))
-  return endpointRouter(mounted, { emit() {}, refuse: undefined, bodyLimit: 0, allowedOrigins: new Set() })
+  return endpointRouter(mount(keysFeature, path, { tokens }), {
+    emit() {},
+    refuse: undefined,
+    bodyLimit: 0,
+    allowedOrigins: new Set(),
+  })
 }
 
 export interface KeysParts {

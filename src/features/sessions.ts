@@ -1,14 +1,39 @@
+import type { Request } from 'express'
 import { limitTasks } from '../concurrency/limit.js'
 import { empty, json, type Schema } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { addressOf } from '../http/origin.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
-import { type Session, sessionIdOf } from '../sessions/session.js'
+import { func, integer } from '../options/checks.js'
+import { optional } from '../options/read-options.js'
+import { type NewSession, type Session, sessionIdOf } from '../sessions/session.js'
 import { type Sessions, withoutChange } from '../sessions/sessions.js'
-import { anySession, type Feature, user } from './feature.js'
+import { anySession, type Feature, SESSIONS, user } from './feature.js'
 
 export interface SessionsParts {
   sessions: Sessions
+}
+
+/** The options of the sessions of an app. */
+export interface SessionsOptions {
+  /**
+   * The most sessions of one account. A further sign-in ends the oldest one. Sessions of administrators who act as the account do not count:
+   * there are at most 100 in addition. Needs `store`. Default 100; 1 to 1,000.
+   */
+  maxPerAccount?: number | undefined
+  /**
+   * Returns the name of the device for the list of sessions, for example from a header of the request. It is cut to 64 characters, and
+   * loses control characters. Needs `store`. Default: no name.
+   */
+  sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
+}
+
+/** @inline */
+type Label = NewSession['label']
+
+export const sessionsOptions = {
+  maxPerAccount: optional(integer(1, 1000, 'a number of sessions')),
+  sessionLabel: optional(func<NonNullable<SessionsOptions['sessionLabel']>>('a function')),
 }
 
 /** Limits the requests that wait for the store of sessions. */
@@ -59,6 +84,8 @@ const SessionList: Schema = {
 /** The sessions of the user: the list, the end of one, of all others and of the current one. */
 export const sessionsFeature: Feature<SessionsParts> = {
   at: 'sessions',
+  options: sessionsOptions,
+  needs: { maxPerAccount: [SESSIONS], sessionLabel: [SESSIONS] },
   schemas: () => ({ SessionList }),
   endpoints: [
     endpoint({

@@ -1,17 +1,29 @@
+import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '../accounts/account.js'
 import { anyBody, type Schema, type Success } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { type HttpResponse, jsonResponse, tokenResult } from '../http/responses.js'
-import type { LogInWith } from '../login/create-login.js'
+import type { LogInWith } from '../login/log-in.js'
+import { type LoginOptions, loginSchema } from '../login/login-options.js'
 import { LOGIN_RESPONSES } from '../login/login-refusals.js'
 import { createCredentialsOf, waitForTurn } from '../login/read-credentials.js'
 import type { FinishSignIn } from '../login/sign-in/finish-sign-in.js'
-import type { TokenSettings } from '../login/token-settings.js'
+import { type RespondOptions, respondOption, type TokenSettings } from '../login/token-settings.js'
 import type { DescribedSchemas, Feature } from './feature.js'
 
 export interface SignInParts extends TokenSettings {
   logIn: LogInWith
   finishSignIn: FinishSignIn
 }
+
+/** The options of a sign-in in an app. */
+export interface SignInOptions<A extends LookUpResult = Account>
+  extends Omit<LoginOptions<A>, 'accounts' | 'timeout'>,
+    RespondOptions<A> {
+  /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
+  accounts: AccountLookup<A> | AccountStoreOption<A>
+}
+
+export const signInOptions = { ...loginSchema, respond: respondOption }
 
 /** The default path of the token endpoint. */
 export const TOKEN_PATH = '/api/v2013/authentication/token'
@@ -79,6 +91,7 @@ export const withToken: Omit<Success<HttpResponse>, 'description'> = {
 /** The token endpoint: credentials → account → token. */
 export const signInFeature: Feature<SignInParts> = {
   at: 'token',
+  options: signInOptions,
   schemas: (described) => ({ TokenCredentials: credentials(described), TokenResult: result(described) }),
   endpoints: [
     endpoint({

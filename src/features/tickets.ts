@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError } from '../errors/auth-error.js'
 import type { TokenFrom } from '../guard/bearer-header.js'
-import { authOf } from '../guard/require-bearer.js'
+import { authOf, type BearerGuard, type GuardedRequest } from '../guard/require-bearer.js'
 import { type Duration, duration, text } from '../options/checks.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { own, parseJson } from '../options/values.js'
@@ -85,9 +85,21 @@ function sentIn({ originalUrl, url }: TicketRequest) {
   return { path, tickets: pairs.flatMap((pair) => (pair.startsWith(MEMBER) ? [pair.slice(MEMBER.length)] : [])) }
 }
 
+/** Returns the guard of a route that admits a token or a ticket. */
+export function tokenOrTicket<Auth>(byToken: BearerGuard<Auth>, byTicket: BearerGuard<Auth>): BearerGuard<Auth> {
+  const guardOf = (req: GuardedRequest) => (hasTicket(req) ? byTicket : byToken)
+  return Object.assign(
+    function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
+      // RFC 6750 section 2.3: shared caches store the response to a URL, unlike that to a header.
+      if (hasTicket(req)) res.setHeader('Cache-Control', 'private')
+      guardOf(req)(req, res, next)
+    },
+    { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },
+  )
+}
+
 /** Returns whether a request has a ticket, and no header for the guard. */
-export const hasTicket = (req: TicketRequest) =>
-  req.headers.authorization === undefined && sentIn(req).tickets.length > 0
+const hasTicket = (req: TicketRequest) => req.headers.authorization === undefined && sentIn(req).tickets.length > 0
 
 /**
  * Returns the ticket of a request that has one, if it is for its path and its method. The signature, which is verified next, covers both.

@@ -6,8 +6,15 @@ import { AuthError } from '../errors/auth-error.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { noteMissing } from '../sessions/mistakes.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { factsOf, invalidToken, mayHaveSession, type VerifiedToken, withScopes } from '../tokens/verified-token.js'
+import type { FoundSession, SessionStore } from '../sessions/session.js'
+import {
+  factsOf,
+  forRequest,
+  invalidToken,
+  isOfProvider,
+  mayHaveSession,
+  type VerifiedToken,
+} from '../tokens/verified-token.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
@@ -15,11 +22,14 @@ export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean
 /** The options that these steps read. */
 export interface HostSettings {
   readonly isRevoked: RevocationCheck | undefined
-  readonly sessions: Pick<Sessions, 'isEnded'> | undefined
+  readonly store: SessionStore | undefined
   readonly accounts: FindById | undefined
   readonly allow: Allow | undefined
   readonly timeout: number
 }
+
+/** Returns the live session of a token. */
+export type FindSessionOf = (auth: VerifiedToken) => Promise<FoundSession | undefined>
 
 /** Returns whether an account may use a route. A value that is not a boolean, and a failure, cause a `503`. */
 export type Allow<A = object, R = IncomingMessage> = (
@@ -37,25 +47,22 @@ export interface Admission {
 
 /**
  * Asks the host whether a verified token may still be used.
- * @returns the token. Where the host looks accounts up: with the scopes that its account still has, and with the user
+ * @returns the token with the scopes that its account still has and the data of its session, and the user: as far as the host looks them up
  * @throws AuthError `invalid_token`, `forbidden`, or `unavailable` when a function of the host fails
  */
 export async function askHost(
   settings: HostSettings,
+  findSession: FindSessionOf | undefined,
   auth: VerifiedToken,
   req: IncomingMessage,
 ): Promise<Required<Admission>> {
-  const { isRevoked, sessions, accounts, allow, timeout } = settings
+  const { isRevoked, accounts, allow, timeout } = settings
   if (isRevoked) await requireUnrevoked(isRevoked, auth, timeout)
-  if (sessions && mayHaveSession(auth)) await requireSession(sessions, auth, timeout)
-  if (!accounts) return { auth, user: undefined }
-  const { account, user } = await requireAccount(accounts, auth, timeout)
-  const ofBoth = withScopes(
-    auth,
-    auth.scopes.filter((scope) => account.scopes?.includes(scope)),
-  )
-  if (allow) await requireAllowed(allow, req, user, ofBoth, timeout)
-  return { auth: ofBoth, user }
+  const session = findSession && mayHaveSession(auth) ? await requireSession(settings, findSession, auth) : undefined
+  const found = accounts && (await requireAccount(accounts, auth, timeout))
+  const now = forRequest(auth, { scopes: found && (found.account.scopes ?? []), data: session?.data })
+  if (found && allow) await requireAllowed(allow, req, found.user, now, timeout)
+  return { auth: now, user: found?.user }
 }
 
 /** Refuses an account that the host does not allow here. */
@@ -77,14 +84,15 @@ async function requireUnrevoked(isRevoked: RevocationCheck, auth: VerifiedToken,
   if (revoked) throw invalidToken('revoked', auth)
 }
 
-/** Refuses a token whose session has ended. */
+/** Refuses a token whose session has ended, and one of an identity provider, which could name a session of the app. */
 async function requireSession(
-  sessions: Pick<Sessions, 'isEnded'>,
+  { store, timeout }: HostSettings,
+  findSession: FindSessionOf,
   auth: VerifiedToken,
-  timeout: number,
-): Promise<void> {
-  if (!(await callHost('sessions', () => sessions.isEnded(auth), { timeout }))) return
-  noteMissing(sessions, auth.issuedAt)
+): Promise<FoundSession> {
+  const found = !isOfProvider(auth) ? await callHost('sessions', () => findSession(auth), { timeout }) : undefined
+  if (found) return found
+  if (store) noteMissing(store, auth.issuedAt)
   throw invalidToken('revoked', auth)
 }
 

@@ -9,10 +9,10 @@ import { clientNetwork } from '../http/client-network.js'
 import { addressOf } from '../http/origin.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
 import { hasBrand } from '../options/brand.js'
-import { useSessionsFor } from '../sessions/internals.js'
+import { createSessionFinder } from '../sessions/find-session.js'
 import { factsOf, invalidToken, isActing, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
-import { type Admission, askHost, type HostSettings } from './ask-host.js'
+import { type Admission, askHost, type FindSessionOf, type HostSettings } from './ask-host.js'
 import { assertB64Token, readToken, type SourceSettings } from './bearer-header.js'
 import { type RefusalSettings, refusalAt } from './refuse.js'
 
@@ -38,6 +38,8 @@ export interface Guard {
   readonly emit: Emit
   /** True when the host has something to say about a verified token. */
   readonly asksHost: boolean
+  /** Finds the session of a token, where the guard has a store. */
+  readonly findSession: FindSessionOf | undefined
 }
 
 /** A request at a guard. */
@@ -48,11 +50,12 @@ export interface GuardContext<R extends IncomingMessage = IncomingMessage> {
   address: string | undefined
 }
 
-/** @throws TypeError when the sessions are not for the tokens of an issuer that the guard accepts */
-export function createGuard(caller: string, settings: GuardSettings): Guard {
-  const { isRevoked, sessions, accounts, onEvent } = settings
-  if (sessions) useSessionsFor(sessions, settings.tokens.issuers, caller)
-  return { settings, emit: emitter(onEvent), asksHost: [isRevoked, sessions, accounts].some(Boolean) }
+export function createGuard(settings: GuardSettings): Guard {
+  const { tokens, isRevoked, store, accounts, timeout, onEvent } = settings
+  const emit = emitter(onEvent)
+  const find = store && createSessionFinder({ store, timeout, emit })
+  const findSession = find && ((auth: VerifiedToken) => find(auth, tokens.ofToken(auth).now()))
+  return { settings, emit, asksHost: [isRevoked, store, accounts].some(Boolean), findSession }
 }
 
 export function contextOf<R extends IncomingMessage>(guard: Guard, req: R): GuardContext<R> {
@@ -70,7 +73,7 @@ export function checkBearer(context: GuardContext): Promise<Admission> {
 
 async function checkToken(context: GuardContext): Promise<Admission> {
   const { guard, req } = context
-  const { settings, asksHost } = guard
+  const { settings, asksHost, findSession } = guard
   const text = readToken(settings, req)
   if (text === undefined) return admitWithoutToken(settings)
   const cached = settings.tokens.cached(text)
@@ -80,7 +83,7 @@ async function checkToken(context: GuardContext): Promise<Admission> {
   const network = clientNetwork(context.address)
   const auth = authorized(settings, cached ?? (await verifyNew(settings, network, text)))
   if (!asksHost) return { auth }
-  const admission = await limitHostCalls(network, () => askHost(settings, auth, req))
+  const admission = await limitHostCalls(network, () => askHost(settings, findSession, auth, req))
   requireUnexpired(settings, auth)
   requireScopes(settings, admission.auth)
   return admission

@@ -15,8 +15,8 @@ import {
   readOptions,
 } from '../options/read-options.js'
 import { noteGuard } from '../sessions/mistakes.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { sessionsOption } from '../sessions/sessions-option.js'
+import { sessionsOfStore } from '../sessions/store-option.js'
+import type { Store } from '../store/store.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 import type { Allow, RevocationCheck } from './ask-host.js'
 import { BEARER, type BearerScheme, schemeOf, type TokenFrom } from './bearer-header.js'
@@ -65,11 +65,10 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   isRevoked?: RevocationCheck | undefined
   /**
-   * The sessions of the app, as `createSessions` returns them. A token without a live session is refused, also when no session was
-   * ever stored for it. One look-up for each request. With several issuers in `tokens`, the `issuers` of `createSessions` must name them
-   * all. Default: tokens need no session.
+   * The store of the app, of which the guard needs only the `sessions`. A token without a live session is refused, also when no session was
+   * ever stored for it. One look-up for each request. Default: tokens need no session.
    */
-  sessions?: Sessions | undefined
+  store?: Pick<Store, 'sessions'> | undefined
   /**
    * Admits a request without credentials, without `req.auth`. With `true`, invalid credentials are still refused. With `'lenient'`, an invalid
    * or expired token counts as none, and the event `bearer.refused` reports it. Default false.
@@ -121,7 +120,7 @@ export const guardSchema = {
   acting: optional(bool),
   accounts: optional(findByIdOption),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
-  sessions: optional(sessionsOption),
+  store: optional(sessionsOfStore),
   optional: optional(optionalOption, false),
   allow: optional(func<Allow>('a function (req, account, auth) => boolean')),
   scheme: optional(schemeOption, BEARER),
@@ -138,7 +137,7 @@ export const guardAliases = aliasesOf({
   scope: 'scopes requiredScopes',
   'Pass its name as "scope", and return it in the "scopes" of the account': 'role roles permissions',
   signedInWithin: 'maxAge',
-  accounts: 'store',
+  store: 'sessions',
   tokenFrom: 'getToken jwtFromRequest',
   optional: 'credentialsRequired',
   'It is gone: clients also look for the metadata (RFC 9728) at its well-known path': 'resourceMetadata',
@@ -164,9 +163,9 @@ export function readRequireBearerOptions(caller: Subject, options: RequireBearer
 
 /** Warns of options that the host may not mean. */
 function noteMistakes({ tokens }: RequireBearerOptions, read: Checked<typeof guardSchema>): void {
-  const { scope, anyScope, sessions, isRevoked } = read
+  const { scope, anyScope, store, isRevoked } = read
   if ([scope, anyScope].flat().some((one) => one?.includes(','))) warnOnce('commaInScope')
   // A function of the host may look the sessions up.
-  if (isRevoked && !sessions) return
-  for (const one of [tokens].flat()) noteGuard(one, sessions)
+  if (isRevoked && !store) return
+  for (const one of [tokens].flat()) noteGuard(one, store)
 }

@@ -61,7 +61,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
 /** Creates the guard of a function, which its errors name. */
 export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options: RequireBearerOptions) {
   const settings = readRequireBearerOptions(caller, options)
-  const guard = createGuard(caller, settings)
+  const guard = createGuard(settings)
 
   function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
     const { req } = context

@@ -220,9 +220,9 @@ export function handlerOf<P>(declared: Endpoint<P>, parts: P, at: string, servic
   async function run(call: Call): Promise<HttpResponse> {
     const { req, mode, origin } = call
     before?.(call)
-    if (pages === 'own' || (pages && mode === 'cookie')) assertOwnOrigin(req.headers, allowedOrigins)
     const auth = guard?.admit(req)
     const sent = await bodyOf(call)
+    if (pages === 'own' || (pages && mode === 'cookie')) assertOwnOrigin(req.headers, allowedOrigins)
     const refuse = (code: AuthError['code'], details?: AuthErrorDetails) => new AuthError(code as never, details)
     const read = { ...call, auth, body: sent, params: paramsOf(at, req), refuse }
     return respond(await (calls ? calls(origin.network, async () => handle(read)) : handle(read)))

@@ -104,7 +104,6 @@ export const loginSchema = {
 }
 
 export const loginAliases = {
-  accounts: 'store',
   limits: 'throttle',
   tenant: 'limitKey',
   beforeSignIn: 'afterPassword',

@@ -3,14 +3,26 @@ import type { FindById } from '../accounts/find-account.js'
 import { AuthError } from '../errors/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../http/responses.js'
 import { LONGEST_AGE, tokenAge } from '../options/checks.js'
-import { type Check, InvalidOption, optional } from '../options/read-options.js'
-import { ignoreRejection, own, resultOrUndefined } from '../options/values.js'
+import { aliasesOf, type Check, InvalidOption, readOptions } from '../options/read-options.js'
+import { ignoreRejection, isPlainObject, own, resultOrUndefined } from '../options/values.js'
+import {
+  type RefreshTimes,
+  type RefreshTimesSettings,
+  refreshTimes,
+  refreshTimesSchema,
+} from '../sessions/refresh/refresh-options.js'
 import type { RefreshableSession, RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { addCookie } from './refresh-cookie.js'
 
-/** The option `refresh` of `createAuth`. */
+/** The way in which clients keep their refresh tokens, or a function that returns it. */
 export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode | undefined)
+
+/** The option `refresh` of `createAuth` as an object. */
+export interface RefreshOptions<R = Request> extends RefreshTimes {
+  /** `'cookie'` for pages, `'body'` for mobile apps and scripts, or a function of the request. */
+  mode: RefreshChoice<R>
+}
 
 /** The steps and functions that the routes of a router need for refresh tokens. */
 export interface RefreshRoutes {
@@ -27,7 +39,11 @@ export interface RefreshRoutes {
 
 const MODES: readonly unknown[] = ['cookie', 'body', undefined]
 
-export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>((value) => {
+type ModeOf = RefreshRoutes['modeOf']
+
+const CALLER = 'createAuth: option "refresh"'
+
+const modeOption: Check<ModeOf> = (value) => {
   if (value === 'cookie' || value === 'body') return () => value
   if (typeof value !== 'function')
     throw new InvalidOption("'cookie', 'body', or a function of the request that returns one of them")
@@ -40,7 +56,22 @@ export const refreshChoice = optional<(req: Request) => RefreshMode | undefined>
       throw new AuthError('unavailable', { dependency: 'hook', option: 'refresh', cause })
     }
   }
-}) as Check<((req: Request) => RefreshMode | undefined) | undefined>
+}
+
+const schema = { mode: modeOption, ...refreshTimesSchema }
+
+const aliases = aliasesOf({
+  idle: 'ttl expiresIn',
+  longest: 'maxAge',
+  'Pass it to createAuth() as "secret"': 'secret',
+})
+
+/** Reads the option `refresh`: a mode, or an object with the mode and the times. */
+export const refreshOption: Check<RefreshTimesSettings & { modeOf: ModeOf }> = (value) => {
+  const options = isPlainObject(value) ? (value as unknown as RefreshOptions) : { mode: modeOption(value) }
+  const { mode, ...times } = readOptions<RefreshOptions, typeof schema>(CALLER, options, schema, aliases)
+  return { modeOf: mode, ...refreshTimes(CALLER, times) }
+}
 
 /** Returns the subject of a token that does not outlive its session. */
 export function withinSession(

@@ -1,5 +1,5 @@
 import type { Feature } from '../features/feature.js'
-import { FEATURES, mountedAt } from '../features/features.js'
+import { endpointsAt, FEATURES } from '../features/features.js'
 import { pathsBelow } from '../http/endpoint.js'
 import { type OpenApiOptions, readOpenApiOptions } from './document-options.js'
 import { guardComponents } from './guarded-operation.js'
@@ -62,7 +62,7 @@ type Read = ReturnType<typeof readOpenApiOptions>
 
 /** Returns which features the app has. */
 const featuresIn = ({ path, refresh, jwks, sessions }: Read) => ({
-  token: path !== undefined,
+  signIn: path !== undefined,
   refresh: path !== undefined && refresh.length > 0,
   keys: jwks !== undefined,
   sessions: sessions !== undefined,
@@ -72,7 +72,7 @@ const featuresIn = ({ path, refresh, jwks, sessions }: Read) => ({
 function pathsOf(read: Read): Record<string, PathItem> {
   const { path: token = '', sessions = '', jwks: keys = '', refresh: modes, tokenResponse } = read
   const described = { ...read, modes, responds: tokenResponse !== undefined, tag: TAG.name }
-  const mounted = mountedAt({ token, sessions, keys }, featuresIn(read), undefined)
+  const mounted = endpointsAt({ token, sessions, keys }, featuresIn(read))
   const paths: Record<string, PathItem> = {}
   for (const { at, endpoint } of mounted) {
     const [path = at] = pathsBelow(at, endpoint.path)

@@ -24,9 +24,11 @@ export function withMethods<T>(
   methods: readonly (keyof T & string)[],
   hint?: (value: unknown) => string,
 ): Check<T> {
-  const hasMethod = (value: object) => (method: string) => typeof memberOf(value, method) === 'function'
-  return checkThat(what, (value) => isPlainObject(value) && methods.every(hasMethod(value)), hint)
+  return checkThat(what, (value) => hasMethods(value, methods), hint)
 }
+
+export const hasMethods = (value: unknown, methods: readonly string[]): value is object =>
+  isPlainObject(value) && methods.every((method) => typeof memberOf(value, method) === 'function')
 
 export const text = (what: string, grammar = /./s) =>
   checkThat<string>(what, (value) => typeof value === 'string' && grammar.test(value))

@@ -33,23 +33,17 @@ const PAGES = {
   createAuth: PAGE.login,
   'auth.ticket': PAGE.login,
   'auth.guard': PAGE.login,
-  createCodes: PAGE.sessionOptions,
   codes: PAGE.sessionOptions,
   'codes.create': PAGE.sessionOptions,
   SignInRefusal: PAGE.beforeSignIn,
   beforeSignIn: PAGE.beforeSignIn,
   LoginStrategy: PAGE.login,
   AuthError: PAGE.errors,
-  createSessions: PAGE.sessionOptions,
-  sessionStoreContract: PAGE.sessionOptions,
-  codeStoreContract: PAGE.sessionOptions,
-  redisSessions: PAGE.stores,
-  redisCodes: PAGE.stores,
-  kyselyCodes: PAGE.stores,
-  createCodeTable: PAGE.stores,
-  kyselySessions: PAGE.stores,
+  storeContract: PAGE.sessionOptions,
+  redisStore: PAGE.stores,
+  kyselyStore: PAGE.stores,
+  createTables: PAGE.stores,
   kyselyAccounts: PAGE.stores,
-  createSessionTable: PAGE.stores,
   createPasswords: PAGE.passwords,
   passwords: PAGE.passwords,
   argon2id: PAGE.passwords,
@@ -92,6 +86,13 @@ export function misuse(message: Message, page?: Page): TypeError
 export function misuse(message: string, page?: Page): TypeError {
   const see = page ?? PAGES[message.slice(0, message.indexOf(':')) as Subject]
   return withoutSecrets(new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${see}`))
+}
+
+/** Creates a function of an earlier release, whose error says what replaces it. */
+export function gone(message: string, page: Page): (...args: unknown[]) => never {
+  return () => {
+    throw misuse(message, page)
+  }
 }
 
 const ownErrors = new WeakSet<Error>()

@@ -94,7 +94,7 @@ export class BearerStrategy extends Bearer {
    */
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
-    this.#setup = { guard: createGuard('BearerStrategy', readRequireBearerOptions('BearerStrategy', options)), verify }
+    this.#setup = { guard: createGuard(readRequireBearerOptions('BearerStrategy', options)), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */

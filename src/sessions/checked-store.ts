@@ -1,11 +1,5 @@
-import { withMethods } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { type FoundSession, isSessionId, readFound, readSession, type Session, type SessionStore } from './session.js'
-
-export const storeObject = withMethods<SessionStore>(
-  'memorySessions(), or an object with "add", "find", "list", "remove", "removeAll" and "touch"',
-  ['add', 'find', 'list', 'remove', 'removeAll', 'touch'],
-)
 
 const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.stores)
 
@@ -21,12 +15,6 @@ export function checkedStore(store: SessionStore, now: () => number) {
     add: async (session: Session): Promise<void> => {
       await store.add(session)
     },
-    /** Finds a session of an account. */
-    async find(id: string, accountId: string): Promise<FoundSession | undefined> {
-      const found = await lookUp(store, id)
-      if (found && found.accountId !== accountId) throw foreign('find')
-      return found
-    },
     /** Returns whether an account has a session. The id may be one of another account, because a client has sent it. */
     has: async (id: string, accountId: string): Promise<boolean> => (await lookUp(store, id))?.accountId === accountId,
     /** Returns the sessions of an account that have not expired, newest first. */
@@ -41,10 +29,22 @@ export function checkedStore(store: SessionStore, now: () => number) {
         .filter(({ expiresAt }) => expiresAt.getTime() > time)
         .sort((one, other) => +other.createdAt - +one.createdAt || (one.id < other.id ? 1 : -1))
     },
+    update: async (id: string, data: string): Promise<boolean> => {
+      if (!store.update)
+        throw misuse('sessions: the store has no "update", which auth.sessions.update needs', PAGE.stores)
+      return hasRemoved('update', await store.update(id, data))
+    },
     remove: async (id: string, accountId: string) => hasRemoved('remove', await store.remove(id, accountId)),
     removeAll: async (accountId: string, exceptId?: string) =>
       hasRemoved('removeAll', await store.removeAll(accountId, exceptId)),
   }
+}
+
+/** Finds a session of an account. Rejects as the methods of {@link checkedStore} do. */
+export async function findIn(store: SessionStore, id: string, accountId: string): Promise<FoundSession | undefined> {
+  const found = await lookUp(store, id)
+  if (found && found.accountId !== accountId) throw foreign('find')
+  return found
 }
 
 async function lookUp(store: SessionStore, id: string): Promise<FoundSession | undefined> {
@@ -52,7 +52,7 @@ async function lookUp(store: SessionStore, id: string): Promise<FoundSession | u
 }
 
 /** Two requests may end the same session. Only one of them has an event. */
-function hasRemoved(method: 'remove' | 'removeAll', result: unknown): boolean {
+function hasRemoved(method: 'remove' | 'removeAll' | 'update', result: unknown): boolean {
   if (typeof result !== 'boolean') throw misuse(`sessions: ${method} must return true or false`, PAGE.stores)
   return result
 }

@@ -15,20 +15,25 @@ const AT_ONCE = { total: 64, perNetwork: 4 }
 
 interface Writing {
   store: SessionStore
-  now: () => number
   /** The time limit for a write, in milliseconds. */
   timeout: number
   failed(error: unknown): void
 }
 
+/** The writes of the last minute, oldest first. A replica of a database may return an old `lastUsedAt` after a write. */
+const newWrites = () => ({ written: new Map<string, number>(), beginWrite: createLimit(AT_ONCE) })
+
+/** The writes of each store, which all guards with this store share. */
+const writesOf = new WeakMap<object, ReturnType<typeof newWrites>>()
+
 /**
  * Creates the function that notes the use of a session. It writes in another turn of the event loop, and no request waits for it, so
  * a slow store delays none.
  */
-export function createLastUsed({ store, now, timeout, failed }: Writing): (id: string, session: FoundSession) => void {
-  /** The writes of the last minute, oldest first. A replica of a database may return an old `lastUsedAt` after a write. */
-  const written = new Map<string, number>()
-  const beginWrite = createLimit(AT_ONCE)
+export function createLastUsed({ store, timeout, failed }: Writing) {
+  const writes = writesOf.get(store) ?? newWrites()
+  writesOf.set(store, writes)
+  const { written, beginWrite } = writes
 
   async function write(id: string, time: number, end: End): Promise<void> {
     const touched = (async () => store.touch(id, new Date(time)))()
@@ -37,8 +42,7 @@ export function createLastUsed({ store, now, timeout, failed }: Writing): (id: s
     end()
   }
 
-  return function noteUse(id, { accountId, lastUsedAt }) {
-    const time = now()
+  return function noteUse(id: string, { accountId, lastUsedAt }: FoundSession, time: number): void {
     // A clock that was set back must not stop the writes.
     const isRecent = (at: number) => Math.abs(time - at) < EVERY
     if (isRecent(lastUsedAt.getTime()) || isRecent(written.get(id) ?? Number.NEGATIVE_INFINITY)) return

@@ -42,5 +42,10 @@ export function memorySessions(): Required<SessionStore> {
       sessions.set({ ...session, ...to })
       return true
     },
+    update(id, data) {
+      const session = sessions.get(id)
+      if (session) sessions.set({ ...session, data })
+      return session !== undefined
+    },
   }
 }

@@ -21,23 +21,23 @@ function note(tokens: object, part: keyof Parts): void {
 }
 
 /** Notes a part that issues tokens. Warns when it and a guard of these tokens differ about sessions. */
-export const noteIssuing = (tokens: object, sessions: object | undefined) =>
-  note(tokens, sessions ? 'startsSessions' : 'issuesWithout')
+export const noteIssuing = (tokens: object, store: object | undefined) =>
+  note(tokens, store ? 'startsSessions' : 'issuesWithout')
 
-/** The times from which guards look for sessions of tokens that this process issues, by their sessions. Never, once a session has started. */
+/** The times from which guards look for sessions of tokens that this process issues, by their stores. Never, once a session has started. */
 const guardedSince = new WeakMap<object, number>()
 
 /** Notes a guard. Warns when it and a part that issues these tokens differ about sessions. */
-export function noteGuard(tokens: object, sessions: object | undefined): void {
-  note(tokens, sessions ? 'checksSessions' : 'admitsWithout')
-  if (sessions && 'issue' in tokens && !guardedSince.has(sessions)) guardedSince.set(sessions, Date.now())
+export function noteGuard(tokens: object, store: object | undefined): void {
+  note(tokens, store ? 'checksSessions' : 'admitsWithout')
+  if (store && 'issue' in tokens && !guardedSince.has(store)) guardedSince.set(store, Date.now())
 }
 
 /** Notes that a session has started. */
-export const noteStart = (sessions: object) => void guardedSince.set(sessions, Number.POSITIVE_INFINITY)
+export const noteStart = (store: object) => void guardedSince.set(store, Number.POSITIVE_INFINITY)
 
 /** Notes a token that a guard refuses because it has no session. Warns when this process has never started one. */
-export function noteMissing(sessions: object, issuedAt: Date): void {
-  const since = guardedSince.get(sessions) ?? Number.POSITIVE_INFINITY
+export function noteMissing(store: object, issuedAt: Date): void {
+  const since = guardedSince.get(store) ?? Number.POSITIVE_INFINITY
   if (issuedAt.getTime() >= since) warnOnce('noSessionStarted')
 }

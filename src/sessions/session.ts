@@ -25,12 +25,20 @@ export interface Session {
    * without refresh. Only stores receive it.
    */
   refresh?: string | null
+  /**
+   * The terms of its sign-in, for all its tokens: a text of at most 2,048 ASCII characters, or null. Only stores receive it.
+   */
+  terms?: string | null
+  /** The data that the host has set with `auth.sessions.update`: a JSON object as a text of at most 4,096 characters, or null. Only stores receive it. */
+  data?: string | null
 }
 
 /** The members of a session that a refresh changes. */
 export type SessionChange = Required<Pick<Session, 'expiresAt' | 'lastUsedAt'>> & {
   /** The state of the refresh tokens after it. */
   refresh: string
+  /** The terms of the sign-in, from a refresh token of an earlier release. Default: the terms stay as they are. */
+  terms?: string
 }
 
 /** A session that starts: the facts of a new token, and of the client that signed in. */
@@ -49,6 +57,8 @@ export interface NewSession {
   label?: string | null | undefined
   /** The first state of a session with refresh. Default: a session without refresh. */
   refresh?: string | null | undefined
+  /** The terms of its sign-in, for its refreshes. Default: none. */
+  terms?: string | null | undefined
 }
 
 /** The members of a session that a guard needs. A refresh needs the others too. */
@@ -59,6 +69,10 @@ export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'> & {
   expiresAt?: Date | undefined
   /** The text that the store was given, unchanged. */
   refresh?: string | null | undefined
+  /** The text that the store was given, unchanged. */
+  terms?: string | null | undefined
+  /** The text that the store was given, unchanged. */
+  data?: string | null | undefined
 }
 
 /** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */
@@ -67,7 +81,7 @@ export interface SessionStore {
   add(session: Session): unknown
   /**
    * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, which reads only `accountId` and
-   * `lastUsedAt`. A refresh also reads `createdAt`, `expiresAt` and `refresh`.
+   * `lastUsedAt` and `data`. A refresh also reads `createdAt`, `expiresAt`, `refresh` and `terms`.
    */
   find(id: string): FoundSession | null | undefined | Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, in any order. Expired ones may be among them. */
@@ -79,10 +93,15 @@ export interface SessionStore {
   /** Sets `lastUsedAt` of a session. A session that was removed must stay removed. */
   touch(id: string, lastUsedAt: Date): unknown
   /**
-   * Changes a session, if its `refresh` is still `from` (compare and swap). Required for the option `refresh`. A session that was removed
+   * Changes a session, if its `refresh` is still `from` (compare and swap): only the members of `to`. Required for the option `refresh`. A session that was removed
    * must stay removed. Returns whether it changed the session: of two calls at once with the same `from`, one returns true.
    */
   replace?(id: string, from: string, to: SessionChange): boolean | Promise<boolean>
+  /**
+   * Sets `data` of a session, and nothing else. Required for `auth.sessions.update`. A session that was removed must stay removed. Returns
+   * whether there is such a session.
+   */
+  update?(id: string, data: string): boolean | Promise<boolean>
 }
 
 /** Returns the id of a token's session: of a token without `sid`, the token's own. */
@@ -108,7 +127,8 @@ export function newSession(given: NewSession, now: number): Session {
   const [accountId, expiresAt] = [textIn(caller, given, 'accountId'), dateIn(caller, given, 'expiresAt')]
   const [createdAt, lastUsedAt] = [new Date(now), new Date(now)]
   const refresh = (memberOf(given, 'refresh') as NewSession['refresh']) ?? null
-  return { id, accountId, createdAt, expiresAt, lastUsedAt, ...textsOf(caller, given, cut), refresh }
+  const terms = (memberOf(given, 'terms') as NewSession['terms']) ?? null
+  return { id, accountId, createdAt, expiresAt, lastUsedAt, ...textsOf(caller, given, cut), refresh, terms, data: null }
 }
 
 /**
@@ -117,7 +137,10 @@ export function newSession(given: NewSession, now: number): Session {
  */
 export function readFound(caller: string, original: unknown): FoundSession | undefined {
   if (original === undefined || original === null) return undefined
-  return { accountId: textIn(caller, original, 'accountId'), lastUsedAt: dateIn(caller, original, 'lastUsedAt') }
+  const data = memberOf(original, 'data') ?? null
+  if (data !== null && typeof data !== 'string') throw wrong(caller, '"data" must be a string or null', data)
+  const [accountId, lastUsedAt] = [textIn(caller, original, 'accountId'), dateIn(caller, original, 'lastUsedAt')]
+  return { accountId, lastUsedAt, data }
 }
 
 /** Reads a session of a list, as `readFound` reads the one of `find`. */

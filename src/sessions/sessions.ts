@@ -1,44 +1,44 @@
-import { callHost, timeoutOption } from '../concurrency/host-call.js'
-import { emitter } from '../events/emitter.js'
-import type { AuthObserver, SessionEnd } from '../events/events.js'
-import { type Clock, clockOption, type Duration, func, integer, text } from '../options/checks.js'
+import { callHost } from '../concurrency/host-call.js'
+import { AuthError } from '../errors/auth-error.js'
+import type { Emit } from '../events/emitter.js'
+import type { SessionEnd } from '../events/events.js'
+import { hasBrand } from '../options/brand.js'
+import { text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
-import { isPlainObject } from '../options/values.js'
+import { named } from '../options/read-options.js'
+import { isPlainObject, memberOf } from '../options/values.js'
 import { isActingId } from './acting-id.js'
 import { addSession, surplusOf } from './add-session.js'
-import { appIssuers } from './app-issuers.js'
-import { checkedStore, storeObject } from './checked-store.js'
-import { withInternals } from './internals.js'
-import { createLastUsed } from './last-used.js'
+import { checkedStore } from './checked-store.js'
+import { createSessionFinder } from './find-session.js'
 import { noteStart } from './mistakes.js'
-import { type RefreshOptions, type RefreshSettings, readRefreshOptions } from './refresh/refresh-options.js'
-import { createRefreshSteps } from './refresh/refresh-steps.js'
+import type { RefreshSettings } from './refresh/refresh-options.js'
+import { createRefreshSteps, type RefreshSteps } from './refresh/refresh-steps.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
 
-/** The options of `createSessions`. */
-export interface SessionsOptions {
-  /**
-   * The most sessions of one account. A further sign-in ends the oldest one. Sessions of administrators who act as the account do not count:
-   * there are at most 100 in addition. Default 100; 1 to 1,000.
-   */
-  maxPerAccount?: number | undefined
-  /** Time limit for the store, except in a guard, which has its own. Default 5 s. 1 ms to 1 min. After the limit: `unavailable`. */
-  timeout?: Duration | undefined
-  /**
-   * Called when a session has started or ended, and when `lastUsedAt` could not be stored. Default: a process
-   * warning for the first failure of these sessions.
-   */
-  onEvent?: AuthObserver | undefined
-  /**
-   * The issuers of the app, exactly as in its tokens. Needed where a guard accepts several issuers, for example while the app changes its
-   * issuer. A token of another issuer never has a session. Default: the issuer of the first guard.
-   */
-  issuers?: readonly string[] | undefined
-  /** Lets `createAuth` keep users signed in with refresh tokens. Default: a session ends with its token. */
-  refresh?: RefreshOptions | undefined
-  /** The current time, for tests. Default: `Date.now`. */
-  clock?: Clock | undefined
+const LONGEST_DATA = 4096
+
+/** @throws TypeError for data that is not a JSON object, or is too long */
+function dataText(data: unknown): string {
+  const text = isPlainObject(data) ? JSON.stringify(data) : undefined
+  if (!text?.startsWith('{') || text.length > LONGEST_DATA)
+    throw misuse(`sessions.update: the data must be a JSON object of at most ${LONGEST_DATA} characters`, PAGE.signOut)
+  return text
+}
+
+/** The settings of the sessions of an app. */
+export interface SessionsSettings {
+  store: SessionStore
+  /** The issuers of the app. A token of another issuer has no session. */
+  issuers: readonly string[]
+  /** The most sessions of one account, without those of administrators who act as the account. A further sign-in ends the oldest one. */
+  maxPerAccount: number
+  /** The time limit for a call of the store, in milliseconds. */
+  timeout: number
+  emit: Emit
+  now(): number
+  /** Keeps users signed in with refresh tokens. Default: a session ends with its token. */
+  refresh?: RefreshSettings | undefined
 }
 
 /** An account, and the id of its current token. A verified token (`req.auth`) is one. */
@@ -53,10 +53,8 @@ export interface SessionOwner {
   readonly sessionId?: string | undefined
 }
 
-/** The sessions of all accounts. Returned by `createSessions`. */
+/** The sessions of all accounts: `auth.sessions`. */
 export interface Sessions {
-  /** The option `issuers`. */
-  readonly issuers: readonly string[] | undefined
   /**
    * Starts the session of a new token. `createAuth` calls it for each sign-in, and notices a password change.
    * @param isWanted returns whether the token will be sent, just before the oldest session ends and at the end. Default: true
@@ -65,8 +63,7 @@ export interface Sessions {
    */
   start(session: NewSession, isWanted?: () => boolean): Promise<void>
   /**
-   * Returns whether the session of a token has ended. The guard calls it, as it calls `isRevoked`, and limits its time. A use of the
-   * token is noted.
+   * Returns whether the session of a token has ended, as a guard with a `store` asks. A use of the token is noted.
    * @throws every error of the store
    */
   isEnded(auth: SessionOwner): Promise<boolean>
@@ -75,6 +72,14 @@ export interface Sessions {
    * @throws AuthError `unavailable` when the store fails
    */
   list(accountId: string): Promise<Session[]>
+  /**
+   * Sets the data of the session of a guarded request, in place of its data of before: `authOf(req).session` of its next requests. Changes
+   * nothing else of the session.
+   * @param data a JSON object of at most 4,096 characters
+   * @throws AuthError `invalid_token` when the session has ended, `unavailable` when the store fails. TypeError for a request without a
+   * verified token, and for other data
+   */
+  update(req: { readonly auth?: unknown }, data: Readonly<Record<string, unknown>>): Promise<void>
   /**
    * Ends one session of an account. Its token is refused from then on.
    * @param owner the account. Ending the session of its `id` is a sign-out
@@ -109,54 +114,17 @@ const accountIdOption = text('a non-empty string')
 const assertAccountId = (method: string, accountId: unknown) =>
   named(`sessions.${method}: the account id`, accountIdOption, accountId, PAGE.signOut)
 
-const issuerList: Check<readonly string[]> = (value) => {
-  const isList = Array.isArray(value) && value.length > 0 && [...value].every((one) => typeof one === 'string' && one)
-  if (!isList) throw new InvalidOption("a list of issuers, like ['https://api.example.com']")
-  return Object.freeze([...value])
-}
-
-const refreshOptions: Check<RefreshSettings> = (value) => {
-  if (isPlainObject(value)) return readRefreshOptions(value as unknown as RefreshOptions)
-  throw new InvalidOption(
-    'an object like { secret: process.env.REFRESH_SECRET }',
-    "'cookie' and 'body' belong to createAuth",
-  )
-}
-
-const schema = {
-  maxPerAccount: optional(integer(1, 1000, 'a number of sessions'), 100),
-  timeout: timeoutOption,
-  onEvent: optional(func<AuthObserver>('a function')),
-  issuers: optional(issuerList),
-  refresh: optional(refreshOptions),
-  clock: clockOption,
-}
-
-const aliases = { tokens: 'issuers' }
-
 /**
- * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session. Pass the
- * result to `createAuth` or `requireBearer`.
- * @param store the host's store, or `memorySessions()`
- * @throws TypeError naming the option that is not valid
+ * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session.
+ * @returns the sessions, and the steps of a refresh where the settings have it
  */
-export function createSessions(store: SessionStore, options?: SessionsOptions): Sessions {
-  const caller = 'createSessions'
-  named(`${caller}: the store`, storeObject, store, PAGE.stores)
-  const read = readOptions<SessionsOptions, typeof schema>(caller, options, schema, aliases)
-  const { maxPerAccount, timeout, issuers, clock: now } = read
-  const { useFor, isForeign } = appIssuers(issuers)
-  const emit = emitter(read.onEvent)
-  const failed = (error: unknown) =>
-    emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
-  if (read.refresh && typeof store.replace !== 'function') {
-    throw misuse(
-      `${caller}: option "refresh" needs a store with "replace". Use redisSessions() or kyselySessions(), or add the method to your store`,
-      PAGE.stores,
-    )
-  }
-  const refreshSteps = read.refresh && createRefreshSteps({ ...read.refresh, store, now, timeout, emit })
-  const noteUse = createLastUsed({ store, now, timeout, failed })
+export function createSessions(settings: SessionsSettings): {
+  sessions: Sessions
+  refreshSteps: RefreshSteps | undefined
+} {
+  const { store, issuers, maxPerAccount, timeout, emit, now, refresh } = settings
+  const refreshSteps = refresh && createRefreshSteps({ ...refresh, store, now, timeout, emit })
+  const findSession = createSessionFinder({ store, timeout, emit })
   const checked = checkedStore(store, now)
 
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
@@ -173,21 +141,20 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     if (hasEnded) reportEnd(address, accountId, reason)
   }
 
+  /** Returns whether an owner has a token of another issuer, which may have the id of a session and of an account. */
+  function isForeign(owner: object): boolean {
+    const issuer = memberOf(owner, 'issuer')
+    return issuer !== undefined && !issuers.includes(issuer as string)
+  }
+
   const sessions: Sessions = {
-    issuers,
-    async isEnded(auth) {
-      const { accountId } = auth
-      const id = sessionIdOf(auth)
-      const found = isForeign(auth) ? undefined : await checked.find(id, accountId)
-      if (found) noteUse(id, found)
-      return !found
-    },
+    isEnded: async (auth) => isForeign(auth) || !(await findSession(auth, now())),
     async start(given: NewSession, isWanted = () => true) {
       const session = newSession(given, now())
       const { id, accountId, expiresAt } = session
       const address = session.address ?? undefined
       const hasEnded = (olderId: string) => reportEnd(address, accountId, 'maximum', olderId)
-      noteStart(sessions)
+      noteStart(store)
       await addSession({ store: checked, session, maxPerAccount, timeout, isWanted, hasEnded })
       emit({ address }, { type: 'session.started', accountId, ...namesOf(id), expiresAt })
     },
@@ -198,6 +165,18 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         const surplus = new Set(surplusOf(sessions, maxPerAccount))
         return sessions.filter((session) => !surplus.has(session))
       })
+    },
+    async update(req, data) {
+      const auth: unknown = memberOf(Object(req), 'auth')
+      if (!hasBrand('VerifiedToken', auth))
+        throw misuse('sessions.update: pass a request that a guard has admitted', PAGE.signOut)
+      const text = dataText(data)
+      const owner = auth as SessionOwner
+      const id = sessionIdOf(owner)
+      const isUpdated = await call(
+        async () => !isForeign(owner) && (await checked.has(id, owner.accountId)) && checked.update(id, text),
+      )
+      if (!isUpdated) throw new AuthError('invalid_token', { reason: 'revoked', accountId: owner.accountId })
     },
     async end(owner, id, address) {
       const { accountId } = owner
@@ -224,5 +203,5 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       await endSeveral('all', address, accountId)
     },
   }
-  return Object.freeze(withInternals(sessions, { refreshSteps, useFor }))
+  return { sessions: Object.freeze(sessions), refreshSteps }
 }

@@ -1,14 +1,7 @@
-import type { Kysely, Transaction } from 'kysely'
 import type { CodeStore } from '../codes/codes.js'
 import { parseJson } from '../options/values.js'
 import { withHints } from './kysely-errors.js'
-import { asciiJson, createTable, dateOf, openTable, type Table } from './kysely-table.js'
-
-/** The options of `kyselyCodes` and `createCodeTable`. */
-export interface CodeTableOptions {
-  /** The name of the table. Default `'codes'`. */
-  table?: string | undefined
-}
+import { type AnyDatabase, asciiJson, type Columns, dateOf, openTable } from './kysely-table.js'
 
 /** A row of the table. */
 interface CodeRow {
@@ -20,20 +13,17 @@ interface CodeRow {
   data: string
 }
 
-const TABLE: Table<CodeRow> = {
-  store: 'kyselyCodes',
-  create: 'createCodeTable',
-  defaultName: 'codes',
-  columns: { digest: 'key', account_id: 'name', purpose: 'name', expires_at: 'time', data: 'json' },
+export const CODE_COLUMNS: Columns<CodeRow> = {
+  digest: 'key',
+  account_id: 'name',
+  purpose: 'name',
+  expires_at: 'time',
+  data: 'json',
 }
 
-/**
- * Creates a store of codes in a table of PostgreSQL, MySQL, MariaDB, SQLite or SQL Server. Each new code deletes the codes that have
- * expired. `createCodeTable` makes the table.
- * @throws TypeError naming the option that is not valid
- */
-export function kyselyCodes<DB>(db: Kysely<DB> | Transaction<DB>, options?: CodeTableOptions): CodeStore {
-  const table = openTable(db, options, TABLE)
+/** Creates the codes of a store in a table. Each new code deletes the codes that have expired. */
+export function kyselyCodes(db: AnyDatabase, name: string): CodeStore {
+  const table = openTable(db, name, CODE_COLUMNS)
 
   const rowsFor = async (accountId: string, purpose?: string) =>
     (await table.rowsOf(accountId)).filter((row) => purpose === undefined || row.purpose === purpose)
@@ -55,7 +45,7 @@ export function kyselyCodes<DB>(db: Kysely<DB> | Transaction<DB>, options?: Code
       // MySQL has no "delete … returning", so the number of deleted rows says which call gets the code.
       if (!row || !(await table.removeRows([row]))) return undefined
       const { account_id: accountId, purpose, expires_at, data } = row
-      // Text that is not JSON stays as it is, and `createCodes` refuses it. The error of JSON.parse would show a part of it.
+      // Text that is not JSON stays as it is, and `auth.codes` refuses it. The error of JSON.parse would show a part of it.
       const read = parseJson(data) as string | null | undefined
       return { digest, accountId, purpose, expiresAt: dateOf(expires_at), data: read === undefined ? data : read }
     },
@@ -64,12 +54,4 @@ export function kyselyCodes<DB>(db: Kysely<DB> | Transaction<DB>, options?: Code
     },
   }
   return withHints(store, table.hints)
-}
-
-/**
- * Creates the table of `kyselyCodes` and its indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
- * @throws TypeError naming the option that is not valid; every error of the database
- */
-export async function createCodeTable<DB>(db: Kysely<DB> | Transaction<DB>, options?: CodeTableOptions): Promise<void> {
-  await createTable(db, options, TABLE)
 }

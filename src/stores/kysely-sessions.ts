@@ -1,13 +1,6 @@
-import type { Kysely, Transaction } from 'kysely'
 import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
 import { withHints } from './kysely-errors.js'
-import { asciiJson, createTable, dateOf, openTable, type Table } from './kysely-table.js'
-
-/** The options of `kyselySessions` and `createSessionTable`. */
-export interface SessionTableOptions {
-  /** The name of the table. Default `'sessions'`. */
-  table?: string | undefined
-}
+import { type AnyDatabase, ascii, asciiJson, type Columns, dateOf, openTable } from './kysely-table.js'
 
 /** A row of the table. */
 interface SessionRow {
@@ -20,33 +13,25 @@ interface SessionRow {
   refresh: string | null
   /** The address, the `User-Agent` and the label as JSON in ASCII, which a column of any character set holds. */
   device: string
+  terms: string | null
+  data: string | null
 }
 
-const TABLE: Table<SessionRow> = {
-  store: 'kyselySessions',
-  create: 'createSessionTable',
-  defaultName: 'sessions',
-  columns: {
-    id: 'key',
-    account_id: 'name',
-    created_at: 'time',
-    expires_at: 'time',
-    last_used_at: 'time',
-    refresh: 'name or null',
-    device: 'json',
-  },
+export const SESSION_COLUMNS: Columns<SessionRow> = {
+  id: 'key',
+  account_id: 'name',
+  created_at: 'time',
+  expires_at: 'time',
+  last_used_at: 'time',
+  refresh: 'name or null',
+  device: 'json',
+  terms: 'text or null',
+  data: 'text or null',
 }
 
-/**
- * Creates a session store in a table of PostgreSQL, MySQL, MariaDB, SQLite or SQL Server. Each sign-in deletes the sessions that have expired.
- * `createSessionTable` makes the table.
- * @throws TypeError naming the option that is not valid
- */
-export function kyselySessions<DB>(
-  db: Kysely<DB> | Transaction<DB>,
-  options?: SessionTableOptions,
-): Required<SessionStore> {
-  const { table, rows, rowOf, rowsOf, removeRows, add, hints } = openTable(db, options, TABLE)
+/** Creates the sessions of a store in a table. Each sign-in deletes the sessions that have expired. */
+export function kyselySessions(db: AnyDatabase, table: string): Required<SessionStore> {
+  const { rows, rowOf, rowsOf, removeRows, add, hints } = openTable(db, table, SESSION_COLUMNS)
 
   const store: Required<SessionStore> = {
     add: (session) => add(toRow(session), Date.now()),
@@ -63,25 +48,24 @@ export function kyselySessions<DB>(
     async touch(id, lastUsedAt) {
       await rows.updateTable(table).set({ last_used_at: lastUsedAt.getTime() }).where('id', '=', id).execute()
     },
-    async replace(id, from, { refresh, expiresAt, lastUsedAt }) {
+    async replace(id, from, { refresh, expiresAt, lastUsedAt, terms }) {
       if ((await rowOf(id))?.refresh !== from) return false
-      const change = { refresh, expires_at: expiresAt.getTime(), last_used_at: lastUsedAt.getTime() }
+      const times = { expires_at: expiresAt.getTime(), last_used_at: lastUsedAt.getTime() }
+      const change = { refresh, ...times, ...(terms !== undefined && { terms }) }
       const update = rows.updateTable(table).set(change).where('id', '=', id).where('refresh', '=', from)
       return (await update.executeTakeFirst()).numUpdatedRows > 0n
     },
+    async update(id, data) {
+      // Not the number of changed rows, which is 0 in some databases when the data is the same.
+      await rows
+        .updateTable(table)
+        .set({ data: ascii(data) })
+        .where('id', '=', id)
+        .execute()
+      return (await rowOf(id)) !== undefined
+    },
   }
   return withHints(store, hints)
-}
-
-/**
- * Creates the table of `kyselySessions` and its indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
- * @throws TypeError naming the option that is not valid; every error of the database
- */
-export async function createSessionTable<DB>(
-  db: Kysely<DB> | Transaction<DB>,
-  options?: SessionTableOptions,
-): Promise<void> {
-  await createTable(db, options, TABLE)
 }
 
 function toRow({
@@ -94,19 +78,24 @@ function toRow({
   userAgent,
   label,
   refresh,
+  terms,
 }: Session): SessionRow {
   const device = asciiJson([address, userAgent, label])
   const [created_at, expires_at, last_used_at] = [createdAt.getTime(), expiresAt.getTime(), lastUsedAt.getTime()]
-  return { id, account_id: accountId, created_at, expires_at, last_used_at, refresh: refresh ?? null, device }
+  const times = { created_at, expires_at, last_used_at }
+  return { id, account_id: accountId, ...times, refresh: refresh ?? null, device, terms: terms ?? null, data: null }
 }
 
-function toFound({ account_id: accountId, created_at, expires_at, last_used_at, refresh }: SessionRow): FoundSession {
+function toFound({ account_id: accountId, created_at, expires_at, last_used_at, ...row }: SessionRow): FoundSession {
   return {
     accountId,
     createdAt: dateOf(created_at),
     expiresAt: dateOf(expires_at),
     lastUsedAt: dateOf(last_used_at),
-    refresh,
+    refresh: row.refresh,
+    terms: row.terms,
+    // Kysely's `ParseJSONResultsPlugin` has read it already.
+    data: row.data === null || typeof row.data === 'string' ? row.data : JSON.stringify(row.data),
   }
 }
 

@@ -1,14 +1,6 @@
 import type { ColumnBuilderCallback, CreateIndexBuilder, CreateTableBuilder, Kysely, Transaction } from 'kysely'
-import { text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
-import { optional, readOptions } from '../options/read-options.js'
 import { type Hints, isError } from './kysely-errors.js'
-import { kyselyOption } from './kysely-option.js'
-
-/** The options of a store with a table, and of the function that creates it. */
-interface TableOptions {
-  table?: string | undefined
-}
 
 /** The columns that every table has. Some drivers return 64-bit integers as text. */
 interface BaseRow {
@@ -17,38 +9,24 @@ interface BaseRow {
 }
 
 /** The contents of a column. Times are in milliseconds, because databases differ in their types for times. */
-type Column = 'key' | 'name' | 'name or null' | 'time' | 'json'
+type Column = 'key' | 'name' | 'name or null' | 'time' | 'json' | 'text or null'
 
-/** A table of a store. */
-export interface Table<Row extends BaseRow> {
-  store: 'kyselySessions' | 'kyselyCodes'
-  create: 'createSessionTable' | 'createCodeTable'
-  defaultName: string
-  /** The first column is the key. */
-  columns: Readonly<Record<keyof Row & string, Column>>
-}
+/** The columns of a table. The first one is the key. */
+export type Columns<Row extends BaseRow> = Readonly<Record<keyof Row & string, Column>>
 
 /** Any database: the host's types need not name the table. */
 // biome-ignore lint/suspicious/noExplicitAny: the host's own type
-type AnyDatabase = Kysely<any> | Transaction<any>
-
-function readTable(caller: Table<never>['store' | 'create'], db: unknown, options: object | undefined, name: string) {
-  const schema = { table: optional(text('the name of a table'), name) }
-  kyselyOption(caller, db)
-  return readOptions<TableOptions, typeof schema>(caller, options, schema).table
-}
+export type AnyDatabase = Kysely<any> | Transaction<any>
 
 /**
  * Returns the queries of a store. Each compares exactly, because a database may take other texts for equal: other letter cases, or spaces at
  * the end.
- * @throws TypeError naming the option that is not valid
  */
-export function openTable<Row extends BaseRow>(db: AnyDatabase, options: object | undefined, of: Table<Row>) {
-  const table = readTable(of.store, db, options, of.defaultName)
-  const columns = Object.keys(of.columns)
+export function openTable<Row extends BaseRow>(db: AnyDatabase, table: string, of: Columns<Row>) {
+  const columns = Object.keys(of)
   const [key = ''] = columns
   const rows = db as unknown as Kysely<Record<string, Record<string, unknown>>>
-  const noColumn = `${of.store}: the table "${table}" lacks a column. It needs ${columns.join(', ')}` as const
+  const noColumn = `kyselyStore: the table "${table}" lacks a column. It needs ${columns.join(', ')}` as const
 
   /** Returns a row with the names of the table, because the host's Kysely may have the plugin `CamelCasePlugin`. */
   function toRead(row: Readonly<Record<string, unknown>>): Row {
@@ -66,7 +44,6 @@ export function openTable<Row extends BaseRow>(db: AnyDatabase, options: object 
   }
 
   return {
-    table,
     rows,
     rowOf: async (id: string) => (await rowsWith(key, id))[0],
     rowsOf: (accountId: string) => rowsWith('account_id', accountId),
@@ -86,9 +63,9 @@ export function openTable<Row extends BaseRow>(db: AnyDatabase, options: object 
       return (result?.numDeletedRows ?? 0n) > 0n
     },
     hints: {
-      noTable: `${of.store}: the database has no table "${table}". Call ${of.create}, or add a migration`,
+      noTable: `kyselyStore: the database has no table "${table}". Call createTables, or add a migration`,
       noColumn,
-      isReadOnly: `${of.store}: the database is read-only. Connect to the primary, as a user that may write`,
+      isReadOnly: `kyselyStore: the database is read-only. Connect to the primary, as a user that may write`,
     } satisfies Hints,
   }
 }
@@ -100,18 +77,18 @@ const TYPES: Record<Column, [type: 'varchar(255)' | 'bigint' | 'text', build?: C
   'name or null': ['varchar(255)'],
   time: ['bigint', required],
   json: ['text', required],
+  'text or null': ['text'],
 }
 
 /**
  * Creates a table and its indexes, each unless it exists.
- * @throws TypeError naming the option that is not valid; every error of the database
+ * @throws every error of the database
  */
 export async function createTable<Row extends BaseRow>(
   db: AnyDatabase,
-  options: object | undefined,
-  of: Table<Row>,
+  table: string,
+  columns: Columns<Row>,
 ): Promise<void> {
-  const table = readTable(of.create, db, options, of.defaultName)
   // The databases that have `returning` also have `if not exists` for indexes.
   const { supportsReturning } = db.getExecutor().adapter
 
@@ -130,7 +107,7 @@ export async function createTable<Row extends BaseRow>(
   }
 
   let builder: CreateTableBuilder<string, string> = db.schema.createTable(table)
-  for (const [name, column] of Object.entries<Column>(of.columns)) builder = builder.addColumn(name, ...TYPES[column])
+  for (const [name, column] of Object.entries<Column>(columns)) builder = builder.addColumn(name, ...TYPES[column])
   await create(builder)
   await create(db.schema.createIndex(`${table}_of_account`).on(table).column('account_id'))
   await create(db.schema.createIndex(`${table}_by_end`).on(table).column('expires_at'))
@@ -139,7 +116,10 @@ export async function createTable<Row extends BaseRow>(
 const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
 /** Returns JSON in ASCII, which a column of any character set holds. */
-export const asciiJson = (value: unknown) => JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped)
+export const asciiJson = (value: unknown) => ascii(JSON.stringify(value))
+
+/** Returns a text of JSON in ASCII. */
+export const ascii = (json: string) => json.replace(/[^\x20-\x7e]/g, escaped)
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 

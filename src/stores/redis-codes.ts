@@ -1,11 +1,5 @@
 import type { CodeStore } from '../codes/codes.js'
-import { ADD, INDEX, type RedisSessionsOptions, redisCommands } from './redis-commands.js'
-
-/** The options of `redisCodes`. */
-export interface RedisCodesOptions extends Pick<RedisSessionsOptions, 'sendCommand'> {
-  /** The beginning of all keys. Apps on one Redis need different ones. Default `'code:'`. */
-  prefix?: string | undefined
-}
+import { ADD, INDEX, redisCommands, type SendCommand } from './redis-commands.js'
 
 const SCRIPTS = {
   /**
@@ -28,13 +22,9 @@ redis.call('DEL', KEYS[1])
 return found`,
 } as const
 
-/**
- * Creates a store of codes in Redis 5 or newer, also on a cluster, with any client. Expired codes leave it by themselves. Pass the result to
- * `createCodes`. Redis must keep what it has written, see docs/guides/stores.md.
- * @throws TypeError naming the option that is not valid
- */
-export function redisCodes(options: RedisCodesOptions): CodeStore {
-  const redis = redisCommands('redisCodes', options, 'code:', SCRIPTS)
+/** Creates the codes of a store in Redis. Expired codes leave it by themselves. */
+export function redisCodes(sendCommand: SendCommand, prefix: string): CodeStore {
+  const redis = redisCommands(sendCommand, `${prefix}code:`, SCRIPTS)
   const { send, run, keyOf, indexOf } = redis
 
   return {

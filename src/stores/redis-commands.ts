@@ -1,19 +1,9 @@
-import { func, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
-import { aliasesOf, optional, readOptions } from '../options/read-options.js'
 import { parseJson } from '../options/values.js'
-import { explained, type RedisStore } from './redis-errors.js'
+import { explained } from './redis-errors.js'
 
-/** The options of `redisSessions`. */
-export interface RedisSessionsOptions {
-  /**
-   * Sends one command to Redis, and returns its reply. With node-redis: `(...command) => client.sendCommand(command)`. With ioredis:
-   * `(...command) => redis.call(...command)`. Each command has one key.
-   */
-  sendCommand: (...command: [name: string, ...args: string[]]) => Promise<unknown>
-  /** The beginning of all keys. Apps on one Redis need different ones. Default `'session:'`. */
-  prefix?: string | undefined
-}
+/** Sends one command to Redis, and returns its reply. */
+export type SendCommand = (...command: [name: string, ...args: string[]]) => Promise<unknown>
 
 /**
  * Begins a script that adds to the index of an account. `extend` keeps the greater of two expirations of a key, because older versions of
@@ -35,37 +25,27 @@ return 1`
 // biome-ignore lint/suspicious/noExplicitAny: the store has written them
 export type RedisValues = any[]
 
-const sendCommandOption = func<RedisSessionsOptions['sendCommand']>(
-  'a function that sends a command, like (...command) => client.sendCommand(command)',
-)
-
-const aliases = aliasesOf({ sendCommand: 'client', prefix: 'keyPrefix' })
-
 /**
  * Returns the keys of a store, and the functions that send its commands. The key of an item is the prefix and the item's id.
  * @param scripts each has one key, and so works on a cluster. Its first argument is the current time
- * @throws TypeError naming the option that is not valid
  */
 export function redisCommands<Script extends string>(
-  caller: RedisStore,
-  options: RedisSessionsOptions,
-  defaultPrefix: string,
+  sendCommand: SendCommand,
+  prefix: string,
   scripts: Readonly<Record<Script, string>>,
 ) {
-  const schema = { sendCommand: sendCommandOption, prefix: optional(text('a non-empty text'), defaultPrefix) }
-  const { sendCommand, prefix } = readOptions<RedisSessionsOptions, typeof schema>(caller, options, schema, aliases)
   const indexOf = (accountId: string) => `${prefix}of ${accountId}`
-  const unchanged = () => misuse(`${caller}: "sendCommand" must return the reply of Redis unchanged`)
+  const unchanged = () => misuse('redisStore: "sendCommand" must return the reply of Redis unchanged')
 
   async function send(...command: [name: string, ...args: string[]]): Promise<unknown> {
     let reply: unknown
     try {
       reply = await sendCommand(...command)
     } catch (error) {
-      throw explained(caller, error)
+      throw explained(error)
     }
     if (reply !== undefined) return reply
-    throw misuse(`${caller}: "sendCommand" must return the reply of Redis. Is a "return" missing?`)
+    throw misuse('redisStore: "sendCommand" must return the reply of Redis. Is a "return" missing?')
   }
 
   const evaluate = (script: Script, key: string, now: number, ...args: string[]) =>

@@ -1,8 +1,5 @@
 import { misuse } from '../options/misuse.js'
 
-/** The names of the stores, for messages. */
-export type RedisStore = 'redisSessions' | 'redisCodes'
-
 /** The commands that the stores send, with those of their scripts. */
 export const COMMANDS = 'DEL EVAL HGET HMGET HSET PEXPIREAT PTTL ZADD ZRANGE ZREM ZREMRANGEBYSCORE ZSCORE'
 
@@ -25,10 +22,10 @@ const HINTS: [error: RegExp, hint: string][] = [
  * Returns the error of a command with a hint if it is known. Without the arguments, which clients and Redis add: they have hashes of
  * refresh tokens and of codes.
  */
-export function explained(caller: RedisStore, error: unknown): unknown {
+export function explained(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const hint = HINTS.find(([known]) => known.test(error.message))?.[1]
-  if (hint !== undefined) return misuse(`${caller}: ${hint}`)
+  if (hint !== undefined) return misuse(`redisStore: ${hint}`)
   Reflect.deleteProperty(error, 'command')
   return error
 }

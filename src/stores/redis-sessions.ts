@@ -1,5 +1,5 @@
 import type { Session, SessionStore } from '../sessions/session.js'
-import { ADD, INDEX, type RedisSessionsOptions, type RedisValues, redisCommands } from './redis-commands.js'
+import { ADD, INDEX, type RedisValues, redisCommands, type SendCommand } from './redis-commands.js'
 
 const SCRIPTS = {
   /** Adds a session to the index of its account, or moves it there. */
@@ -13,8 +13,11 @@ if found then redis.call('HSET', KEYS[1], 'found', (found:gsub('%d+', ARGV[2], 1
 return 1`,
   replace: `local found = redis.call('HGET', KEYS[1], 'found')
 if not found or cjson.decode(found)[4] ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], 'found', ARGV[3])
+redis.call('HSET', KEYS[1], 'found', ARGV[3], unpack(ARGV, 5))
 redis.call('PEXPIREAT', KEYS[1], ARGV[4])
+return 1`,
+  update: `if not redis.call('HGET', KEYS[1], 'found') then return 0 end
+redis.call('HSET', KEYS[1], 'data', ARGV[2])
 return 1`,
 } as const
 
@@ -24,16 +27,22 @@ type Found = Pick<Session, 'accountId' | 'lastUsedAt' | 'createdAt' | 'expiresAt
 /** The other fields of the hash of a session. A member that is null has no field. */
 const DEVICE = ['address', 'userAgent', 'label'] as const
 
-/**
- * Creates a session store in Redis 5 or newer, also on a cluster, with any client. Expired sessions leave it by themselves. Pass the
- * result to `createSessions`. Redis must keep what it has written, see docs/guides/stores.md.
- * @throws TypeError naming the option that is not valid
- */
-export function redisSessions(options: RedisSessionsOptions): Required<SessionStore> {
-  const redis = redisCommands('redisSessions', options, 'session:', SCRIPTS)
+/** Creates the sessions of a store in Redis. Expired sessions leave it by themselves. */
+export function redisSessions(sendCommand: SendCommand, prefix: string): Required<SessionStore> {
+  const redis = redisCommands(sendCommand, `${prefix}session:`, SCRIPTS)
   const { send, run, keyOf, indexOf } = redis
 
-  const find = async (id: string) => redis.itemOf(await send('HGET', keyOf(id), 'found'), foundOf)
+  async function find(id: string) {
+    const [found, terms, data] = await fieldsOf(id, 'found', 'terms', 'data')
+    const session = redis.itemOf(found, foundOf)
+    return session && { ...session, terms: textOrNull(terms), data: textOrNull(data) }
+  }
+
+  async function fieldsOf(id: string, ...fields: string[]): Promise<unknown[]> {
+    const values = await send('HMGET', keyOf(id), ...fields)
+    if (!Array.isArray(values)) throw redis.unchanged()
+    return values
+  }
 
   /** Removes a session, and then its entry in the index: an entry without a session does no harm. */
   async function remove(id: string, accountId: string): Promise<boolean> {
@@ -49,7 +58,9 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
       const end = String(expiresAt.getTime())
       // The index comes first, because a session that is not in it could not be ended.
       await run('index', indexOf(accountId), Date.now(), id, end)
-      const device = DEVICE.flatMap((field) => (session[field] === null ? [] : [field, session[field]]))
+      const device = [...DEVICE, 'terms' as const].flatMap((field) =>
+        session[field] == null ? [] : [field, session[field]],
+      )
       await run('add', keyOf(id), Date.now(), end, 'found', textOf(session), ...device)
     },
     find,
@@ -57,10 +68,9 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
       const ids = await redis.membersOf(accountId)
       const found = await Promise.all(
         ids.map(async (id) => {
-          const values = await send('HMGET', keyOf(id), 'found', ...DEVICE)
-          if (!Array.isArray(values)) throw redis.unchanged()
-          const [address, userAgent, label] = values.slice(1).map((value) => (value === null ? null : String(value)))
-          const found = redis.itemOf(values[0], foundOf)
+          const [text, ...device] = await fieldsOf(id, 'found', ...DEVICE)
+          const [address, userAgent, label] = device.map(textOrNull)
+          const found = redis.itemOf(text, foundOf)
           return found?.accountId === accountId ? [{ ...found, id, address, userAgent, label } as Session] : []
         }),
       )
@@ -80,12 +90,17 @@ export function redisSessions(options: RedisSessionsOptions): Required<SessionSt
       if (!found) return false
       const end = String(change.expiresAt.getTime())
       await run('index', indexOf(found.accountId), Date.now(), id, end)
-      return run('replace', keyOf(id), Date.now(), from, textOf({ ...found, ...change }), end)
+      const { terms } = change
+      const more = terms === undefined ? [] : ['terms', terms]
+      return run('replace', keyOf(id), Date.now(), from, textOf({ ...found, ...change }), end, ...more)
     },
+    update: (id, data) => run('update', keyOf(id), Date.now(), data),
   }
 }
 
-/** Returns what guards read as one field, because a client needs longer for several. The first number is the one that `touch` replaces. */
+const textOrNull = (value: unknown) => (value == null ? null : String(value))
+
+/** Returns the members that change together, in one field. The first number is the one that `touch` replaces. */
 const textOf = ({ lastUsedAt, createdAt, expiresAt, refresh, accountId }: Found) =>
   JSON.stringify([+lastUsedAt, +createdAt, +expiresAt, refresh ?? null, accountId])
 

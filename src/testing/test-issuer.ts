@@ -1,8 +1,10 @@
+import { emitter } from '../events/emitter.js'
 import { PAGE } from '../options/misuse.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isThenable, memberOf } from '../options/values.js'
-import type { Sessions } from '../sessions/sessions.js'
-import { sessionsOption } from '../sessions/sessions-option.js'
+import { createSessions } from '../sessions/sessions.js'
+import { sessionsOfStore } from '../sessions/store-option.js'
+import type { Store } from '../store/store.js'
 import { newKeyPair } from '../tokens/algorithms/new-key-pair.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { PrivateTokenKey } from '../tokens/keys/key-ring.js'
@@ -20,8 +22,8 @@ export type TestIssuerOptions = Partial<TokenIssuerOptions>
 
 /** The options of an issuer for an app with sessions. */
 export type SessionTestIssuerOptions = TestIssuerOptions & {
-  /** The sessions of the app, as `createSessions` returns them. A session starts for each token. */
-  sessions: Sessions
+  /** The store of the app, of which only the `sessions` are needed. A session starts for each token. */
+  store: Pick<Store, 'sessions'>
 }
 
 type AnyOptions = TestIssuerOptions & Partial<SessionTestIssuerOptions>
@@ -95,6 +97,9 @@ export interface SessionTestIssuer extends Pick<TestIssuer, 'tokens' | 'clock'> 
   readonly refused: RefusedSessionTokens<(account: TestAccount) => Promise<BearerHeaders>>
 }
 
+/** The default of `createAuth`. */
+const MOST_SESSIONS = 100
+
 /** Creates a new key. A key in the package would let everybody sign, if this issuer reached production. */
 const newKey = (): PrivateTokenKey => ({
   alg: 'ES256',
@@ -112,7 +117,7 @@ const schema = {
     ownKey ??= newKey()
     return ownKey
   },
-  sessions: optional(sessionsOption),
+  store: optional(sessionsOfStore),
 }
 
 const subject: Check<TokenSubject> = (value) => {
@@ -123,6 +128,8 @@ const subject: Check<TokenSubject> = (value) => {
   }
   throw new InvalidOption("an account's id, or an account { id, scopes?, claims? }", hintOn(value))
 }
+
+const aliases = { ...tokenAliases, sessions: 'store' }
 
 const accountAliases = aliasesOf({ id: 'accountId sub', scopes: 'scope role roles permissions' })
 
@@ -141,7 +148,7 @@ type Make = (subject: TokenSubject) => IssuedToken
 
 /**
  * Creates an issuer for tests, so that tests need no login. Issuers of one process share a key by default. If the app runs in
- * another process than its tests, pass the same `keys` to both. If the guards of the app have `sessions`, pass them here too.
+ * another process than its tests, pass the same `keys` to both. If the guards of the app have a `store`, pass it here too.
  * @throws TypeError when `NODE_ENV` is `production`, also at each use later; TypeError that names an invalid option
  */
 export function createTestIssuer(options: SessionTestIssuerOptions): SessionTestIssuer
@@ -149,11 +156,14 @@ export function createTestIssuer(options?: TestIssuerOptions): TestIssuer
 export function createTestIssuer(options?: AnyOptions): TestIssuer | SessionTestIssuer {
   const caller = 'createTestIssuer'
   testsOnly(caller)
-  const { sessions, ...read } = readOptions<AnyOptions, typeof schema>(caller, options, schema, tokenAliases)
+  const { store, ...read } = readOptions<AnyOptions, typeof schema>(caller, options, schema, aliases)
   const clock = testClock(read.clock)
   const settings = { ...read, clock }
   const tokens = issuerOf(caller, settings)
   otherKey ??= newKey()
+  const { timeout, issuer } = settings
+  const ofSessions = { issuers: [issuer], maxPerAccount: MOST_SESSIONS, timeout, emit: emitter(), now: clock }
+  const sessions = store && createSessions({ ...ofSessions, store }).sessions
 
   /** Makes a token, and starts its session. Returns a part of the token. */
   function give<Result extends object>(make: Make, account: TestAccount, pick: (token: TestToken) => Result) {

@@ -124,7 +124,7 @@ function oldForm({ accountId, scopes: scopesOf, sessionId, until }: FormSettings
         iat: times.iat,
         exp: Math.min(times.exp, until / 1000),
         claims: privateClaims(payload),
-        kind: sid === undefined ? 'unnamed' : 'provider',
+        kind: sid === undefined ? 'unnamed' : 'old',
       })
       return { token, notBefore: times.notBefore, notAfter }
     },

@@ -2,6 +2,7 @@ import { noteSecret } from '../events/shared-secrets.js'
 import { LONGEST_AGE } from '../options/checks.js'
 import { misuse, PAGE, type Subject } from '../options/misuse.js'
 import { type Checked, readOptions } from '../options/read-options.js'
+import { keyFor } from '../options/secret.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { createVerifier } from './create-verifier.js'
 import {
@@ -77,16 +78,26 @@ export const issuerOf = (caller: Subject, read: IssuerSettings): TokenIssuer =>
   issuerWith(read, holdKeyRing(caller, read))
 
 /**
- * Creates the issuer of an app, and the issuer of its tickets, which are tokens of another audience. Both always have the same keys: a key that
- * has leaked must sign no tickets either.
+ * Creates the issuer of an app, and the issuer of its tickets, which are tokens of another audience. A key of the tokens that has leaked must
+ * sign no tickets either: with secrets, tickets have their own key, and otherwise both always have the same keys.
+ * @param secrets the option `secret`. The tokens have keys of it where the options have none
  * @throws TypeError naming the option that is not valid
  */
-export function createIssuers(options: TokenIssuerOptions): Record<'tokens' | 'tickets', TokenIssuer> {
-  const read = readIssuerOptions(options)
+export function createIssuers(
+  options: TokenIssuerOptions,
+  secrets?: readonly Uint8Array[],
+): Record<'tokens' | 'tickets', TokenIssuer> {
+  const given = readIssuerOptions(options)
+  const keysFor = (purpose: 'access token' | 'ticket') =>
+    secrets?.map((secret) => ({ alg: 'HS256', secret: keyFor(secret, purpose, given.issuer) }))
+  const read = { ...given, keys: given.keys ?? keysFor('access token') }
   const ring = holdKeyRing(ISSUER, read)
   const audience = `${read.audience ?? read.issuer}#ticket`
   const ofTickets = { ...read, audience, cache: false as const, lifetime: LONGEST_AGE }
-  return { tokens: issuerWith(read, ring), tickets: issuerWith(ofTickets, ring) }
+  return {
+    tokens: issuerWith(read, ring),
+    tickets: issuerWith(ofTickets, secrets ? holdKeyRing(ISSUER, { ...read, keys: keysFor('ticket') }) : ring),
+  }
 }
 
 /** Holds the keys of issuers, and the signer of the first key. */

@@ -42,6 +42,8 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly expiresAt: Date
   /** The account's private claims. */
   readonly claims: C
+  /** The data that the app has stored with `auth.sessions.update`, where the guard looks sessions up. Undefined without data. */
+  readonly session?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
@@ -67,8 +69,8 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
 }
 
-/** The kinds of tokens that this package has not issued: `unnamed` of a verifier with `accepts`, without a session, and `provider` all others. */
-type ForeignKind = 'provider' | 'unnamed'
+/** The kinds of tokens that this package has not issued: of an identity provider, of old code with a session, and `unnamed` of a verifier with `accepts`. */
+type ForeignKind = 'provider' | 'old' | 'unnamed'
 
 /** Returns whether a token may be newer than its sign-in, because another issuer has issued it. */
 export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== undefined
@@ -88,6 +90,9 @@ export function signInOf(auth: VerifiedToken): number {
 
 /** Returns the time of the sign-in for another token of the account. A time that is not known is the earliest one. */
 export const signedInAtOf = (auth: VerifiedToken) => new Date(signInOf(auth) || 0)
+
+/** Returns whether an identity provider has issued a token, which could name a session of the app. */
+export const isOfProvider = (auth: VerifiedToken) => markOf('VerifiedToken', auth) === 'provider'
 
 /** Returns whether a token may have a session. API keys have none, and old tokens only where the host says which. */
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
@@ -154,6 +159,7 @@ export class Verified implements VerifiedToken {
   declare readonly issuedAt: Date
   declare readonly expiresAt: Date
   readonly claims: PrivateClaims
+  readonly session: VerifiedToken['session']
   readonly #timeOfIssue: (id: string, iat: number) => number
   readonly #iat: number
   readonly #exp: number
@@ -181,6 +187,8 @@ export class Verified implements VerifiedToken {
     defineGetter.call(this, 'issuedAt', Verified.#issuedAt)
     defineGetter.call(this, 'expiresAt', Verified.#expiresAt)
     this.claims = deepFreeze(claims)
+    const session = own(members, 'session')
+    this.session = session && deepFreeze(session)
     Object.freeze(brand('VerifiedToken', this, members.kind))
   }
 
@@ -191,12 +199,24 @@ export class Verified implements VerifiedToken {
   }
 }
 
-/** Returns a copy of a token for one request, with only these scopes. The token itself may belong to other requests. */
-export function withScopes(auth: VerifiedToken, scopes: readonly string[]): VerifiedToken {
+/** What the app knows of a token at one request. */
+interface RequestFacts {
+  /** The scopes of its account. Undefined where the guard looks no accounts up. */
+  scopes: readonly string[] | undefined
+  /** The data of its session, as JSON. */
+  data: string | null | undefined
+}
+
+/** Returns the token for one request: with the scopes that it and its account have, and the data of its session. The token itself may belong to other requests. */
+export function forRequest(auth: VerifiedToken, { scopes, data }: RequestFacts): VerifiedToken {
+  if (!scopes && data == null) return auth
   const { id, accountId, issuer, audience, clientId, sessionId, claims, issuedAt, expiresAt } = auth
+  const members = { id, accountId, issuer, audience, clientId, sessionId, claims }
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
+  const kept = scopes ? auth.scopes.filter((scope) => scopes.includes(scope)) : auth.scopes
+  const session = data == null ? undefined : (JSON.parse(data) as Record<string, unknown>)
   const kind = markOf('VerifiedToken', auth) as ForeignKind | undefined
-  return new Verified({ id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims, kind })
+  return new Verified({ ...members, scopes: kept, iat, exp, session, kind })
 }
 
 /** Rounds, because a fraction of a second is not exact. */

@@ -47,6 +47,7 @@ const FLOORS = [
   ['openapi'],
   ['passport', 'features'],
   ['login', 'guard'],
+  ['store'],
   ['tokens', 'accounts', 'limits', 'passwords', 'sessions', 'codes', 'client'],
   ['http'],
   ['concurrency'],

@@ -18,7 +18,7 @@ const hasCode = (path: string) =>
         !ts.isModuleDeclaration(one),
     )
 
-/** Returns the files that the first lines of a test name: `// Tests login/login.ts guard/{origin,refuse}.ts`. */
+/** Returns the files that the first lines of a test name: `// Tests login/log-in.ts guard/{origin,refuse}.ts`. */
 function namedBy(test: string): string[] {
   const [head = ''] = /^(\/\/ Tests .+\n)*/.exec(read(test)) ?? []
   return [...head.matchAll(/([\w/-]*?)(?:\{([\w,-]+)\}|([\w-]+))\.ts/g)].flatMap(([, folder, names, name]) =>

@@ -2,7 +2,7 @@ import { type AuthError, createPasswords, type Hasher } from 'express-token-endp
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { LimitsPort } from '../../src/limits/attempt.js'
-import { logIn } from '../../src/login/login.js'
+import { logIn } from '../../src/login/log-in.js'
 import type { QueuedPasswords } from '../../src/passwords/passwords.js'
 import { createRounds } from './rounds.js'
 import { commandsOf, itHolds, often, settle, type World } from './world.js'

@@ -5,9 +5,7 @@ import {
   type AuthEvent,
   createLimits,
   createPasswords,
-  createSessions,
   type Hasher,
-  memorySessions,
   type SessionStore,
   type Sessions,
 } from 'express-token-endpoint'
@@ -17,6 +15,7 @@ import { settled } from '../support/concurrency.js'
 import { frozenClock } from '../support/fixtures.js'
 import { asJson, send } from '../support/host.js'
 import { listen } from '../support/http.js'
+import { memorySessions } from '../support/sessions.js'
 
 const OLD = 'the old password'
 const GOOD = { email: 'alice@example.com', password: OLD }
@@ -74,11 +73,10 @@ function createProcess({ clock, rows, memory, events }: ReturnType<typeof create
   }
   const hashers = [hasherOf('new:', at), hasherOf('old:', at)] as const
   const onEvent = (event: AuthEvent) => events.push(event)
-  const sessions = createSessions(store, { clock, onEvent })
   // One failure would be the last.
   const limits = createLimits({ limits: { account: { points: 1, duration: '1h' } } })
   const passwords = createPasswords({ hashers: [...hashers] })
-  return authWith({ accounts, passwords, limits, clock, sessions, onEvent })
+  return authWith({ accounts, passwords, limits, clock, store: { sessions: store }, onEvent })
 }
 
 type Process = ReturnType<typeof createProcess>

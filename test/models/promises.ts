@@ -131,7 +131,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'While Redis is down, the limits hold in each process':
       'no process checks more passwords than the limit, also while the store is down',
   },
-  'test/unit/login/login.test.ts': {
+  'test/unit/login/log-in.test.ts': {
     'another login waits in the queue':
       'waits in the queue while others fill a limit, and a right login is never refused because of them',
   },

@@ -1,4 +1,4 @@
-import { createSessionTable, kyselySessions } from 'express-token-endpoint/kysely'
+import { createTables, kyselyStore } from 'express-token-endpoint/kysely'
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { describe, it } from 'vitest'
@@ -6,17 +6,17 @@ import { honestRun, thiefRun } from './refresh/runs.js'
 import { FACTOR, search, WORLDS } from './refresh/search.js'
 
 /** Calls a run with a new database in memory. */
-async function inSqlite<T>(run: (store: ReturnType<typeof kyselySessions>) => Promise<T>): Promise<T> {
+async function inSqlite<T>(run: (store: ReturnType<typeof kyselyStore>['sessions']) => Promise<T>): Promise<T> {
   const db = new Kysely({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
-  await createSessionTable(db)
+  await createTables(db)
   try {
-    return await run(kyselySessions(db))
+    return await run(kyselyStore(db).sessions)
   } finally {
     await db.destroy()
   }
 }
 
-describe.each(WORLDS)('refresh with kyselySessions in SQLite, and %s', (_, settings, network) => {
+describe.each(WORLDS)('refresh with kyselyStore in SQLite, and %s', (_, settings, network) => {
   it('never signs an honest client out', { timeout: 600_000 * FACTOR }, async () => {
     await search((list) => inSqlite((store) => honestRun(list, settings, network, store)), 8)
   })

@@ -1,6 +1,6 @@
 import type { SessionStore } from 'express-token-endpoint'
-import { createSessionTable, kyselySessions } from 'express-token-endpoint/kysely'
-import { redisSessions } from 'express-token-endpoint/redis'
+import { createTables, kyselyStore } from 'express-token-endpoint/kysely'
+import { redisStore } from 'express-token-endpoint/redis'
 import { Redis } from 'ioredis'
 import { type Dialect, Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely'
 import { createPool } from 'mysql2'
@@ -20,8 +20,8 @@ interface Opened {
 async function openSql(dialect: Dialect): Promise<Opened> {
   const db = new Kysely({ dialect })
   onTestFinished(() => db.destroy())
-  await createSessionTable(db)
-  return { store: kyselySessions(db), empty: () => sql`delete from sessions`.execute(db) }
+  await createTables(db)
+  return { store: kyselyStore(db).sessions, empty: () => sql`delete from sessions`.execute(db) }
 }
 
 const STORES: [name: string, isMissing: boolean, open: () => Promise<Opened>][] = [
@@ -31,7 +31,7 @@ const STORES: [name: string, isMissing: boolean, open: () => Promise<Opened>][] 
     async () => {
       const redis = new Redis((await startRedis()).url)
       onTestFinished(() => redis.disconnect())
-      const store = redisSessions({ sendCommand: (...command) => redis.call(...command) })
+      const store = redisStore({ sendCommand: (...command) => redis.call(...command) }).sessions
       return { store, empty: () => redis.flushall() }
     },
   ],

@@ -1,5 +1,5 @@
-import { memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { memorySessions } from '../support/sessions.js'
 import { counted, honestRun, thiefRun } from './refresh/runs.js'
 import { FACTOR, STRICT, search, WORLDS } from './refresh/search.js'
 

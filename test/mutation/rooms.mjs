@@ -93,7 +93,7 @@ export const ROOMS = {
     mutate: ['src/errors/*.ts', 'src/events/*.ts', 'src/http/{responses,send-response,refuse}.ts'],
     tests: [
       'test/unit/{errors,events,http}/*.test.ts',
-      'test/unit/login/**/{before-sign-in,create-login}.test.ts',
+      'test/unit/login/**/{before-sign-in,login-for-host}.test.ts',
       'test/unit/passport/strategies.test.ts',
       'test/unit/tokens/old-tokens.test.ts',
       'test/unit/features/refresh/refresh.test.ts',

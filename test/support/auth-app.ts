@@ -4,9 +4,9 @@ import {
   type AuthOptions,
   authOf,
   createAuth,
-  createSessions,
   type MemoryAccount,
-  memorySessions,
+  memoryStore,
+  type Sessions,
 } from 'express-token-endpoint'
 import { ACCOUNTS, fastPasswords, ISSUER, SECRET } from './fixtures.js'
 import { type Answer, asJson, GOOD } from './host.js'
@@ -25,13 +25,14 @@ export async function startAuth(options: Partial<AuthOptions<MemoryAccount & { t
     findByEmail: (email: string) => list.find((one) => one.email === email),
     findById: (id: string) => list.find((one) => one.id === id),
   }
-  const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET }, onEvent })
+  const store = memoryStore()
   const auth = createAuth({
     issuer: ISSUER,
     keys: { alg: 'HS256', secret: SECRET },
     lifetime: '10m',
     accounts,
-    sessions,
+    store,
+    secret: SECRET,
     passwords: fastPasswords(),
     limits: false,
     onEvent,
@@ -62,5 +63,5 @@ export async function startAuth(options: Partial<AuthOptions<MemoryAccount & { t
   const signIn = async (body: object = GOOD) => parse(await post(mount + TOKEN_PATH, body))
   const actAs = ({ id }: { id: string }, token: string) =>
     post(`/act-as/${id}`, {}, { authorization: `Bearer ${token}` })
-  return { auth, port, events, list, sessions, send, post, get, signIn, actAs }
+  return { auth, port, events, list, sessions: auth.sessions as Sessions, send, post, get, signIn, actAs }
 }

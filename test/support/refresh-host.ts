@@ -3,26 +3,26 @@ import express from 'express'
 import {
   type AuthEvent,
   type AuthOptions,
-  createSessions,
   type MemoryAccount,
-  memorySessions,
-  type RefreshOptions,
+  type RefreshChoice,
+  type RefreshTimes,
   requireBearer,
   type SessionStore,
-  type SessionsOptions,
+  type Sessions,
 } from 'express-token-endpoint'
 import { authWith } from './auth.js'
 import { ACCOUNTS, ISSUER, PASSWORD, SECRET } from './fixtures.js'
 import { type Answer, asJson } from './host.js'
 import { bearer, client, listen, TOKEN_PATH } from './http.js'
+import { memorySessions } from './sessions.js'
 
 export const COOKIE = '__Secure-refresh'
 
-interface RefreshHost extends Partial<AuthOptions> {
+interface RefreshHost extends Partial<Omit<AuthOptions, 'store' | 'refresh'>> {
   store?: SessionStore
   issuer?: string
-  options?: Partial<RefreshOptions>
-  sessionsOptions?: Partial<SessionsOptions>
+  options?: RefreshTimes
+  refresh?: RefreshChoice
   /** Runs before the router, for example as a middleware of the host. */
   before?: express.RequestHandler
 }
@@ -32,7 +32,7 @@ export async function startRefreshHost({
   store = memorySessions(),
   issuer = ISSUER,
   options,
-  sessionsOptions,
+  refresh: mode = 'body',
   before = (_req, _res, next) => next(),
   ...more
 }: RefreshHost = {}) {
@@ -46,10 +46,10 @@ export async function startRefreshHost({
     findByEmail: (email: string) => list.find((one) => one.email === email),
     findById: (id: string) => list.find((one) => one.id === id),
   }
-  const refreshOptions = { secret: SECRET, ...options }
-  const sessions = createSessions(store, { clock, onEvent, refresh: refreshOptions, ...sessionsOptions })
-  const auth = authWith({ issuer, lifetime: '10m', clock, accounts, sessions, refresh: 'body', onEvent, ...more })
-  const guard = requireBearer({ tokens: auth.tokens, sessions })
+  const ofSessions = { store: { sessions: store }, secret: SECRET, refresh: { mode, ...options } }
+  const auth = authWith({ issuer, lifetime: '10m', clock, accounts, ...ofSessions, onEvent, ...more })
+  const sessions = auth.sessions as Sessions
+  const guard = requireBearer({ tokens: auth.tokens, store: { sessions: store } })
   const app = express().use(before, auth.router)
   app.get('/me', guard, (req, res) => void res.json(req.auth))
   const { port } = await listen(createServer(app))

@@ -1,4 +1,4 @@
-import { createSessionTable } from 'express-token-endpoint/kysely'
+import { createTables } from 'express-token-endpoint/kysely'
 import type { Kysely } from 'kysely'
 
 export interface Schema {
@@ -25,13 +25,22 @@ export interface Schema {
 
 export type Database = Kysely<Schema>
 
-/** The table of the sessions, which is used only without Redis. */
-export const SESSION_TABLE = { table: 'device_sessions' }
+/** The tables of the store, which is used only without Redis. */
+export const TABLES = { tables: { sessions: 'device_sessions', codes: 'login_codes' } }
 
 const HOUSES = [
   { id: 'north', name: 'Clearing House North' },
   { id: 'south', name: 'Clearing House South' },
 ]
+
+/** Adds the columns that the sessions of an earlier version do not have. */
+async function addColumns(db: Database): Promise<void> {
+  const tables = await db.introspection.getTables()
+  const columns = tables.find(({ name }) => name === TABLES.tables.sessions)?.columns.map(({ name }) => name)
+  for (const column of ['terms', 'data'])
+    if (columns && !columns.includes(column))
+      await db.schema.alterTable(TABLES.tables.sessions).addColumn(column, 'text').execute()
+}
 
 /** Creates the missing tables. It uses only types that SQLite and PostgreSQL share. */
 export async function createSchema(db: Database): Promise<void> {
@@ -66,7 +75,8 @@ export async function createSchema(db: Database): Promise<void> {
     .on('statements')
     .columns(['account_id', 'house_id'])
     .execute()
-  await createSessionTable(db, SESSION_TABLE)
+  await createTables(db, TABLES)
+  await addColumns(db)
   // The sessions of an earlier version, which nothing else deletes.
   await db.schema.dropTable('sessions').ifExists().execute()
   await db

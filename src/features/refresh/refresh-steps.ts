@@ -118,7 +118,7 @@ async function rotateOrEnd(
   task: RefreshTask<unknown>,
   { presented, session, found }: Live,
 ): Promise<RefreshableSession> {
-  const rotated = await task.refreshSteps.rotate(session, presented.generation, found.account.passwordHash)
+  const rotated = await task.refreshSteps.rotate(session, presented, found.account.passwordHash)
   if (rotated === 'ended') throw refused('ended', session.accountId)
   return rotated === 'reused' ? end(task, session, 'reused', 'reused') : rotated
 }

@@ -3,11 +3,20 @@ import type { RefreshRefusal } from '../../errors/codes.js'
 import { empty } from '../../http/declaration.js'
 import { type Call, endpoint } from '../../http/endpoint.js'
 import { deleteCookie } from '../../login/refresh-cookie.js'
-import { refreshResponse, withinSession } from '../../login/refresh-mode.js'
+import {
+  type RefreshChoice,
+  type RefreshOptions,
+  refreshOption,
+  refreshResponse,
+  withinSession,
+} from '../../login/refresh-mode.js'
 import { createIssuing, limitCalls } from '../../login/sign-in/issuing.js'
 import { subjectOf, withKeptTerms } from '../../login/steps/sign-in-terms.js'
+import { PAGE } from '../../options/misuse.js'
+import { optional } from '../../options/read-options.js'
+import { type Secret, secretList } from '../../options/secret.js'
 import { own } from '../../options/values.js'
-import type { Feature } from '../feature.js'
+import { type Feature, type Need, SESSIONS } from '../feature.js'
 import { withToken } from '../sign-in.js'
 import {
   createPresenter,
@@ -19,6 +28,39 @@ import {
 } from './presented.js'
 import { refresh } from './refresh-steps.js'
 import { signOutEndpoint } from './sign-out.js'
+
+/** The options of a refresh in an app. */
+export interface RefreshFeatureOptions {
+  /**
+   * Signs refresh tokens and tickets, and without `keys` the tokens too, each with its own key: a text or bytes of at least 32 bytes, the same
+   * in all processes. A list: the first one signs, all of them verify, so that you can replace a secret without signing anyone out. Default:
+   * none. Required for `refresh`, and without `keys`.
+   */
+  secret?: Secret | readonly Secret[] | undefined
+  /**
+   * Keeps users signed in: the router then has `POST` `/refresh` and `/sign-out` below the path of the token endpoint. `'cookie'` for pages,
+   * `'body'` for mobile apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Or an object with
+   * this `mode` and the times of the sessions. Needs `store`, `secret`, and `accounts` with `findById`. Default: no refresh tokens.
+   */
+  refresh?: RefreshChoice | RefreshOptions | undefined
+}
+
+export const refreshOptions = { secret: optional(secretList), refresh: optional(refreshOption) }
+
+/** The parts that a refresh needs. */
+const NEEDS: readonly Need[] = [
+  SESSIONS,
+  {
+    part: 'store.sessions.replace',
+    text: '"store" whose sessions have "replace". Use a store of this package, or add the method to yours',
+    page: PAGE.stores,
+  },
+  { part: 'secret', text: '"secret". Create one with: npx express-token-endpoint keygen --alg HS256' },
+  {
+    part: 'accounts.findById',
+    text: '"accounts" with "findById", because each refresh looks the account up by its id',
+  },
+]
 
 /** The refusals after which the session of the refresh token is over for ever, so that its cookie is of no use. */
 const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
@@ -43,23 +85,23 @@ function createRefresh(settings: RefreshParts) {
     if (!texts) return undefined
     const { address, signal } = origin
     const lookedUpAt = new Date(Number(tokens.now()))
-    const { session, issued, presented } = await refresh({
+    const { session, issued } = await refresh({
       refreshSteps,
       findById,
       timeout,
       presented: texts,
       address,
       isWanted: () => !res.headersSent && !signal.aborted,
-      issue({ presented: { terms }, session: found, found: { account, user } }) {
+      issue({ presented: ofToken, session: found, found: { account, user } }) {
         const expiresAt = refreshSteps.endOf(found)
-        const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), terms)
+        const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), found.terms ?? ofToken.terms)
         const subject = withinSession(narrowed, { ...found, expiresAt }, lookedUpAt.getTime())
         return issue(req, subject, user)
       },
     })
     const { id: sessionId, accountId, state, expiresAt } = session
     const { generation, remember } = state
-    const refreshToken = refreshSteps.write({ sessionId, generation, terms: presented.terms }, tokens.issuer)
+    const refreshToken = refreshSteps.write({ sessionId, generation }, tokens.issuer)
     const { id: tokenId, expiresAt: end, text } = issued
     emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
     const now = lookedUpAt.getTime()
@@ -71,6 +113,8 @@ function createRefresh(settings: RefreshParts) {
 /** The refresh of a session, and its sign-out. */
 export const refreshFeature: Feature<RefreshParts> = {
   at: 'token',
+  options: refreshOptions,
+  needs: { refresh: NEEDS },
   schemas: ({ modes }) => (modes.includes('body') ? { RefreshRequest } : {}),
   endpoints: [
     endpoint({

@@ -52,6 +52,7 @@ interface BegunSession {
   id: string
   expiresAt: Date
   refresh?: string
+  terms?: string | undefined
 }
 
 /** Creates the end of every sign-in: account → token → session → event → response. */
@@ -109,8 +110,8 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
     const session = { id, createdAt: ofAccount.issuedAt, expiresAt }
     const issued = await issue(req, withinSession(subject, session, now), user)
     const kept = keptTerms(subject, ofAccount, terms)
-    await start(task, { id, expiresAt, refresh: state }, { refreshSteps, endReplaced })
-    const refreshToken = refreshSteps.write({ sessionId: id, generation: 0, terms: kept }, tokens.issuer)
+    await start(task, { id, expiresAt, refresh: state, terms: kept }, { refreshSteps, endReplaced })
+    const refreshToken = refreshSteps.write({ sessionId: id, generation: 0 }, tokens.issuer)
     const where = { path: (mountPath ?? req.baseUrl) + path, expiresAt, now }
     return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember }), id]
   }

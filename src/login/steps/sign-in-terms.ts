@@ -75,7 +75,7 @@ export function subjectOf({ id: accountId, scopes, claims, lifetime }: Account, 
   return { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt }
 }
 
-/** The difference between the token of a sign-in and its account, in the refresh token. */
+/** The difference between the token of a sign-in and its account, in the session. */
 interface KeptTerms {
   scopes?: readonly string[]
   claims?: Readonly<Record<string, unknown>>
@@ -89,11 +89,11 @@ interface KeptTerms {
 /** Returns a claim as a token has it. Undefined for one that no token has. */
 const written = (claims: object, name: string): string | undefined => JSON.stringify(own(claims, name as never))
 
-/** The longest text of kept terms. A browser accepts cookies of 4,096 bytes. */
+/** The longest text of kept terms, as the column of a store must hold it. */
 const LONGEST_TERMS = 2048
 
 /**
- * Returns the terms of a sign-in as a text for its refresh tokens: what `beforeSignIn` has decided, and what else differs from the account.
+ * Returns the terms of a sign-in as a text for its session: what `beforeSignIn` has decided, and what else differs from the account.
  * So a narrowed token stays narrow, also when the account gets more.
  * @param subject the subject of the token
  * @param base the subject of the account itself
@@ -134,7 +134,7 @@ export function keptTerms(
 
 /**
  * Returns the subject of a refresh with the terms of its sign-in.
- * @param text the terms of a refresh token whose signature is valid
+ * @param text the terms of the session, or of a refresh token of an earlier release whose signature is valid
  */
 export function withKeptTerms(subject: AccountSubject, text: string | undefined): TokenSubject {
   if (text === undefined) return subject

@@ -3,8 +3,8 @@ import { AuthError } from '../../errors/auth-error.js'
 import type { Emit } from '../../events/emitter.js'
 import type { SessionEnd } from '../../events/events.js'
 import { misuse, PAGE } from '../../options/misuse.js'
-import { isPlainObject, memberOf } from '../../options/values.js'
-import { dateIn, isSessionId, readFound, type SessionStore } from '../session.js'
+import { bare, isPlainObject, memberOf } from '../../options/values.js'
+import { dateIn, isSessionId, readFound, type SessionChange, type SessionStore } from '../session.js'
 import { acceptsHash, announceTo, confirmHash, type HashChange } from './password-tags.js'
 import type { RefreshSettings } from './refresh-options.js'
 import { firstState, nextState, type RefreshState, readState, writeState } from './refresh-state.js'
@@ -23,6 +23,8 @@ export interface RefreshableSession {
   readonly state: RefreshState
   /** The text of the state in the store, for the comparison of `replace`. */
   readonly stored: string
+  /** The terms of the sign-in. */
+  readonly terms: string | undefined
 }
 
 /** The password hash of an account after a sign-in, and a better one that the sign-in has announced, which the store may store later. */
@@ -85,12 +87,10 @@ export function createRefreshSteps({
   async function swap(found: RefreshableSession, change: Partial<RefreshableSession>) {
     const session: RefreshableSession = { ...found, ...change }
     const stored = writeState(session.state)
-    const { expiresAt, lastUsedAt } = session
-    const isSwapped: unknown = await store.replace?.(session.id, found.stored, {
-      refresh: stored,
-      expiresAt,
-      lastUsedAt,
-    })
+    const { expiresAt, lastUsedAt, terms } = session
+    const moved = terms !== undefined && terms !== found.terms ? { terms } : undefined
+    const to: SessionChange = bare({ refresh: stored, expiresAt, lastUsedAt, ...moved })
+    const isSwapped: unknown = await store.replace?.(session.id, found.stored, to)
     if (typeof isSwapped !== 'boolean') throw misuse('sessions: replace must return true or false', PAGE.stores)
     return isSwapped ? { ...session, stored } : undefined
   }
@@ -120,18 +120,20 @@ export function createRefreshSteps({
   function rotationOf(
     found: RefreshableSession,
     session: RefreshableSession,
-    generation: number,
+    { generation, terms: ofToken }: RefreshTokenFacts,
     passwordHash: string | null,
   ): Partial<RefreshableSession> | undefined | 'reused' {
     const { state } = session
+    // A refresh token of an earlier release holds the terms itself, and its successor does not.
+    const moved = session.terms === undefined && ofToken !== undefined ? { terms: ofToken } : undefined
     const time = now()
     const next = nextState(state, generation, { now: time, presentedAt: found.foundAt, grace })
     if (!next) return 'reused'
-    if (next === state) return undefined
+    if (next === state) return moved
     // A password that was changed meanwhile has set another tag than the one that was compared with this hash.
     const isCompared = state.passwordTag === found.state.passwordTag && acceptsHash(signer, state, passwordHash)
     const tags = isCompared ? confirmHash(signer, state, passwordHash) : undefined
-    return { state: { ...next, ...tags }, expiresAt: endOf(session), lastUsedAt: new Date(time) }
+    return { ...moved, state: { ...next, ...tags }, expiresAt: endOf(session), lastUsedAt: new Date(time) }
   }
 
   /** Changes the password tags of a session. */
@@ -167,9 +169,9 @@ export function createRefreshSteps({
      * Moves a session to the next generation. Of several refreshes at once, one moves it, and all get the same session.
      * @returns the session with its current generation, or why there is none
      */
-    async rotate(session: RefreshableSession, generation: number, passwordHash: string | null) {
+    async rotate(session: RefreshableSession, presented: RefreshTokenFacts, passwordHash: string | null) {
       let isOver = false
-      const change = (current: RefreshableSession) => rotationOf(session, current, generation, passwordHash)
+      const change = (current: RefreshableSession) => rotationOf(session, current, presented, passwordHash)
       const run = () => update(session, change, () => !isOver)
       try {
         return await callHost('sessions', run, { timeout, passThrough: ['overloaded'] })
@@ -226,6 +228,10 @@ function readRefreshable(id: string, original: unknown): Omit<RefreshableSession
     dateIn(caller, Object(original), 'expiresAt'),
     memberOf(Object(original), 'refresh'),
   ]
+  const terms = memberOf(Object(original), 'terms') ?? undefined
+  if (terms !== undefined && typeof terms !== 'string')
+    throw misuse('sessions: "terms" must be the text that the store was given, unchanged', PAGE.stores)
   const { accountId, lastUsedAt } = found
-  return { id, accountId, createdAt, expiresAt, lastUsedAt, state: readState(stored), stored: String(stored) }
+  const dates = { createdAt, expiresAt, lastUsedAt }
+  return { id, accountId, ...dates, state: readState(stored), stored: String(stored), terms }
 }

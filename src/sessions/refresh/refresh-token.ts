@@ -1,10 +1,11 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { keyFor } from '../../options/secret.js'
 
 /** The facts in a refresh token: its session, and how often the session was refreshed before. */
 export interface RefreshTokenFacts {
   sessionId: string
   generation: number
-  /** The terms of the sign-in, as a text of `[A-Za-z0-9_-]`. Default: none. */
+  /** The terms of the sign-in in a token of an earlier release. Default: those of the session. */
   terms?: string | undefined
 }
 
@@ -14,7 +15,7 @@ export interface RefreshSigner {
    * Returns the refresh token of a generation of a session: the same text however often it is called.
    * @param issuer the environment, because a token of a sibling environment must be refused
    */
-  write(facts: RefreshTokenFacts, issuer: string): string
+  write(facts: Omit<RefreshTokenFacts, 'terms'>, issuer: string): string
   /** Returns what a refresh token names. Undefined for any other text, without a look-up. */
   read(text: unknown, issuers: readonly string[]): RefreshTokenFacts | undefined
   /** Returns a digest of a password hash, which shows a changed password. Without the secret, no guess can be compared with it. */
@@ -23,10 +24,13 @@ export interface RefreshSigner {
   isTagOf(tag: string, passwordHash: string | null): boolean
 }
 
-/** The id, the generation, the terms if there are any, and the MAC. The generation is a number that JavaScript holds exactly. */
+/** The id, the generation, the terms in a token of an earlier release, and the MAC. The generation is a number that JavaScript holds exactly. */
 const FORM = /^([\x21-\x2d\x2f-\x7e]{1,255})\.(0|[1-9]\d{0,14})(?:\.([\w-]{1,2048}))?\.([\w-]{43})$/
 
-/** The keys' purposes (RFC 5869 section 3.2), so that no key of another purpose is used, also when a secret has several. */
+/**
+ * The keys' purposes (RFC 5869 section 3.2). The first one is of refresh tokens of earlier releases. The tag has no issuer, because sessions
+ * outlive a change of the issuer.
+ */
 const PURPOSES = { token: 'express-token-endpoint refresh token 1', tag: 'express-token-endpoint password tag 1' }
 
 /** Characters of a password tag: 96 bits. */
@@ -39,9 +43,19 @@ export const isOpenTag = (tag: string) => tag.length < TAG_LENGTH
 
 /** @param secrets the first one signs, all of them verify */
 export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSigner {
-  const keyFor = (secret: Uint8Array, purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32))
-  const keys = secrets.map((secret) => keyFor(secret, PURPOSES.token)) as [Buffer, ...Buffer[]]
-  const tagKeys = secrets.map((secret) => keyFor(secret, PURPOSES.tag)) as [Buffer, ...Buffer[]]
+  const keyOf = (secret: Uint8Array, purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32))
+  const earlierKeys = secrets.map((secret) => keyOf(secret, PURPOSES.token))
+  const tagKeys = secrets.map((secret) => keyOf(secret, PURPOSES.tag)) as [Buffer, ...Buffer[]]
+  const keysByIssuer = new Map<string, [Buffer, ...Buffer[]]>()
+
+  /** Returns the keys of an issuer of the app. They are few, so each is derived once. */
+  function keysOf(issuer: string): [Buffer, ...Buffer[]] {
+    const known = keysByIssuer.get(issuer)
+    if (known) return known
+    const keys = secrets.map((secret) => keyFor(secret, 'refresh token 2', issuer)) as [Buffer, ...Buffer[]]
+    keysByIssuer.set(issuer, keys)
+    return keys
+  }
 
   function macOf(key: Buffer, { sessionId, generation, terms }: RefreshTokenFacts, issuer: string): Buffer {
     const facts = [issuer, sessionId, generation, ...(terms === undefined ? [] : [terms])]
@@ -54,9 +68,9 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
 
   return {
     write(facts, issuer) {
-      const { sessionId, generation, terms } = facts
-      const mac = macOf(keys[0], facts, issuer).toString('base64url')
-      return [sessionId, generation, ...(terms === undefined ? [] : [terms]), mac].join('.')
+      const { sessionId, generation } = facts
+      const mac = macOf(keysOf(issuer)[0], { sessionId, generation, terms: undefined }, issuer)
+      return `${sessionId}.${generation}.${mac.toString('base64url')}`
     },
     read(text, issuers) {
       const match = typeof text === 'string' && FORM.exec(text)
@@ -72,7 +86,11 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
       const given = Buffer.from(mac, 'base64url')
       // Each text has one spelling, although base64url leaves two bits of the last character unused.
       if (given.toString('base64url') !== mac) return undefined
-      const isOurs = keys.some((key) => issuers.some((issuer) => timingSafeEqual(macOf(key, facts, issuer), given)))
+      const isOf = (issuer: string) => (key: Buffer) => timingSafeEqual(macOf(key, facts, issuer), given)
+      // Only earlier releases have written terms into the token, so no key of today accepts some.
+      const isOurs = issuers.some(
+        (issuer) => (terms === undefined && keysOf(issuer).some(isOf(issuer))) || earlierKeys.some(isOf(issuer)),
+      )
       return isOurs ? facts : undefined
     },
     tagOf: (passwordHash) => tagWith(tagKeys[0], passwordHash),

@@ -19,7 +19,7 @@ const COUNT =
 type CodeProbe = ReturnType<typeof probeCodes>
 
 /** Returns the methods of two store objects on the same data, each with a timeout. */
-export const probeCodes = (store: CodeStore, other: CodeStore) => ({
+export const probeCodes = (store: CodeStore, other = store) => ({
   add: (...args: Parameters<CodeStore['add']>) => booleanFrom('add', () => store.add(...args)),
   take: (digest: string) => resultOf('take', () => store.take(digest)),
   takeElsewhere: (digest: string) => resultOf('take', () => other.take(digest)),

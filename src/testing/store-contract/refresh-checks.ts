@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 // Not the global, because a host's tests may fake the timers.
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { parseJson } from '../../options/values.js'
 import type { Session, SessionChange } from '../../sessions/session.js'
 import { fail, LeftOut } from './contract-check.js'
 import { clear, readAll, whileTouched, writerOf } from './session-calls.js'
@@ -10,9 +12,14 @@ import type { SessionProbe } from './session-store-probe.js'
 
 /** The length of the column that docs/reference/sessions.md names. */
 const LONGEST_STATE = 255
+const LONGEST_TERMS = 2048
+const longData = JSON.stringify({ name: 'Ann’s 💻 \\ "work"; --', more: 'x'.repeat(4000) })
 
 const SWAP =
   'Compare and change in one statement: UPDATE … SET … WHERE id = ? AND refresh = ?, and return whether it changed a row. A lock in the process does not reach other processes'
+const ONLY = 'Store each text as it is, and set in each method only the members that it names'
+const UPDATE =
+  'Set data in one statement: UPDATE … SET data = ? WHERE id = ?, and return whether there is such a session'
 const EXACT = 'Store and compare the text exactly, letter by letter, with room for 255 characters'
 const ALL_OF_IT =
   'Change refresh, expiresAt and lastUsedAt wherever the store has them: in the session, in the list of its account, in a cache and in the time to live. Change nothing else'
@@ -25,7 +32,7 @@ const SHORT_TIMES = [1100, 4000]
 /** A time by which clocks and rounded times to live differ, in milliseconds. */
 const LATE = 150
 
-/** Returns the checks of `replace`, which the option `refresh` of `createSessions` needs, by their names. */
+/** Returns the checks of `replace`, which the option `refresh` of `createAuth` needs, by their names. */
 export function refreshChecks(accountId: string): Record<string, (store: SessionProbe) => Promise<void>> {
   const start = Math.floor(Date.now() / 1000) * 1000 + 123
   const changeTo = (refresh: string): SessionChange => ({
@@ -76,6 +83,25 @@ export function refreshChecks(accountId: string): Record<string, (store: Session
         if (names.length > 0)
           fail(`${method} of "${option}" returned another "${names.join('", "')}" ${when}`, advice[method])
       }
+    }
+  }
+
+  /** Expects a text of a session, as `find` returns it. */
+  async function expectText(
+    store: SessionProbe,
+    id: string,
+    name: 'terms' | 'data' | 'refresh',
+    expected: string | null,
+    when: string,
+  ): Promise<void> {
+    for (const { option, findState } of store.readers) {
+      const found = await findState(id)
+      const text = found?.[name] ?? null
+      const isSame =
+        name === 'data' && text !== null
+          ? isDeepStrictEqual(parseJson(text), parseJson(expected ?? ''))
+          : text === expected
+      if (!isSame) fail(`find of "${option}" returned another "${name}" ${when}`, ONLY)
     }
   }
 
@@ -152,6 +178,44 @@ export function refreshChecks(accountId: string): Record<string, (store: Session
         )
       },
     ),
+    'find returns the terms that add has stored, and those that replace has set': withState(
+      async (store, session, other) => {
+        const terms = 't'.repeat(LONGEST_TERMS)
+        const withTerms = newSession(accountId, start, 2, { refresh: 'State.1', terms })
+        await store.add(withTerms)
+        await expectText(store, withTerms.id, 'terms', terms, 'after add')
+        await expectText(store, other.id, 'terms', null, 'after add of a session without them')
+        await store.replace(withTerms.id, 'State.1', changeTo('State.2'))
+        await expectText(store, withTerms.id, 'terms', terms, 'after replace without them')
+        await store.replace(session.id, 'State.1', { ...changeTo('State.1'), terms })
+        await expectText(store, session.id, 'terms', terms, 'after replace with them')
+      },
+    ),
+    'update sets data, and nothing else, and no change of the session loses it': withState(
+      async (store, session, other) => {
+        if (!store.canUpdate) throw new LeftOut('the store has no "update", which auth.sessions.update needs')
+        for (const data of ['{"a":1}', longData]) {
+          if (!(await store.update(session.id, data))) fail('update returned false for a session', UPDATE)
+          await expectText(store, session.id, 'data', data, 'after update')
+        }
+        await expectText(store, other.id, 'data', null, 'of another session after update')
+        await expectState(store, session, 'after update')
+        await store.touch(session.id, new Date(start + 90_001))
+        await Promise.all([
+          store.replace(session.id, 'State.1', changeTo('State.2')),
+          store.update(session.id, '{"b":2}'),
+          store.touch(session.id, new Date(start + 90_002)),
+        ])
+        await expectText(store, session.id, 'data', '{"b":2}', 'after update and replace at the same time')
+        await expectText(store, session.id, 'refresh', 'State.2', 'after update and replace at the same time')
+      },
+    ),
+    'update does not bring a removed session back': withState(async (store, session) => {
+      if (!store.canUpdate) throw new LeftOut('the store has no "update", which auth.sessions.update needs')
+      await store.remove(session.id, accountId)
+      if (await store.update(session.id, '{}')) fail('update returned true for a removed session', UPDATE)
+      if (await store.find(session.id)) fail('find returned a session after remove and update', UPDATE)
+    }),
     'replace does not bring a removed session back, and returns false for it': withState(
       async (store, session, _other, same) => {
         await Promise.all([

@@ -21,7 +21,7 @@ export async function clear({ list, remove, removeAll }: SessionProbe, accountId
   for (const { id } of await list(accountId).catch(() => [])) await remove(id, accountId).catch(() => {})
 }
 
-/** The most calls of `touch` for one session at the same time, as `createSessions` makes them, and in total. */
+/** The most calls of `touch` for one session at the same time, as `createAuth` makes them, and in total. */
 const TOUCHES = { atOnce: 4, inTotal: 200 }
 
 /**

@@ -9,7 +9,7 @@ import { LONGEST, newSession } from './session-samples.js'
 import type { SessionProbe } from './session-store-probe.js'
 import { shown } from './store-probe.js'
 
-/** More sessions than `createSessions` allows by default. A method that reads or removes them in pages must read all pages. */
+/** More sessions than `createAuth` allows by default. A method that reads or removes them in pages must read all pages. */
 const MANY = 101
 
 /** The calls that a check makes at the same time, fewer than the connections of most pools. */

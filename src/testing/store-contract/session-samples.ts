@@ -14,6 +14,8 @@ export function newSession(accountId: string, start: number, age: number, more: 
     address: '2001:db8::1',
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64)',
     label: 'Ann’s 💻 \\ "work"; --',
+    terms: null,
+    data: null,
     ...more,
   }
 }

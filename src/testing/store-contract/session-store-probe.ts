@@ -1,6 +1,3 @@
-import { PAGE } from '../../options/misuse.js'
-import { named } from '../../options/read-options.js'
-import { storeObject } from '../../sessions/checked-store.js'
 import {
   type FoundSession,
   readFound,
@@ -36,9 +33,7 @@ interface SessionWriter {
  * sessions.
  * @param otherStore another object on the same data
  */
-export function probeSessions(caller: string, store: SessionStore, otherStore: SessionStore | undefined) {
-  named(`${caller}: the store`, storeObject, store, PAGE.stores)
-  if (otherStore) named(`${caller}: the other store`, storeObject, otherStore, PAGE.stores)
+export function probeSessions(store: SessionStore, otherStore?: SessionStore) {
   const first = reader('store', store)
   const writers: [SessionWriter, ...SessionWriter[]] = [writer(store), ...(otherStore ? [writer(otherStore)] : [])]
   return {
@@ -52,6 +47,8 @@ export function probeSessions(caller: string, store: SessionStore, otherStore: S
       booleanFrom('removeAll', () => store.removeAll(accountId, exceptId)),
     touch: (id: string, time: Date) => resultOf('touch', () => store.touch(id, time)),
     canReplace: typeof store.replace === 'function',
+    canUpdate: typeof store.update === 'function',
+    update: (id: string, data: string) => booleanFrom('update', () => store.update?.(id, data)),
   }
 }
 

@@ -2,9 +2,8 @@ import express from 'express'
 import {
   createAuth,
   createLimits,
-  createSessions,
   memoryAccounts,
-  memorySessions,
+  memoryStore,
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -76,12 +75,23 @@ describe('what every object inherits grants nothing', () => {
   })
 
   it('terms that a step after the password did not return change no token, at the sign-in and at its refresh', async () => {
-    const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
     const accounts = memoryAccounts([{ ...ACCOUNTS.bob, claims: { team: 'north' } }])
-    const { router } = authWith({ accounts, sessions, refresh: 'body', beforeSignIn: () => ({}) })
+    const { router } = authWith({
+      accounts,
+      store: memoryStore(),
+      secret: SECRET,
+      refresh: 'body',
+      beforeSignIn: () => ({}),
+    })
     const app = express().use(router)
     const send = client((await listen(app)).port)
-    const inherited = { claims: { role: 'admin' }, lifetime: '1s', without: ['team'], terms: { scopes: ['x'] } }
+    const inherited = {
+      claims: { role: 'admin' },
+      lifetime: '1s',
+      without: ['team'],
+      terms: { scopes: ['x'] },
+      session: {},
+    }
     const signedIn = JSON.parse((await polluted(inherited, () => send(login(email, PASSWORD)))).body)
     const { headers } = login(email, PASSWORD)
     const body = JSON.stringify({ refreshToken: signedIn.refreshToken })
@@ -103,6 +113,9 @@ describe('what every object inherits grants nothing', () => {
       actor: { accountId: 'x' },
       refresh: 'cookie',
       sessions: {},
+      codes: {},
+      store: {},
+      secret: 'x',
       passwords: {},
       limits: {},
       onEvent: 1,

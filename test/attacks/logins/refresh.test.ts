@@ -1,13 +1,14 @@
 import express from 'express'
-import { memorySessions, type SessionStore } from 'express-token-endpoint'
+import type { SessionStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { authWith } from '../../support/auth.js'
 import { deferred, statuses } from '../../support/concurrency.js'
-import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
+import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
 import { expectForbidden, expectUnavailable } from '../../support/host.js'
 import { client, listen } from '../../support/http.js'
 import { bearer } from '../../support/plain-js/http-client.mjs'
 import { claimsOf, cookieOf, membersOf, setCookies, startRefreshHost } from '../../support/refresh-host.js'
+import { memorySessions } from '../../support/sessions.js'
 
 const MINUTE = 60_000
 
@@ -94,7 +95,7 @@ describe('a refresh that is under way', () => {
     const { store, pauseAt } = pausingStore()
     const { signIn, refresh, sessions, alice } = await startRefreshHost({
       store,
-      sessionsOptions: { maxPerAccount: 2 },
+      maxPerAccount: 2,
     })
     const first = membersOf(await signIn()).refreshToken
     const { reached, go } = pauseAt('replace')
@@ -277,7 +278,7 @@ describe('a store that lies', () => {
     const store = memorySessions()
     let hangs = false
     const find: SessionStore['find'] = (id) => (hangs ? new Promise<never>(() => {}) : store.find(id))
-    const { signIn, refresh } = await startRefreshHost({ store: { ...store, find }, sessionsOptions: { timeout: 1 } })
+    const { signIn, refresh } = await startRefreshHost({ store: { ...store, find }, timeout: '1ms' })
     const { refreshToken } = membersOf(await signIn())
     hangs = true
     const answers = await Promise.all(Array.from({ length: 100 }, () => refresh(refreshToken)))
@@ -288,10 +289,12 @@ describe('a store that lies', () => {
 })
 
 it('the account that a look-up returns for another id is not signed in', async () => {
-  const { accounts, sessions, signIn } = await startRefreshHost()
+  const { accounts, store, signIn, time } = await startRefreshHost()
+  const clock = () => time.now
   const { refreshToken } = membersOf(await signIn())
   const wrong = { ...accounts, findById: () => ACCOUNTS.bob }
-  const { router } = authWith({ accounts: wrong, sessions, refresh: 'body', paths: { token: '/token' } })
+  const ofSessions = { store: { sessions: store }, secret: SECRET, refresh: 'body' as const }
+  const { router } = authWith({ accounts: wrong, clock, ...ofSessions, paths: { token: '/token' } })
   const { port } = await listen(express().use(router))
   const body = JSON.stringify({ refreshToken })
   expectUnavailable(

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { connect as connectHttp2, createServer, type OutgoingHttpHeaders } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import express, { type RequestHandler } from 'express'
-import { createSessions, memorySessions, type SessionStore } from 'express-token-endpoint'
+import type { SessionStore } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { authWith } from '../../support/auth.js'
 import { statuses, until } from '../../support/concurrency.js'
 import { ACCOUNTS, ISSUER, PASSWORD, SECRET } from '../../support/fixtures.js'
 import { asForm, eavesdropper, expectForbidden, expectProblem, expectUnavailable } from '../../support/host.js'
@@ -12,6 +13,7 @@ import { client, flood, listen, sendBytes, TOKEN_PATH } from '../../support/http
 import { requestText, sendEndlessly } from '../../support/plain-js/http-client.mjs'
 import { polluted } from '../../support/pollution.js'
 import { COOKIE, claimsOf, cookieOf, membersOf, setCookies, startRefreshHost } from '../../support/refresh-host.js'
+import { memorySessions } from '../../support/sessions.js'
 
 const LOOSE = { form: { 'Content-Type': 'application/x-www-form-urlencoded' } }
 const PATHS = ['/refresh', '/sign-out'] as const
@@ -336,7 +338,7 @@ it('neither events, errors nor the objects of the host show a secret', async () 
   }
   for (const text of ['garbage', SECRET, 'plain:']) expect(shown).not.toContain(text)
   for (const secret of ['short-secret', ['short-secret'], { secret: 'short-secret' }]) {
-    expect(() => createSessions(memorySessions(), { refresh: { secret: secret as never } })).toThrow(
+    expect(() => authWith({ accounts: () => null, secret: secret as never })).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining('short-secret') }),
     )
   }
@@ -359,7 +361,7 @@ it('a mount path with text of the client cannot add an attribute or a header, an
 
 it.each([
   ['another issuer', { issuer: 'https://sibling.example.com' }, [403, 204]],
-  ['another secret', { options: { secret: 'o'.repeat(32) } }, [403, 204]],
+  ['another secret', { secret: 'o'.repeat(32) }, [403, 204]],
 ])('a refresh token of an environment with %s opens and ends nothing', async (_, other, expected) => {
   const store = memorySessions()
   const [here, sibling] = [await startRefreshHost({ store }), await startRefreshHost({ store, ...other })]

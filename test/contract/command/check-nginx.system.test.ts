@@ -1,5 +1,5 @@
 import express from 'express'
-import { createAuth, createSessions, memoryAccounts, memorySessions } from 'express-token-endpoint'
+import { createAuth, memoryAccounts, memoryStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { STATEMENTS, soundParts } from '../../faults/apps/own.mjs'
 import { checkReport } from '../../support/cli.js'
@@ -23,8 +23,8 @@ describe.skipIf(NO_NGINX)('check behind the nginx that the page prints', () => {
   it.each(['body', 'cookie'] as const)('holds: %s', async (refresh) => {
     const { passwords } = soundParts()
     const accounts = memoryAccounts([{ ...ACCOUNTS.alice, passwordHash: PASSWORD }])
-    const sessions = createSessions(memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
-    const auth = createAuth({ issuer: ISSUER, keys: signingKey('ES256'), accounts, passwords, sessions, refresh })
+    const ofRefresh = { store: memoryStore(), secret: 'r'.repeat(32), refresh }
+    const auth = createAuth({ issuer: ISSUER, keys: signingKey('ES256'), accounts, passwords, ...ofRefresh })
     const app = express().set('trust proxy', 1).use(auth.router)
     app.get(STATEMENTS, auth.guard(), (_req, res) => void res.json([]))
     const { port } = await listen(app)

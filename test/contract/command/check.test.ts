@@ -5,14 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import express from 'express'
-import {
-  createAuth,
-  createLimits,
-  createSessions,
-  memoryAccounts,
-  memorySessions,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { createAuth, createLimits, memoryAccounts, memoryStore, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { sender } from '../../../src/cli/check/send.js'
@@ -367,14 +360,15 @@ test.each(['body', 'cookie'] as const)(
   'an app holds in which each sign-in ends the one before: %s',
   async (refresh) => {
     const { passwords } = soundParts()
-    const store = memoryAccounts([{ ...ACCOUNTS.alice, passwordHash: PASSWORD }])
-    const sessions = createSessions(memorySessions(), { maxPerAccount: 1, refresh: { secret: 'r'.repeat(32) } })
+    const accounts = memoryAccounts([{ ...ACCOUNTS.alice, passwordHash: PASSWORD }])
     const auth = createAuth({
       issuer: ISSUER,
       keys: signingKey('ES256'),
-      accounts: store,
+      accounts,
       passwords,
-      sessions,
+      store: memoryStore(),
+      secret: 'r'.repeat(32),
+      maxPerAccount: 1,
       refresh,
     })
     const app = express()

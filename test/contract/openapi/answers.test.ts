@@ -31,7 +31,7 @@ function document() {
 describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, express) => {
   const { authOf, createPasswords, createLimits, jwksRouter, requireBearer, tokenRouter, ...others } =
     await packageOn(express)
-  const { createAuth, createSessions, memorySessions, SignInRefusal, ...fixtures } = others
+  const { createAuth, memoryStore, SignInRefusal, ...fixtures } = others
   const { countingHasher, fastPasswords, forge, goodParts, ISSUER, makeIssuer, makeStore, SECRET, signingKey } =
     fixtures
   const { check, expectAllSeen } = documented(document())
@@ -217,14 +217,14 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     // The other refusals of the guard are the same components, and are checked above.
     const { check } = documented(openApiDocument({ sessions: true, path: false }))
     it('200 and 204, and their refusals', async () => {
-      const store = memorySessions()
-      const sessions = createSessions(store)
+      const store = memoryStore()
       const keys = { alg: 'HS256', secret: SECRET } as const
-      const { router, tokens } = createAuth({ issuer: ISSUER, keys, accounts: () => null, sessions, onEvent() {} })
+      const auth = createAuth({ issuer: ISSUER, keys, accounts: () => null, store, onEvent() {} })
+      const { router, tokens } = auth
       const { port } = await listen(express().disable('x-powered-by').use(router))
       const bearer = async () => {
         const issued = issueNow(tokens, { accountId: 'acc-1' })
-        await sessions.start({ ...issued, accountId: 'acc-1' })
+        await auth.sessions?.start({ ...issued, accountId: 'acc-1' })
         return { id: issued.id, sent: { headers: { Authorization: `Bearer ${issued.token}` } } }
       }
       const [one, two] = [await bearer(), await bearer()]
@@ -248,7 +248,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
         expect([method, path, answer.status]).toEqual([method, path, status])
         check(path, method, answer)
       }
-      store.find = fail
+      store.sessions.find = fail
       for (const [, method, path, id] of requests) {
         const answer = await send(port, { method: method.toUpperCase(), path: path.replace('{id}', id), ...two.sent })
         expect(answer.status).toBe(503)

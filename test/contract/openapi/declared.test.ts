@@ -2,9 +2,9 @@ import type { SessionStore } from 'express-token-endpoint'
 import { openApiDocument } from 'express-token-endpoint/openapi'
 import { describe, expect, it } from 'vitest'
 import { REFUSALS } from '../../../src/errors/codes.js'
-import { FEATURES, mountedAt } from '../../../src/features/features.js'
+import { endpointsAt, FEATURES } from '../../../src/features/features.js'
 import { codesOf, successesOf } from '../../../src/http/declaration.js'
-import { type Mounted, pathsBelow } from '../../../src/http/endpoint.js'
+import { pathsBelow } from '../../../src/http/endpoint.js'
 import { GUARDED_REQUESTS } from '../../../src/http/request-limits.js'
 import { deferred, until } from '../../support/concurrency.js'
 import { documented } from '../../support/documents/documented.js'
@@ -12,8 +12,8 @@ import { type Answer, asJson, FORM_TYPE, GOOD, JSON_TYPE, packageOn, type Sent, 
 import { bearer, EXPRESS, flood, listen, TOKEN_PATH } from '../../support/http.js'
 
 const PATHS = { token: TOKEN_PATH, sessions: '/sessions', keys: '/.well-known/jwks.json' }
-const ON = { token: true, refresh: true, keys: true, sessions: true }
-const MOUNTED = mountedAt(PATHS, ON, undefined)
+const ON = { signIn: true, refresh: true, keys: true, sessions: true }
+const MOUNTED = endpointsAt(PATHS, ON)
 
 /** The refusals of the guard that each guarded endpoint can have. The other ones need an option of the guard. */
 const OF_GUARD = ['invalid_request', 'missing_token', 'invalid_token', 'overloaded', 'unavailable']
@@ -31,7 +31,7 @@ const declared = () =>
   })
 
 describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (_name, express) => {
-  const { createAuth, createLimits, createSessions, memorySessions, signingKey, ...fixtures } = await packageOn(express)
+  const { createAuth, createLimits, memoryStore, signingKey, ...fixtures } = await packageOn(express)
   const { ISSUER, makeStore, fastPasswords } = fixtures
 
   it('is seen, and no other', async () => {
@@ -39,7 +39,7 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
     const held = deferred<void>()
     let isHolding = false
     let listing = 0
-    const store = memorySessions()
+    const store = memoryStore().sessions
     const failing = Object.fromEntries(
       Object.entries(store).map(([name, call]) => [
         name,
@@ -63,7 +63,8 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
         findById: accounts.findById,
       },
       passwords: fastPasswords(),
-      sessions: createSessions(failing, { timeout: '1m', refresh: { secret: 'r'.repeat(32) } }),
+      store: { sessions: failing },
+      secret: 'r'.repeat(32),
       refresh: (req) => req.headers['x-mode'] as 'cookie' | 'body' | undefined,
       limits: createLimits({ limits: { pair: { points: 2, duration: '15m' } } }),
       timeout: '1m',
@@ -73,7 +74,7 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
     const { check } = documented(openApiDocument(auth.openApi), { moreHeaders: true })
     const seen = new Set<string>()
 
-    const mounted = (id: string) => MOUNTED.find(({ endpoint }) => endpoint.id === id) as Mounted
+    const mounted = (id: string) => MOUNTED.find(({ endpoint }) => endpoint.id === id) as (typeof MOUNTED)[number]
 
     function note(id: string, answer: Pick<Answer, 'status' | 'headers' | 'body'>): void {
       const { at, endpoint } = mounted(id)

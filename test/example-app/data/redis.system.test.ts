@@ -57,7 +57,10 @@ test.skipIf(NO_REDIS)(
     const server = await startRedis()
     const { redis } = await open(server.url)
     await redis.hset('session:old', { accountId: 'acc-1', createdAt: 0, expiresAt: 4e12, lastUsedAt: 0 })
-    const { sessionStore: store, close } = await openSharedState(server.url, undefined as never, () => {})
+    const {
+      store: { sessions: store },
+      close,
+    } = await openSharedState(server.url, undefined as never, () => {})
     onTestFinished(close)
     expect(await store.find('old')).toBeUndefined()
     await server.kill()

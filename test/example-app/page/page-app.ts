@@ -19,7 +19,7 @@ export interface PageAppOptions {
 
 /** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can stop and move. */
 export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
-  const { db, accounts, passwords, sessionStore } = await openDemo()
+  const { db, accounts, passwords, store } = await openDemo()
   let stoppedAt: number | undefined
   let ahead = 0
   const clock = () => (stoppedAt ?? Date.now()) + ahead
@@ -38,8 +38,8 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
       statements: createStatements(db),
       passwords,
       limits: createLimits({ limits: { pair: { points: guesses, duration: '15m' } } }),
-      sessionStore,
-      refreshSecrets: refreshSecrets(dataDir),
+      store,
+      secrets: refreshSecrets(dataDir),
       page: { folder: FOLDER, reportingUrl: () => reporting.url },
     }),
   )

@@ -17,7 +17,7 @@ const URL_OF_API = 'http://127.0.0.1:3000'
 const { check } = documented(clearingHouseDocument(URL_OF_API), { moreHeaders: true })
 
 async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
-  const { db, sessionStore, ...parts } = await openDemo()
+  const { db, store, ...parts } = await openDemo()
   const { accounts } = parts
   const signing = { issuer: URL_OF_API, keys: signingKey(await tempDir()) }
   const tokens = createTokenIssuer(signing)
@@ -27,8 +27,8 @@ async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
     ...signing,
     statements: createStatements(db),
     limits: createLimits(),
-    sessionStore,
-    refreshSecrets: ['s'.repeat(32)],
+    store,
+    secrets: ['s'.repeat(32)],
     page: { folder: FOLDER, reportingUrl: () => undefined },
     checks: {},
     log: (line) => void logged.push(line),
@@ -44,7 +44,7 @@ async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
     check('/api/v2013/houses/{house}/statements', 'get', { ...response, body: response.text })
     return response
   }
-  return { app, db, accounts, tokens, logged, sessionStore, logIn, tokenOf, signOut, get }
+  return { app, db, accounts, tokens, logged, sessionStore: store.sessions, logIn, tokenOf, signOut, get }
 }
 
 test('a token for a demo account, which the public keys verify', async () => {

@@ -5,11 +5,10 @@ import express from 'express'
 import {
   createAuth,
   createPasswords,
-  createSessions,
   createTokenIssuer,
   jwksRouter,
   memoryAccounts,
-  memorySessions,
+  memoryStore,
   requireBearer,
 } from 'express-token-endpoint'
 import jwt from 'jsonwebtoken'
@@ -28,7 +27,7 @@ const newPair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const pair = newPair()
 const pairs = { [HERE]: pair, [THERE]: newPair() }
 const store = memoryAccounts([ACCOUNT])
-const sessionStore = memorySessions()
+const sessionStore = memoryStore().sessions
 
 /** Returns the options of an issuer. Each environment has its own key. */
 function issuerWith(options) {
@@ -53,10 +52,11 @@ const asHtml = (res) => {
 }
 
 /** Each app has its own sessions, in one store, because environments may share a database. */
-const sessions = () =>
-  createSessions(sessionStore, {
-    refresh: { secret: 'a secret of these refresh tokens', grace: '1s' },
-  })
+const ofRefresh = (_issuer) => ({
+  store: { sessions: sessionStore },
+  secret: 'a secret of these refresh tokens',
+  refresh: { mode: 'cookie', grace: '1s' },
+})
 const withIds = (findByEmail) => ({ findByEmail, findById: (id) => store.findById(id) })
 
 // The places of the faults.
@@ -147,7 +147,7 @@ export function appOf({ tokens, accounts, passwords, before: first, guards }) {
   }
   app.use(altering(respond), alteringResult(result), ...first, before, readFirst)
   app.use(jwksRouter({ tokens }))
-  const login = { accounts: withIds(accounts), passwords, sessions: sessions(), refresh: 'cookie' }
+  const login = { accounts: withIds(accounts), passwords, ...ofRefresh(tokens.issuer) }
   app.use(createAuth({ ...issuerWith({ issuer: tokens.issuer }), ...login, paths: { keys: '/unused' } }).router)
   app.get(STATEMENTS, guarded(guards[0]), answer)
   app.get(REPORTS, guarded(guards[1]), answer)

@@ -4,10 +4,8 @@ import 'express-token-endpoint/express'
 import * as express from 'express'
 import { AuthError, createPasswords, requireBearer, type TokenVerifier } from 'express-token-endpoint'
 import { createTokenClient, type TokenClient } from 'express-token-endpoint/client'
-import { kyselySessions } from 'express-token-endpoint/kysely'
 import { openApiDocument } from 'express-token-endpoint/openapi'
 import { BearerStrategy } from 'express-token-endpoint/passport'
-import { redisSessions } from 'express-token-endpoint/redis'
 import { createTestIssuer } from 'express-token-endpoint/testing'
 
 const { tokens } = createTestIssuer()
@@ -26,7 +24,7 @@ it('sees types, and the code that belongs to them', async () => {
     credentials: () => ({ email: '', password: '' }),
   })
   assert.deepEqual(
-    [client.fetch, kyselySessions, openApiDocument, BearerStrategy, redisSessions].map((value) => typeof value),
+    [client.fetch, kyselyStore, openApiDocument, BearerStrategy, redisStore].map((value) => typeof value),
     Array(5).fill('function'),
   )
   const passwords = createPasswords()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createSessionTable, kyselySessions } from 'express-token-endpoint/kysely'
-import { redisSessions } from 'express-token-endpoint/redis'
+import { createTables } from 'express-token-endpoint/kysely'
+import { redisStore } from 'express-token-endpoint/redis'
 import { Redis } from 'ioredis'
 import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Sqlite from 'libsql'
@@ -53,8 +53,8 @@ async function fillTable(db, from, to) {
 async function kyselyStore(dialect) {
   const db = new Kysely({ dialect })
   atEnd(() => db.destroy())
-  await createSessionTable(db)
-  return { store: kyselySessions(db), fill: (from, to) => fillTable(db, from, to) }
+  await createTables(db)
+  return { store: kyselyStore(db).sessions, fill: (from, to) => fillTable(db, from, to) }
 }
 
 const STORES = {
@@ -64,7 +64,7 @@ const STORES = {
     await server.start()
     const redis = new Redis(server.url)
     atEnd(() => redis.disconnect())
-    const store = redisSessions({ sendCommand: (...command) => redis.call(...command) })
+    const store = redisStore({ sendCommand: (...command) => redis.call(...command) }).sessions
     return { store, fill: (from, to) => inParallel(to - from, (i) => store.add(session(from + i))) }
   },
   async PostgreSQL() {

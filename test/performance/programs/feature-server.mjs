@@ -1,13 +1,6 @@
 // Serves a route for each feature of the guard, and a token endpoint for each feature of a login, on the example's own stores.
 import express from 'express'
-import {
-  createLimits,
-  createPasswords,
-  createSessions,
-  createTokenIssuer,
-  requireBearer,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { createLimits, createPasswords, createTokenIssuer, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { respond, serve } from './serve.mjs'
 
 const from = (file) => import(`../../../example-app/dist/data/${file}.js`)
@@ -23,9 +16,9 @@ const inDatabase = await openSharedState(undefined, db, log)
 const accounts = createAccountStore(db)
 const tokens = createTokenIssuer({ issuer, keys: tokenKeys(dataDir) })
 const redis = await openRedis(redisUrl, log)
-const sessions = {
-  'sessions-redis': createSessions(shared.sessionStore),
-  'sessions-database': createSessions(inDatabase.sessionStore),
+const stores = {
+  'sessions-redis': shared.store,
+  'sessions-database': inDatabase.store,
 }
 
 const GUARDS = {
@@ -36,8 +29,8 @@ const GUARDS = {
     isRevoked: async ({ id }) =>
       !!(await db.selectFrom('revoked').select('id').where('id', '=', id).executeTakeFirst()),
   },
-  'sessions-redis': { sessions: sessions['sessions-redis'] },
-  'sessions-database': { sessions: sessions['sessions-database'] },
+  'sessions-redis': { store: stores['sessions-redis'] },
+  'sessions-database': { store: stores['sessions-database'] },
 }
 
 /** Accepts every password without hashing, because the hash would hide the cost of all other steps. */
@@ -62,7 +55,7 @@ const issued = await Promise.all(
   rows.map(async ({ id: accountId }) => {
     const token = await tokens.issue({ accountId })
     const client = { address: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64)', label: 'Laptop' }
-    for (const one of Object.values(sessions)) await one.start({ ...token, accountId, ...client })
+    for (const { sessions } of Object.values(stores)) await sessions.add({ ...token, accountId, ...client })
     return token
   }),
 )

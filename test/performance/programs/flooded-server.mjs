@@ -16,24 +16,20 @@ const accounts = emails.map((email, i) => ({ id: `acc-${i}`, email, passwordHash
 
 const KINDS = {
   async package(app) {
-    const {
-      createPasswords,
-      createSessions,
-      createTokenIssuer,
-      memoryAccounts,
-      memorySessions,
-      requireBearer,
-      tokenRouter,
-    } = await import('express-token-endpoint')
-    const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys: { alg: 'ES256', privateKey } })
+    const { createAuth, createPasswords, memoryAccounts, memoryStore, requireBearer } = await import(
+      'express-token-endpoint'
+    )
     const passwords = createPasswords({ concurrency })
     const secret = 'a secret of the refresh tokens of a bench'
-    const withRefresh = refresh && {
-      sessions: createSessions(memorySessions(), { refresh: { secret } }),
-      refresh: 'body',
-    }
-    app.use(tokenRouter({ tokens, accounts: memoryAccounts(accounts), passwords, ...withRefresh }))
-    app.get('/guarded', requireBearer({ tokens }), respond)
+    const auth = createAuth({
+      issuer: 'https://api.example.com',
+      keys: { alg: 'ES256', privateKey },
+      accounts: memoryAccounts(accounts),
+      passwords,
+      ...(refresh && { store: memoryStore(), secret, refresh: 'body' }),
+    })
+    app.use(auth.router)
+    app.get('/guarded', requireBearer({ tokens: auth.tokens }), respond)
   },
   async plain(app) {
     const require = createRequire(new URL('../peers/package.json', import.meta.url))

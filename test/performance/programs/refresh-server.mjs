@@ -1,14 +1,7 @@
 // Serves a guarded route with sessions, and a token endpoint with refresh that accepts every password without hashing.
 import { generateKeyPairSync } from 'node:crypto'
 import express from 'express'
-import {
-  createAuth,
-  createPasswords,
-  createSessions,
-  memoryAccounts,
-  memorySessions,
-  requireBearer,
-} from 'express-token-endpoint'
+import { createAuth, createPasswords, memoryAccounts, memoryStore, requireBearer } from 'express-token-endpoint'
 import { createClient, login } from '../../support/plain-js/http-client.mjs'
 import { respond, serve } from './serve.mjs'
 
@@ -16,7 +9,7 @@ const count = Number(process.argv[2])
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const emails = Array.from({ length: count }, (_, i) => `person${i}@example.com`)
 const accounts = memoryAccounts(emails.map((email, i) => ({ id: `acc-${i}`, email, passwordHash: 'any' })))
-const sessions = createSessions(memorySessions(), { refresh: { secret: 'a secret of the refresh tokens of a bench' } })
+const store = memoryStore()
 const free = { accepts: () => true, verify: () => true, hash: () => '', external: true }
 const passwords = createPasswords({ hashers: [free] })
 
@@ -26,13 +19,14 @@ const { router, tokens } = createAuth({
   keys: { alg: 'ES256', privateKey },
   accounts,
   passwords,
-  sessions,
+  store,
+  secret: 'a secret of the refresh tokens of a bench',
   refresh: 'body',
   limits: false,
   paths: { token: '/token' },
 })
 app.use(router)
-app.get('/guarded', requireBearer({ tokens, sessions }), respond)
+app.get('/guarded', requireBearer({ tokens, store }), respond)
 
 /** Signs every account in. Each refresh token is used once, because a replaced one costs less. */
 async function signAllIn() {

@@ -128,7 +128,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       },
     }
     export const limits = library.createLimits()
-    const memory = library.memorySessions()
+    const memory = library.memoryStore().sessions
     export const store: library.SessionStore = {
       ...memory,
       async removeAll(...args) {
@@ -136,9 +136,9 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         return memory.removeAll(...args)
       },
     }
-    export const sessions = library.createSessions(store)
     export const auth = library.createAuth({
-      issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts, sessions, limits,
+      issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts, limits,
+      store: { sessions: store, codes: library.memoryStore().codes },
     })
     const sendMail = async (_to: string, link: string) => void mailed.push(link)
     const log = { warn: (_: string) => {} }`,
@@ -220,7 +220,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const accountOf = (id: string, name: string, scopes: string[]) => ({ id, email: name + '@example.com', passwordHash, scopes })
     const list = [accountOf('acc-1', 'alice', []), accountOf('adm-1', 'bob', ['admin']), accountOf('adm-2', 'carol', ['admin'])]
     const accounts = library.memoryAccounts(list)
-    export const sessions = library.createSessions(library.memorySessions())
+    export const store = library.memoryStore()
     export const rows: object[] = []
     export const failing = new Set<string>()
     const audit = {
@@ -230,13 +230,15 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       },
     }`,
   'short-sign-in': `${HOST}
-    export const sessions = library.createSessions(library.memorySessions(), { refresh: { secret: '${SECRET}' } })`,
+    export const store = library.memoryStore()
+    const secret = '${SECRET}'`,
   passkeys: `import * as library from 'express-token-endpoint'
     const list = [{ id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret') }]
     const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
-    const sessions = library.createSessions(library.memorySessions(), { refresh: { secret: '${SECRET}' } })
+    const store = library.memoryStore()
     const accounts = library.memoryAccounts(list)
-    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, sessions, refresh: 'cookie' })
+    const ofRefresh = { store, secret: '${SECRET}', refresh: 'cookie' as const }
+    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, ...ofRefresh })
     export const rows: { id: string; accountId: string; publicKey: Uint8Array<ArrayBuffer>; counter: number }[] = []
     const passkeys = {
       ofAccount: async (accountId: string) => rows.filter((row) => row.accountId === accountId),
@@ -320,9 +322,9 @@ const db = { users: { findOne: find } }`,
   'session-password': `${KEYS.replace('[account]', "[account, { ...account, id: 'acc-2', email: 'bob@example.com' }]")}
     import * as framework from 'express'
     export const app = framework.default()
-    export const store = library.memorySessions()
-    export const sessions = library.createSessions(store)
-    export const auth = library.createAuth({ issuer, keys, accounts, sessions })
+    export const store = library.memoryStore().sessions
+    export const auth = library.createAuth({ issuer, keys, accounts, store: { sessions: store } })
+    export const { sessions } = auth
     export const changed: string[] = []
     const setPassword = async (id: string, password: string) => {
       changed.push(id, password)
@@ -332,25 +334,17 @@ const db = { users: { findOne: find } }`,
     import * as framework from 'express'
     export const app = framework.default()
     export const disable = () => Object.assign(account, { disabled: true })
-    export const sessions = library.createSessions(library.memorySessions())
-    export const auth = library.createAuth({ issuer, keys, accounts, sessions })
+    export const auth = library.createAuth({ issuer, keys, accounts, store: library.memoryStore() })
+    export const { sessions } = auth
     const checkCode = async (_id: string, code: unknown) => {
       if (code !== '123456') throw new library.AuthError('invalid_credentials')
     }
     const checkPasskey = async (_passkey: object) => 'acc-1'`,
   'session-elsewhere': `${ISSUER_ONLY}
-    import { memorySessions } from 'express-token-endpoint'
-    export const store = memorySessions()`,
-  'session-contract': `import { memorySessions } from 'express-token-endpoint'
-    const store = memorySessions()`,
-  'code-contract': `import { memoryCodes } from 'express-token-endpoint'
-    const store = memoryCodes()`,
-  'codes-stores': `import { Redis } from 'ioredis'
-    import { Kysely, PostgresDialect } from 'kysely'
-    import pg from 'pg'
-    export const redis = new Redis(process.env.REDIS_URL ?? '')
-    const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '' })
-    export const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
+    import { memoryStore } from 'express-token-endpoint'
+    export const store = memoryStore()`,
+  'whole-store-contract': `import { memoryStore } from 'express-token-endpoint'
+    const store = memoryStore()`,
   'stores-read': `import { Kysely, PostgresDialect } from 'kysely'
     const rows = [{ id: 7, email: 'alice@example.com', password_hash: null, role: 'admin' }]
     const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }
@@ -462,8 +456,8 @@ app.get('/me', (_req, res) => {
         res.json({ reportsOf: authOf(req).accountId })
       })`,
   'testing-sessions': `import express from 'express'
-    import { requireBearer, type Sessions, type TokenVerifier } from 'express-token-endpoint'
-    const createApp = (options: { tokens: TokenVerifier; sessions: Sessions }) =>
+    import { requireBearer, type Store, type TokenVerifier } from 'express-token-endpoint'
+    const createApp = (options: { tokens: TokenVerifier; store: Store }) =>
       express().get('/statements', requireBearer(options), (_req, res) => void res.json([]))`,
   'testing-node': `import express from 'express'
     import { authOf, requireBearer, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
@@ -483,10 +477,12 @@ app.get('/me', (_req, res) => {
       id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret'),
     }
     const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
-    export const newStore = library.memorySessions()
-    export const sessions = library.createSessions(newStore, { refresh: { secret: '${SECRET}' } })
+    export const store = library.memoryStore()
+    export const newStore = store.sessions
     const accounts = library.memoryAccounts([account])
-    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, sessions, refresh: 'cookie' })`,
+    const ofRefresh = { store, secret: '${SECRET}', refresh: 'cookie' as const }
+    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, ...ofRefresh })
+    export const { sessions } = auth`,
   'from-passport-jwt': `${HOST}
     const users = accounts`,
   provider: `${ISSUER_ONLY}

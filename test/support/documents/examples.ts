@@ -14,6 +14,7 @@ import {
   requireBearer,
   type SessionStore,
   type Sessions,
+  type Store,
   type TokenIssuer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -60,7 +61,7 @@ function setEnvironment(): void {
     ACCOUNTS_DB: ':memory:',
     APP_ORIGIN: 'https://app.example.com',
     SANDBOX_SECRET: [...SECRET].reverse().join(''),
-    REFRESH_SECRET: SECRET,
+    AUTH_SECRET: SECRET,
   })
 }
 
@@ -82,8 +83,10 @@ export interface Names {
   redis: Redis
   revoked: Set<string>
   router: express.Router
-  sessions: Sessions
-  store: SessionStore
+  /** The sessions of an app, or of its store. */
+  sessions: Sessions & SessionStore
+  /** The store of an app, or its sessions. */
+  store: Store & SessionStore
   tokens: TokenIssuer
 }
 

@@ -15,7 +15,7 @@ describe('auth.openApi', () => {
     ['a cookie', { refresh: 'cookie', extraFields: ['code'] }, ''],
     ['keys and a mount path', { refresh: () => 'body', keys: [signingKey('ES256')], mountPath: '/api' }, '/api'],
     ['paths', { paths: { token: '/in', sessions: '/devices' } }, ''],
-    ['no sessions', { sessions: undefined }, ''],
+    ['no sessions', { store: undefined }, ''],
   ])('describes the routes that the router has, and their members: with %s', async (_, options, mount) => {
     const { auth, send } = await startAuth(options, mount)
     const { paths, components } = openApiDocument(auth.openApi)
@@ -26,7 +26,7 @@ describe('auth.openApi', () => {
       }
     expect(auth.openApi.refresh).toBe(typeof options.refresh === 'function' || options.refresh)
     const tokenPath = mount + (options.paths?.token ?? TOKEN_PATH)
-    const hasSessions = !('sessions' in options)
+    const hasSessions = !('store' in options)
     expect(Object.keys(paths)).toEqual([
       tokenPath,
       ...(options.refresh ? [`${tokenPath}/refresh`, `${tokenPath}/sign-out`] : []),

@@ -3,10 +3,7 @@
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import {
   type Auth,
-  type AuthEvent,
-  createSessions,
   createTokenIssuer,
-  memorySessions,
   requireBearer,
   type SignedIn,
   type TokenSubject,
@@ -114,11 +111,7 @@ describe('auth.signIn', () => {
     async (refresh) => {
       const time = { now: Date.now() }
       const clock = () => time.now
-      const options = { maxPerAccount: 1, clock, ...(refresh && { refresh: { secret: SECRET } }) }
-      const store = memorySessions()
-      const events: AuthEvent[] = []
-      const sessions = createSessions(store, { ...options, onEvent: (event) => void events.push(event) })
-      const { auth } = await startAuth({ sessions, refresh, clock })
+      const { auth, events, sessions } = await startAuth({ maxPerAccount: 1, refresh, clock })
       const request = () => ({ headers: {}, socket: {} }) as Request
       const verified = async (token: Promise<SignedIn>) => auth.tokens.verify((await token).authenticationToken)
       const actor = await verified(auth.signIn(alice.id, request()))
@@ -191,7 +184,7 @@ describe('auth.signIn', () => {
   })
 
   it('takes the claim act of the token itself for an actor, and no inherited one', async () => {
-    const { auth, get } = await startAuth({ sessions: undefined })
+    const { auth, get } = await startAuth({ store: undefined })
     const tokenWith = async (claims: object) =>
       (await auth.tokens.issue({ accountId: bob.id, claims: { ...claims } })).token
     for (const act of [{ sub: 'x' }, 'x', false, null])
@@ -209,7 +202,7 @@ describe('auth.signIn', () => {
     const verify = async (text: string) => ({ id: text, accountId: text, scopes: [], issuedAt: new Date() })
     const keys = { issuer: urn, accepts: () => true, verify }
     const earlier = createTokenIssuer({ issuer: 'https://earlier.example.com', keys: HS256 })
-    const { actAs, auth, post, events } = await startAuth({ sessions: undefined, alsoAccept: [keys, earlier] })
+    const { actAs, auth, post, events } = await startAuth({ store: undefined, alsoAccept: [keys, earlier] })
     const old = await earlier.issue({ accountId: alice.id })
     for (const token of [alice.id, old.token]) {
       expect(await actAs(alice, token)).toMatchObject({ status: 403, body: '' })
@@ -223,7 +216,7 @@ describe('auth.signIn', () => {
       iss: urn,
     })
     expect(events.at(-1)).toMatchObject({ type: 'token.issued', actorId: alice.id, actorIssuer: urn })
-    const elsewhere = await startAuth({ sessions: undefined })
+    const elsewhere = await startAuth({ store: undefined })
     const guard = requireBearer({ tokens: [elsewhere.auth.tokens, keys] })
     const req = { headers: { authorization: `Bearer ${alice.id}` }, rawHeaders: [], socket: {} } as unknown as Request
     const actor = await guard.authenticate(req)
@@ -236,7 +229,7 @@ describe('auth.signIn', () => {
   it('takes the time of the sign-in from the administrator, for routes that need a recent one', async () => {
     const now = Date.now()
     let ahead = 0
-    const { actAs, auth, get } = await startAuth({ sessions: undefined, clock: () => now + ahead })
+    const { actAs, auth, get } = await startAuth({ store: undefined, clock: () => now + ahead })
     const old = await auth.tokens.issue({ accountId: alice.id })
     expect(await get('/recent-or-acting', parse(await actAs(bob, old.token)).authenticationToken)).toMatchObject({
       status: 200,
@@ -249,7 +242,7 @@ describe('auth.signIn', () => {
   })
 
   it('names the issuer of an administrator whose token another issuer has issued', async () => {
-    const { auth } = await startAuth({ sessions: undefined })
+    const { auth } = await startAuth({ store: undefined })
     const other = createTokenIssuer({ issuer: 'https://staff.example.com', keys: HS256 })
     const actor = await other.verify((await other.issue({ accountId: bob.id })).token)
     const { authenticationToken } = await auth.signIn(bob.id, { headers: {}, socket: {} } as Request, undefined, {
@@ -282,7 +275,7 @@ describe('auth.signIn', () => {
   })
 
   it('refuses a sign-in whose user has ended all sessions since the host authenticated the user, also without sessions', async () => {
-    const { auth, list } = await startAuth({ sessions: undefined })
+    const { auth, list } = await startAuth({ store: undefined })
     const request = { ...req, socket: {} } as Request
     Object.assign(list[0] as object, { tokensValidAfter: new Date(Date.now() - 1000) })
     const old = { issuedAt: new Date(Date.now() - 5000) }
@@ -300,7 +293,7 @@ describe('auth.signIn', () => {
   })
 
   it('takes the time of an earlier sign-in for signedInWithin, and issues a token that has just begun', async () => {
-    const { auth } = await startAuth({ sessions: undefined })
+    const { auth } = await startAuth({ store: undefined })
     const issuedAt = new Date(Date.now() - 172_800_000)
     const { authenticationToken } = await auth.signIn(alice.id, { ...req, socket: {} } as Request, undefined, {
       issuedAt,

@@ -1,17 +1,14 @@
-// Tests auth/auth-options.ts
+// Tests auth/auth-options.ts store/{store,memory-store}.ts
 
 import { generateKeyPairSync } from 'node:crypto'
 import type { Request } from 'express'
 import {
   type AuthOptions,
   createAuth,
-  createCodes,
   createLimits,
-  createSessions,
   createTokenIssuer,
   type MemoryAccount,
-  memoryCodes,
-  memorySessions,
+  memoryStore,
   oldTokens,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -21,6 +18,7 @@ import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, decodePayload, forge, frozenClock, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 import { GOOD } from '../../support/host.js'
 import { TOKEN_PATH } from '../../support/http.js'
+import { memoryCodes, memorySessions } from '../../support/sessions.js'
 
 const { alice } = ACCOUNTS
 const HS256 = { alg: 'HS256', secret: SECRET } as const
@@ -58,7 +56,7 @@ describe('createAuth', () => {
     expect(await get('/me', (await signIn()).authenticationToken)).toMatchObject({ status: 401 })
   })
 
-  it.each(['tokens', 'accounts', 'sessions', 'isRevoked'])('lets no guard go without its %s', async (name) => {
+  it.each(['tokens', 'accounts', 'store', 'isRevoked'])('lets no guard go without its %s', async (name) => {
     const { auth } = await startAuth()
     expectMisuse(() => auth.guard({ [name]: undefined }), `auth.guard() takes no "${name}"`)
   })
@@ -97,7 +95,7 @@ describe('createAuth', () => {
 
   it('takes a function as accounts, and its guards then look no account up', async () => {
     const findByEmail = (email: string) => (email === alice.email ? { ...alice, team: 'north' } : undefined)
-    const { auth, get, signIn } = await startAuth({ accounts: findByEmail, sessions: undefined })
+    const { auth, get, signIn } = await startAuth({ accounts: findByEmail, store: undefined })
     const { authenticationToken } = await signIn()
     expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
     expect(() => auth.userOf({ auth: undefined })).toThrow('authOf')
@@ -111,9 +109,10 @@ describe('createAuth', () => {
   })
 
   it('has the parts that it is made of', async () => {
-    const codes = createCodes(memoryCodes())
-    const { auth, sessions } = await startAuth({ codes })
-    expect([auth.sessions, auth.codes]).toEqual([sessions, codes])
+    const { auth } = await startAuth()
+    expect(await auth.sessions?.list('acc-9')).toEqual([])
+    const code = await auth.codes?.create({ purpose: 'verify', accountId: 'acc-9' })
+    expect(await auth.codes?.take('verify', code)).toEqual({ accountId: 'acc-9', data: undefined })
     const issued = await auth.tokens.issue({ accountId: 'acc-9' })
     expect(decodePayload(issued.token)).toMatchObject({ sub: 'acc-9', iss: ISSUER })
     expect(await auth.logIn(GOOD)).toMatchObject({ subject: { accountId: alice.id } })
@@ -142,10 +141,9 @@ describe('createAuth', () => {
     expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
   })
 
-  it('shows the sessions to tokens of each issuer that the sessions name', async () => {
+  it('shows the sessions to tokens of each issuer that it accepts', async () => {
     const former = createTokenIssuer({ issuer: 'https://old.example.com', keys: { alg: 'HS256', secret: SECRET } })
-    const sessions = createSessions(memorySessions(), { issuers: [ISSUER, former.issuer] })
-    const { get } = await startAuth({ sessions, alsoAccept: [former] })
+    const { get, sessions } = await startAuth({ alsoAccept: [former] })
     const { token, id, expiresAt } = await former.issue({ accountId: alice.id })
     await sessions.start({ id, accountId: alice.id, expiresAt })
     expect(parse(await get('/sessions', token))).toMatchObject({ sessions: [{ current: true }] })
@@ -162,7 +160,7 @@ describe('createAuth', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     onTestFinished(() => warned.mockRestore())
     const accounts = () => undefined
-    const { auth } = await startAuth({ accounts, sessions: undefined, limits: undefined, passwords: undefined })
+    const { auth } = await startAuth({ accounts, store: undefined, limits: undefined, passwords: undefined })
     expect(auth.limits).toHaveProperty('reset')
     expect(auth.passwords).toHaveProperty('load')
     expect(warned).not.toHaveBeenCalled()
@@ -172,7 +170,7 @@ describe('createAuth', () => {
 
   it('has one clock: a token has its time, and guards refuse the token when it has expired', async () => {
     const clock = frozenClock()
-    const { get, signIn } = await startAuth({ clock, sessions: undefined })
+    const { get, signIn } = await startAuth({ clock, store: undefined })
     const { authenticationToken } = await signIn()
     expect(decodePayload(authenticationToken)['iat']).toBe(clock() / 1000)
     expect(await get('/reports', authenticationToken)).toMatchObject({ status: 200 })
@@ -187,13 +185,13 @@ describe('createAuth', () => {
     ['the accounts', { accounts: hang }],
     ['the router', { respond: hang }],
   ])('has one time limit, also for a function of %s that hangs: 503 with an event', async (_, options) => {
-    const { events, post } = await startAuth({ sessions: undefined, timeout: '200ms', ...options })
+    const { events, post } = await startAuth({ store: undefined, timeout: '200ms', ...options })
     expect(await post(TOKEN_PATH, GOOD)).toMatchObject({ status: 503 })
     expect(events).toMatchObject([{ type: 'dependency.failed', error: { message: 'no result within 200 ms' } }])
   })
 
   it('has one time limit for its guards too, which report to the same function', async () => {
-    const { auth, events, get } = await startAuth({ sessions: undefined, timeout: '1ms', isRevoked: hang })
+    const { auth, events, get } = await startAuth({ store: undefined, timeout: '1ms', isRevoked: hang })
     const { token } = await auth.tokens.issue({ accountId: alice.id, scopes: ['reports:read'] })
     expect(await get('/reports', token)).toMatchObject({ status: 503 })
     expect(events).toMatchObject([{ type: 'dependency.failed', error: { message: 'no result within 1 ms' } }])
@@ -232,25 +230,36 @@ describe('createAuth', () => {
     ['a mount path without a slash at its beginning', { mountPath: 'api' }, MOUNT_PATH],
     ['an option of a part', { lifetime: -1 }, 'option "lifetime"'],
     [
-      'a store of codes',
-      { codes: memoryCodes() },
-      'option "codes" must be what createCodes() returned, but is an object. Pass the store',
+      'a store of codes only',
+      { store: memoryCodes() },
+      'option "store" must be memoryStore(), or an object with "sessions", "codes" or both, but is an object. Pass { codes }',
     ],
-    ['a label without sessions', { sessionLabel: () => 'x' }, 'createAuth: option "sessionLabel" needs "sessions"'],
+    ['a store of sessions only', { store: memorySessions() }, 'Pass { sessions } with this object'],
+    ['a store without parts', { store: {} }, 'option "store" must be memoryStore(), or an object { sessions } whose'],
+    ['wrong codes', { store: { codes: { add() {} } } }, 'a store whose "codes" have "add", "take" and "removeAll"'],
+    ['wrong sessions', { store: { ...memoryStore(), sessions: {} } }, 'option "store" must be memoryStore()'],
+    ['a label without sessions', { sessionLabel: () => 'x' }, 'createAuth: option "sessionLabel" needs "store"'],
+    ['a maximum without a store', { maxPerAccount: 3 }, 'createAuth: option "maxPerAccount" needs "store"'],
+    [
+      'a maximum for a store of codes',
+      { maxPerAccount: 3, store: { codes: memoryCodes() } },
+      'option "maxPerAccount" needs "store" with "sessions"',
+    ],
+    ['a maximum of 0', { maxPerAccount: 0 }, 'a number of sessions, a whole number from 1 to 1000'],
+    ['a maximum of 1001', { maxPerAccount: 1001 }, 'a number of sessions, a whole number from 1 to 1000'],
   ])('throws a TypeError for %s', async (_, options, message) => {
     expectMisuse(() => createAuth({ issuer: ISSUER, keys: HS256, accounts: () => null, ...options }), message)
   })
 
   it.each([
-    ['secret', 'keys'],
     ['privateKey', 'keys'],
     ['expiresIn', 'lifetime'],
     ['ttl', 'lifetime'],
     ['mount', 'mountPath'],
     ['oldTokens', 'alsoAccept'],
     ['refreshToken', 'refresh'],
-    ['session', 'sessions'],
-    ['store', 'accounts'],
+    ['sessions', 'store'],
+    ['codes', 'store'],
   ])('knows what "%s" means', (word, option) => {
     expectMisuse(() => createAuth({ [word]: 'x' } as never), `Did you mean "${option}"`)
   })

@@ -1,14 +1,16 @@
 // Tests codes/{codes,memory-codes}.ts
 
-import { type CodeStore, type Codes, createCodes, memoryCodes } from 'express-token-endpoint'
+import type { CodeStore, Codes } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { LAST_MOMENT } from '../../../src/options/checks.js'
 import { expectCodeStore } from '../../support/code-store.js'
 import { withMaps } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
+import { createCodes, memoryCodes } from '../../support/sessions.js'
 
 const NEW = { purpose: 'verify', accountId: 'acc-1' }
+const TWO = { ...NEW, maxPerAccount: 2 }
 
 function start(options: Parameters<typeof createCodes>[1] = {}) {
   const clock = frozenClock()
@@ -84,19 +86,19 @@ describe('a code', () => {
 
 describe('the codes of an account', () => {
   it('are limited for each purpose, until one expires or is taken', async () => {
-    const { codes, clock } = start({ maxPerAccount: 2 })
-    const first = await codes.create(NEW)
+    const { codes, clock } = start()
+    const first = await codes.create(TWO)
     clock.advance(1000)
-    await codes.create(NEW)
-    const refusal = await refusalOf(codes.create(NEW))
+    await codes.create(TWO)
+    const refusal = await refusalOf(codes.create(TWO))
     expect(refusal).toMatchObject({ code: 'too_many_attempts', accountId: 'acc-1', headers: { 'Retry-After': '3600' } })
     expect(refusal.message).toBe('Too many codes for this account. Try again later.')
-    await codes.create({ ...NEW, purpose: 'reset' })
-    await codes.create({ ...NEW, accountId: 'acc-2' })
+    await codes.create({ ...TWO, purpose: 'reset' })
+    await codes.create({ ...TWO, accountId: 'acc-2' })
     await codes.take('verify', first)
-    await codes.create(NEW)
+    await codes.create(TWO)
     clock.advance(3_600_000)
-    await codes.create(NEW)
+    await codes.create(TWO)
   })
 
   it('end together: of one purpose, or all', async () => {
@@ -180,21 +182,14 @@ describe('misuse', () => {
     ['the lifetime as "expiresIn"', { ...NEW, expiresIn: '1h' }, 'Did you mean "lifetime"'],
     ['a lifetime of more than 366 days', { ...NEW, lifetime: '367 days' }, 'from 1 second to 366 days'],
     ['a lifetime of less than a second', { ...NEW, lifetime: '999ms' }, 'from 1 second to 366 days'],
+    ['the limit as "limit"', { ...NEW, limit: 1 }, 'unknown option "limit"'],
+    ['a limit of 0', { ...NEW, maxPerAccount: 0 }, 'a number of codes, a whole number from 1 to 100'],
     ['data that is no JSON', { ...NEW, data: () => 1 }, '"data" must be JSON'],
   ])('create throws a TypeError for %s', async (_, one, message) => {
     const error = await rejectionOf(start().codes.create(one as never))
     expectMisuse(() => {
       throw error
     }, message)
-  })
-
-  it.each<[string, unknown, object, string]>([
-    ['a store without methods', {}, {}, 'createCodes: the store must be memoryCodes()'],
-    ['an unknown option', memoryCodes(), { max: 1 }, 'unknown option "max"'],
-    ['the limit as "limit"', memoryCodes(), { limit: 1 }, 'unknown option "limit"'],
-    ['a limit of 0', memoryCodes(), { maxPerAccount: 0 }, 'a number of codes, a whole number from 1 to 100'],
-  ])('createCodes throws a TypeError for %s', (_, store, options, message) => {
-    expectMisuse(() => createCodes(store as CodeStore, options), message)
   })
 
   it.each<[string, (codes: Codes) => Promise<unknown>]>([

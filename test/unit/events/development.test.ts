@@ -26,7 +26,7 @@ function inEnvironment(name: 'development' | 'production'): void {
 /** Loads a new copy of the package, because a process warns once. */
 async function load() {
   const kit = await packageOn(express)
-  const sessions = () => kit.createSessions(kit.memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
+  const ofRefresh = () => ({ store: kit.memoryStore(), secret: 'r'.repeat(32) })
   const authWith = (options: Partial<AuthOptions> = {}) =>
     kit.createAuth({
       issuer: kit.ISSUER,
@@ -36,7 +36,7 @@ async function load() {
       limits: false,
       ...options,
     })
-  return { ...kit, sessions, authWith }
+  return { ...kit, ofRefresh, authWith }
 }
 type Kit = Awaited<ReturnType<typeof load>>
 const { alice } = (await packageOn(express)).ACCOUNTS
@@ -50,7 +50,7 @@ const login = (body: object, headers: object = {}) => {
 
 /** Signs in at a router that is mounted at a path, and then at the app's own route. */
 async function signInAt(kit: Kit, mount: string, options: Partial<AuthOptions>, routes: readonly string[]) {
-  const auth = kit.authWith({ sessions: kit.sessions(), refresh: 'cookie', ...options })
+  const auth = kit.authWith({ ...kit.ofRefresh(), refresh: 'cookie', ...options })
   const app = express().use(mount, auth.router)
   app.post('/passkey', async (req, res) => void res.json(await auth.signIn(alice.id, req, res)))
   const { port } = await listen(app)
@@ -66,7 +66,7 @@ const postTo = async (kit: Kit, options: Partial<AuthOptions>, body: object, hea
 }
 
 const HTTP = { 'Sec-Fetch-Site': 'same-origin', Host: 'api.example.com' }
-const withCookie = (kit: Kit): Partial<AuthOptions> => ({ sessions: kit.sessions(), refresh: 'cookie' })
+const withCookie = (kit: Kit): Partial<AuthOptions> => ({ ...kit.ofRefresh(), refresh: 'cookie' })
 const refusing = (kit: Kit): Partial<AuthOptions> => ({
   beforeSignIn: () => {
     throw new kit.SignInRefusal('code_required')
@@ -103,14 +103,15 @@ const MISTAKES: readonly Mistake[] = [
   [
     'swapped arguments of codes.take',
     'swappedCode',
-    ({ createCodes, memoryCodes }) => createCodes(memoryCodes()).take(CODE, 'reset-password'),
+    (kit) => kit.authWith({ store: kit.memoryStore() }).codes?.take(CODE, 'reset-password'),
   ],
   [
     'one secret for tokens and refresh tokens',
     'sharedSecret',
     (kit) =>
       kit.authWith({
-        sessions: kit.createSessions(kit.memorySessions(), { refresh: { secret: kit.SECRET } }),
+        store: kit.memoryStore(),
+        secret: kit.SECRET,
         refresh: 'body',
       }),
   ],
@@ -142,7 +143,7 @@ const RIGHT: readonly (readonly [what: string, run: (kit: Kit) => unknown])[] = 
     'a refresh cookie behind a proxy with https',
     (kit) => postTo(kit, withCookie(kit), GOOD, { ...HTTP, 'X-Forwarded-Proto': 'https' }),
   ],
-  ['no refresh cookie over http', (kit) => postTo(kit, { sessions: kit.sessions(), refresh: 'body' }, GOOD, HTTP)],
+  ['no refresh cookie over http', (kit) => postTo(kit, { ...kit.ofRefresh(), refresh: 'body' }, GOOD, HTTP)],
   [
     'the mount path',
     (kit) => signInAt(kit, '/api', { mountPath: '/api' }, [`/API${TOKEN_PATH}`, `/api${TOKEN_PATH}`, '/passkey']),
@@ -150,9 +151,9 @@ const RIGHT: readonly (readonly [what: string, run: (kit: Kit) => unknown])[] = 
   ['any mount path without auth.signIn', (kit) => signInAt(kit, '/api', {}, [`/api${TOKEN_PATH}`])],
   [
     'codes.take of an unknown code',
-    ({ createCodes, memoryCodes }) => createCodes(memoryCodes()).take('reset-password', CODE),
+    (kit) => kit.authWith({ store: kit.memoryStore() }).codes?.take('reset-password', CODE),
   ],
-  ['two secrets', (kit) => kit.authWith({ sessions: kit.sessions(), refresh: 'body' })],
+  ['two secrets', (kit) => kit.authWith({ ...kit.ofRefresh(), refresh: 'body' })],
   ['one secret for the tokens of two apps', (kit) => [kit.authWith(), kit.authWith({ accounts: kit.makeStore() })]],
 ]
 
@@ -213,7 +214,7 @@ describe('in development', () => {
 
   it('sessions in memory are no warning', async () => {
     const kit = await load()
-    kit.memorySessions()
+    kit.memoryStore()
     expect(texts()).toEqual([])
   })
 })
@@ -225,13 +226,13 @@ describe('in production', () => {
     '%s is only the warning about memory',
     async (_, _warning, run) => {
       await run(await load())
-      expect(texts().filter((text) => !text.startsWith('memorySessions()'))).toEqual([])
+      expect(texts().filter((text) => !text.startsWith('memoryStore()'))).toEqual([])
     },
   )
 
   it('sessions in memory are a warning, once', async () => {
     const kit = await load()
-    for (const _ of 'ab') kit.memorySessions()
+    for (const _ of 'ab') kit.memoryStore()
     expectOnly('sessionsInMemory')
   })
 

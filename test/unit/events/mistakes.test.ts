@@ -1,7 +1,7 @@
 // Tests events/warnings.ts accounts/mistakes.ts sessions/mistakes.ts tokens/jwt/issue-token.ts
 
 import express, { type Request } from 'express'
-import type { AuthOptions } from 'express-token-endpoint'
+import type { AuthOptions, Sessions } from 'express-token-endpoint'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { asJson, GOOD, packageOn, send } from '../../support/host.js'
@@ -115,16 +115,16 @@ describe('scopes of a guard with a comma', () => {
 })
 
 describe('sessions in one place only', () => {
-  const sessionsOf = ({ createSessions, memorySessions }: Kit) => createSessions(memorySessions())
   const appOf = (kit: Kit) => {
-    const sessions = sessionsOf(kit)
-    return { sessions, tokens: kit.authWith({ accounts: () => null, sessions }).tokens }
+    const store = kit.memoryStore()
+    const { tokens, sessions } = kit.authWith({ accounts: () => null, store })
+    return { store, tokens, sessions: sessions as Sessions }
   }
   const routerOf = ({ tokenRouter, tokens }: Kit) => tokenRouter({ tokens, accounts: () => null, limits: false })
-  const guardOf = (kit: Kit) => kit.requireBearer({ tokens: kit.tokens, sessions: sessionsOf(kit) })
+  const guardOf = (kit: Kit) => kit.requireBearer({ tokens: kit.tokens, store: kit.memoryStore() })
 
   it('an app with sessions and a guard without', () =>
-    expectWarning((kit) => kit.requireBearer({ tokens: appOf(kit).tokens }), /guard has no "sessions".*accepts.*ended/))
+    expectWarning((kit) => kit.requireBearer({ tokens: appOf(kit).tokens }), /guard has no "store".*accepts.*ended/))
 
   it.each<[string, (kit: Kit) => unknown]>([
     ['a router, then a guard', (kit) => [routerOf(kit), guardOf(kit)]],
@@ -134,7 +134,13 @@ describe('sessions in one place only', () => {
   )
 
   it.each<[string, (kit: Kit) => unknown]>([
-    ['a guard with the sessions of the app', (kit) => kit.requireBearer(appOf(kit))],
+    [
+      'a guard with the sessions of the app',
+      (kit) => {
+        const { tokens, store } = appOf(kit)
+        kit.requireBearer({ tokens, store })
+      },
+    ],
     ['a guard of other tokens', (kit) => [appOf(kit), kit.requireBearer({ tokens: kit.makeIssuer() })]],
     ['no sessions', (kit) => [routerOf(kit), kit.requireBearer({ tokens: kit.tokens })]],
     [
@@ -147,13 +153,13 @@ describe('sessions in one place only', () => {
   ])('%s is no warning', (_, use) => expectSilence(use))
 
   /** Sends a token without a session to a guard. The guard is created `age` milliseconds after the token. */
-  async function refuseToken({ createSessions, memorySessions, requireBearer, makeIssuer }: Kit, age = 0) {
+  async function refuseToken({ memoryStore, requireBearer, makeIssuer }: Kit, age = 0) {
     const now = 1_800_000_000_000
     const time = vi.spyOn(Date, 'now').mockReturnValue(now - age)
     const tokens = makeIssuer({ clock: Date.now })
     const { token } = await tokens.issue({ accountId: 'acc-1' })
     time.mockReturnValue(now)
-    const guard = requireBearer({ tokens, sessions: createSessions(memorySessions()), onEvent: () => {} })
+    const guard = requireBearer({ tokens, store: memoryStore(), onEvent: () => {} })
     const { port } = await listen(express().use(guard))
     const sent = { method: 'GET', headers: { Authorization: `Bearer ${token}` } }
     expect((await send(port, sent)).status).toBe(401)
@@ -167,9 +173,8 @@ describe('sessions in one place only', () => {
 
   it('a session that was started and has ended is no warning', () =>
     expectSilence(async (kit) => {
-      const { createSessions, memorySessions, requireBearer, tokens } = kit
-      const sessions = createSessions(memorySessions())
-      const { port } = await listen(express().use(requireBearer({ tokens, sessions, onEvent: () => {} })))
+      const { tokens, store, sessions } = appOf(kit)
+      const { port } = await listen(express().use(kit.requireBearer({ tokens, store, onEvent: () => {} })))
       const { token, id, expiresAt } = await tokens.issue({ accountId: 'acc-1' })
       await sessions.start({ id, accountId: 'acc-1', expiresAt })
       await sessions.endAll('acc-1')

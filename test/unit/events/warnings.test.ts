@@ -113,21 +113,6 @@ it('a long token is a warning, once, without the token', () => {
   expect(String(warned.mock.calls)).not.toContain('xxx')
 })
 
-it('sessions with refresh are a warning at an app that gives no refresh tokens', async () => {
-  const kit = await packageOn(express)
-  const login = { accounts: kit.makeStore(), passwords: kit.fastPasswords(), limits: false as const }
-  const options = { issuer: kit.ISSUER, keys: { alg: 'HS256', secret: kit.SECRET } as const, ...login }
-  const sessions = kit.createSessions(kit.memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
-  kit.createAuth(options)
-  kit.createAuth({ ...options, sessions: kit.createSessions(kit.memorySessions()) })
-  kit.createAuth({ ...options, sessions, refresh: 'body' })
-  expect(messages()).toEqual([])
-  kit.createAuth({ ...options, sessions })
-  expect(messages()).toEqual([
-    ['ExpressTokenEndpointWarning', expect.stringMatching(/So the app gives no refresh tokens.*See /)],
-  ])
-})
-
 it('each warning names a page that exists', async () => {
   const { PAGE } = await import('../../../src/options/misuse.js')
   for (const page of Object.values(PAGE))

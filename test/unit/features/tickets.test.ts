@@ -5,24 +5,25 @@ import {
   type AuthOptions,
   authOf,
   createAuth,
-  createSessions,
   memoryAccounts,
-  memorySessions,
+  memoryStore,
+  type Sessions,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, decodePayload, fastPasswords, frozenClock, ISSUER, SECRET } from '../../support/fixtures.js'
 import { asJson, GOOD } from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
+import { memorySessions } from '../../support/sessions.js'
 
 const { alice } = ACCOUNTS
 
 async function start(options: Partial<AuthOptions> = {}) {
   const accounts = memoryAccounts([alice])
-  const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
+  const store = memoryStore()
   const keys = { alg: 'HS256', secret: SECRET } as const
   const own = { passwords: fastPasswords(), limits: false as const, onEvent() {} }
-  const auth = createAuth({ issuer: ISSUER, keys, accounts, sessions, ...own, ...options })
+  const auth = createAuth({ issuer: ISSUER, keys, accounts, store, ...own, ...options })
   const app = express()
   app.use(auth.router)
   const files = express.Router()
@@ -50,7 +51,7 @@ async function start(options: Partial<AuthOptions> = {}) {
   const token: string = JSON.parse((await post(TOKEN_PATH, GOOD)).body).authenticationToken
   const ticketFor = async (route: object, of = token) => JSON.parse((await post('/tickets', route, of)).body) as string
   const get = (path: string, method = 'GET') => send({ method, path }).then(({ status }) => status)
-  return { auth, sessions, send, post, token, ticketFor, get }
+  return { auth, sessions: auth.sessions as Sessions, send, post, token, ticketFor, get }
 }
 
 describe('a ticket', () => {
@@ -72,8 +73,7 @@ describe('a ticket', () => {
   it.each(['with sessions', 'without sessions'])('is kept by no store, in an app %s', async (which) => {
     const store = memorySessions()
     const add = vi.spyOn(store, 'add')
-    const sessions = which === 'with sessions' ? createSessions(store, { refresh: { secret: SECRET } }) : undefined
-    const { ticketFor, get } = await start({ sessions })
+    const { ticketFor, get } = await start({ store: which === 'with sessions' ? { sessions: store } : undefined })
     const started = add.mock.calls.length
     const ticket = await ticketFor({ path })
     expect(await Promise.all([1, 2].map(() => get(`${path}?ticket=${ticket}`)))).toEqual([200, 200])
@@ -103,7 +103,7 @@ describe('a ticket', () => {
   })
 
   it('for GET is also one for HEAD and the other way round, and one for POST is only for POST', async () => {
-    const { ticketFor, get } = await start({ sessions: undefined })
+    const { ticketFor, get } = await start({ store: undefined })
     expect(await get(`${path}?ticket=${await ticketFor({ path })}`, 'HEAD')).toBe(200)
     for (const method of ['GET', 'HEAD'])
       expect(await get(`${path}?ticket=${await ticketFor({ path, method: 'HEAD' })}`, method)).toBe(200)
@@ -121,7 +121,7 @@ describe('a ticket', () => {
   })
 
   it('of a key that was replaced is refused, and new tickets have the new key', async () => {
-    const { auth, ticketFor, get, token } = await start({ sessions: undefined })
+    const { auth, ticketFor, get, token } = await start({ store: undefined })
     const [old, req] = [await ticketFor({ path }), { headers: { authorization: `Bearer ${token}` }, rawHeaders: [] }]
     await auth.guard().authenticate(req as never)
     auth.tokens.replaceKeys({ alg: 'HS256', secret: `another ${SECRET}`, kid: 'new' })
@@ -157,7 +157,7 @@ describe('a ticket', () => {
 
   it('lasts 60 s, but not longer than the token of its request', async () => {
     const clock = frozenClock()
-    const { ticketFor } = await start({ clock, lifetime: '5m', sessions: undefined })
+    const { ticketFor } = await start({ clock, lifetime: '5m', store: undefined })
     const secondsOf = async () => {
       const { exp } = decodePayload(await ticketFor({ path }))
       return Number(exp) - clock.seconds()
@@ -173,7 +173,7 @@ describe('a ticket', () => {
     const clock = frozenClock()
     const account: Account = { ...alice }
     const accounts = { findByEmail: () => account, findById: () => account }
-    const { auth, token } = await start({ clock, accounts, sessions: undefined })
+    const { auth, token } = await start({ clock, accounts, store: undefined })
     const headers = { authorization: `Bearer ${token}` }
     const req = { method: 'GET', url: '/', headers, rawHeaders: [] } as never
     await auth.guard().authenticate(req)
@@ -189,7 +189,7 @@ describe('a ticket', () => {
 
   it('cannot be created by a ticket that only the tolerance of the clock still admits', async () => {
     const clock = frozenClock()
-    const { auth, ticketFor } = await start({ clock, clockTolerance: '60s', sessions: undefined })
+    const { auth, ticketFor } = await start({ clock, clockTolerance: '60s', store: undefined })
     const url = `${path}?ticket=${await ticketFor({ path })}`
     const req = { method: 'GET', url, headers: {}, rawHeaders: [] } as never
     for (const ms of [60_000, 1000]) {
@@ -210,7 +210,7 @@ describe('a ticket', () => {
 
   it('is as old as the sign-in of its request, for a route that needs a recent one', async () => {
     const clock = frozenClock()
-    const { auth, ticketFor } = await start({ clock, sessions: undefined })
+    const { auth, ticketFor } = await start({ clock, store: undefined })
     const guard = auth.guard({ ticket: true, signedInWithin: '5m' })
     const ask = async () => {
       const url = `${path}?ticket=${await ticketFor({ path })}`

@@ -1,11 +1,12 @@
 // Tests guard/verifiers-option.ts
 
-import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
+import { createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { type RequireBearerOptions, readRequireBearerOptions } from '../../../src/guard/require-bearer-options.js'
 import { assertNoBearerOption } from '../../../src/passport/bearer-strategy.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
+import { memorySessions } from '../../support/sessions.js'
 
 const tokens = makeIssuer()
 const read = (options: object) =>
@@ -20,7 +21,7 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     acting: true,
     accounts: undefined,
     isRevoked: undefined,
-    sessions: undefined,
+    store: undefined,
     allow: undefined,
     scheme: expect.objectContaining({ name: 'Bearer' }),
     tokenFrom: undefined,
@@ -37,15 +38,15 @@ it('takes the name of a scheme', () => {
   expect(read({ scheme: 'Token-2' }).scheme).toMatchObject({ name: 'Token-2' })
 })
 
-it('takes what createSessions() returned', () => {
-  const sessions = createSessions(memorySessions())
-  expect(read({ sessions }).sessions).toBe(sessions)
+it('takes a store, of which it needs only the sessions', () => {
+  const sessions = memorySessions()
+  expect(read({ store: { sessions } }).store).toBe(sessions)
 })
 
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
   expect(() => assertNoBearerOption({ session: false, failWithError: true, audience: 'api' })).not.toThrow()
   const names =
-    'tokens scope anyScope signedInWithin acting accounts isRevoked sessions optional allow scheme tokenFrom realm scopes requiredScopes'
+    'tokens scope anyScope signedInWithin acting accounts isRevoked store optional allow scheme tokenFrom realm scopes requiredScopes'
   for (const option of names.split(' ')) {
     const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
     expectMisuse(() => assertNoBearerOption({ session: false, [option]: undefined }), message)
@@ -62,9 +63,9 @@ it.each([
   ...'issuer secret secretOrKey algorithms'.split(' ').map((name) => [name, 'tokens']),
   ...['scopes', 'requiredScopes'].map((theirs) => [theirs, 'scope']),
   ['maxAge', 'signedInWithin'],
-  ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
+  ['account', 'accounts'],
   ['revoked', 'isRevoked'],
-  ['sessionStore', 'sessions'],
+  ['sessions', 'store'],
   ...['getToken', 'jwtFromRequest'].map((theirs) => [theirs, 'tokenFrom']),
   ['credentialsRequired', 'optional'],
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own = '') => {
@@ -96,7 +97,8 @@ it('takes the verifiers of 32 issuers', () => {
 describe('an invalid option is refused with a message that says what it must be', () => {
   const VERIFIER = 'must be what createTokenIssuer() or createTokenVerifier() returned, but is an object'
   const MANY = Array.from({ length: 33 }, (_, i) => ({ ...tokens, issuer: `i${i}` }))
-  const SESSIONS = 'must be what createSessions() returned, but is'
+  const SESSIONS =
+    'must be memoryStore(), or an object { sessions } whose "sessions" have "add", "find", "list", "remove", "removeAll", "touch", but is'
   const SAME = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
   const STORE = 'must be a store with "findById", but is'
   const SCOPES =
@@ -135,9 +137,10 @@ describe('an invalid option is refused with a message that says what it must be'
     ],
     ['tokenFrom', 'cookie', 'must be a function (req) => token, but is a string of 6 characters'],
     ['isRevoked', true, 'must be a function (auth) => boolean, but is true'],
-    ['sessions', memorySessions(), `${SESSIONS} an object. Pass the store to createSessions() first`],
-    ['sessions', {}, `${SESSIONS} an object`],
-    ['sessions', 7, `${SESSIONS} a number`],
+    ['store', memorySessions(), `${SESSIONS} an object. Pass { sessions } with this object`],
+    ['store', {}, `${SESSIONS} an object`],
+    ['store', { sessions: {} }, `${SESSIONS} an object`],
+    ['store', 7, `${SESSIONS} a number`],
     ['realm', 'a\tb', 'must be printable ASCII text, but is a string of 3 characters'],
     ['realm', 'é', 'must be printable ASCII text, but is a string of 1 characters'],
     ['realm', '', 'must be printable ASCII text, but is an empty string'],

@@ -7,9 +7,8 @@ import {
   AuthError,
   type AuthEvent,
   authOf,
-  createSessions,
   createTokenVerifier,
-  memorySessions,
+  memoryStore,
   requireBearer,
   type TokenIssuer,
   type TokenVerifier,
@@ -300,7 +299,7 @@ describe('onEvent', () => {
     ['no token', {}, undefined, { code: 'missing_token' }],
     ['what is no JWT', {}, 'x', { code: 'invalid_token', reason: 'malformed', issuer: ISSUER }],
     ['a revoked token', { isRevoked: () => true }, tokenOf(), because('revoked')],
-    ['a token without a session', { sessions: createSessions(memorySessions()) }, tokenOf(), because('revoked')],
+    ['a token without a session', { store: memoryStore() }, tokenOf(), because('revoked')],
     ['a deleted account', { accounts: storeOf(() => null) }, tokenOf(), because('unknown_account')],
     ['a disabled account', { accounts: changed({ disabled: true }) }, tokenOf(), because('account_disabled')],
     ['tokens of before', { accounts: changed({ tokensValidAfter: new Date(9e12) }) }, tokenOf(), because('superseded')],
@@ -310,7 +309,7 @@ describe('onEvent', () => {
 
   const noToken = { ...tokens, verify: async () => undefined as never }
   const returning = (value: unknown) => (() => value) as never
-  const sessionsOf = (find: () => never) => createSessions({ ...memorySessions(), find })
+  const withSessions = (find: () => never) => ({ sessions: { ...memoryStore().sessions, find } })
   it.each<[string, Partial<Options>, string, string | RegExp]>([
     ['a failure', { isRevoked: () => Promise.reject(new Error('down')) }, 'revocation', /^down$/],
     ['a store that hangs', { accounts: storeOf(hang), timeout: '20ms' }, 'accounts', /20 ms/],
@@ -328,7 +327,7 @@ describe('onEvent', () => {
       'revocation',
       /^isRevoked: must return true or false, but returned a number\. Return Boolean\(…\) of it\./,
     ],
-    ['sessions that hang', { sessions: sessionsOf(hang as never), timeout: '20ms' }, 'sessions', /20 ms/],
+    ['sessions that hang', { store: withSessions(hang as never), timeout: '20ms' }, 'sessions', /20 ms/],
   ])('is told of %s, and its cause', async (_what, options, dependency, message) => {
     const error = expect.objectContaining({ message: expect.stringMatching(message) })
     const event = { type: 'dependency.failed', ...base, dependency, refused: true, error }

@@ -2,9 +2,8 @@ import express, { type ErrorRequestHandler } from 'express'
 import {
   type AuthEvent,
   createAuth,
-  createSessions,
   type HostOptions,
-  memorySessions,
+  memoryStore,
   requireBearer,
   SignInRefusal,
   tokenRouter,
@@ -244,14 +243,13 @@ describe('the option refuse', () => {
 
   it('gives the refusals of the sessions of a user the form of the host', async () => {
     const keys = { alg: 'HS256', secret: SECRET } as const
-    const sessions = createSessions(memorySessions())
     const quiet = { onEvent() {}, refuse: asOwn }
     const auth = createAuth({
       issuer: ISSUER,
       keys,
       accounts: makeStore(),
       passwords: fastPasswords(),
-      sessions,
+      store: memoryStore(),
       ...quiet,
     })
     const send = client((await listen(express().use(auth.router))).port)

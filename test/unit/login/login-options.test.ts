@@ -145,7 +145,7 @@ it.each<[string, unknown, string | RegExp]>([
 
 it.each([
   ['issuer', 'tokens'],
-  ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
+  ['account', 'accounts'],
   ['limitKey', 'tenant'],
   ['afterPassword', 'beforeSignIn'],
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own) => {

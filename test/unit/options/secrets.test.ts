@@ -3,18 +3,15 @@ import {
   argon2id,
   bcrypt,
   createAuth,
-  createCodes,
   createLimits,
   createPasswords,
-  createSessions,
   createTokenIssuer,
   createTokenVerifier,
   discoverKeys,
   firebaseScrypt,
   type Hasher,
   memoryAccounts,
-  memoryCodes,
-  memorySessions,
+  memoryStore,
   oldTokens,
   pbkdf2,
   remoteKeys,
@@ -32,6 +29,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startAuth } from '../../support/auth-app.js'
 import { ACCOUNTS, fastPasswords, ISSUER, makeIssuer, PASSWORD, SECRET } from '../../support/fixtures.js'
 import { GOOD } from '../../support/host.js'
+import { createCodes } from '../../support/sessions.js'
 
 /** A secret that consists of digits, as an environment variable that a host converts to a number may hold it. */
 const DIGITS = '7305918264'
@@ -72,8 +70,6 @@ const KEYS = { alg: 'HS256', secret: SECRET } as const
 const accounts = memoryAccounts(Object.values(ACCOUNTS))
 const tokens = makeIssuer()
 const passwords = fastPasswords()
-const sessions = () => createSessions(memorySessions(), { refresh: { secret: SECRET } })
-const codes = createCodes(memoryCodes())
 const { token } = tokens.issueSync({ accountId: 'acc-1' })
 const STORED = {
   id: 'x'.repeat(22),
@@ -141,12 +137,15 @@ const OPTIONS: readonly Row[] = [
     'oldTokens: a secret',
     (secret) => oldTokens({ keys: { alg: 'HS256', secret }, accountId: () => 'a', until: new Date() }),
   ],
-  ...rowsOf('createSessions: refresh', (refresh) => createSessions(memorySessions(), { refresh }), { secret: SECRET }, [
+  ...rowsOf('createAuth', createAuth, { issuer: ISSUER, keys: KEYS, accounts, store: memoryStore(), secret: SECRET }, [
+    'store',
     'secret',
+    'refresh',
   ]),
-  ...rowsOf('createSessions', (options) => createSessions(memorySessions(), options), {}, ['refresh']),
-  ['createSessions: the store', (value) => createSessions(value)],
-  ['createCodes: the store', (value) => createCodes(value)],
+  ...rowsOf('the store', (store) => createAuth({ issuer: ISSUER, keys: KEYS, accounts, store }), memoryStore(), [
+    'sessions',
+    'codes',
+  ]),
   ['remoteKeys: the URL', (value) => remoteKeys(value)],
   ['discoverKeys: the issuer', (value) => discoverKeys(value)],
   ...rowsOf('remoteKeys', (options) => remoteKeys('https://id.example/keys', options), {}, [
@@ -212,7 +211,8 @@ const OPTIONS: readonly Row[] = [
   ),
 ]
 
-const AUTH = createAuth({ issuer: ISSUER, keys: KEYS, accounts, passwords, sessions: sessions() })
+const AUTH = createAuth({ issuer: ISSUER, keys: KEYS, accounts, passwords, store: memoryStore() })
+const { sessions, codes } = AUTH
 const REQUEST = { headers: {}, rawHeaders: [], socket: {}, method: 'POST', url: '/', ip: '127.0.0.1' } as never
 const loginOf = async (credentials: unknown) => AUTH.logIn(credentials as never, { address: '127.0.0.1' })
 
@@ -254,8 +254,8 @@ const CALLS: readonly Row[] = [
   ['the data of a code', (value) => codes.create({ purpose: 'reset', accountId: 'acc-1', data: value })],
   ['a new code', (value) => codes.create(value)],
   ['an account whose codes to remove', (value) => codes.removeAll(value)],
-  ['an account to list sessions of', (value) => sessions().list(value)],
-  ['a session to end', (value) => sessions().end(value, value)],
+  ['an account to list sessions of', (value) => sessions.list(value)],
+  ['a session to end', (value) => sessions.end(value, value)],
   ['an address to reset', async (value) => Object(AUTH.limits).reset(value)],
 ]
 
@@ -295,9 +295,8 @@ const RETURNED: readonly Row[] = [
       `a session store, whose ${method} is wrong`,
       (value) =>
         signInWith({
-          sessions: createSessions({ ...memorySessions(), [method]: () => value } as never, {
-            refresh: { secret: SECRET },
-          }),
+          store: { sessions: { ...memoryStore().sessions, [method]: () => value } as never },
+          secret: SECRET,
           refresh: 'body',
         }),
     ],
@@ -307,9 +306,10 @@ const RETURNED: readonly Row[] = [
       `a session of a store, whose ${member} is wrong`,
       (value) => {
         const found = { ...STORED, refresh: null, [member]: value }
-        const store = { ...memorySessions(), find: () => found, list: () => [found] }
+        const sessions = { ...memoryStore().sessions, find: () => found, list: () => [found] }
         return signInWith({
-          sessions: createSessions(store as never, { refresh: { secret: SECRET } }),
+          store: { sessions: sessions as never },
+          secret: SECRET,
           refresh: 'body',
         })
       },
@@ -319,7 +319,7 @@ const RETURNED: readonly Row[] = [
     (method): Row => [
       `a code store, whose ${method} is wrong`,
       async (value) => {
-        const store = createCodes({ ...memoryCodes(), [method]: () => value } as never)
+        const store = createCodes({ ...memoryStore().codes, [method]: () => value } as never)
         const settled = await Promise.allSettled([
           store.create({ purpose: 'reset', accountId: 'acc-1' }),
           store.take('reset', 'x'.repeat(43)),
@@ -331,7 +331,7 @@ const RETURNED: readonly Row[] = [
   [
     'the data of a stored code',
     async (value) => {
-      const real = memoryCodes()
+      const real = memoryStore().codes
       const store = createCodes({
         ...real,
         take: async (digest) => ({ ...(await real.take(digest)), data: value }) as never,

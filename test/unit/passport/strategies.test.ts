@@ -9,8 +9,7 @@ import {
   authOf,
   type BeforeSignIn,
   createLimits,
-  createSessions,
-  memorySessions,
+  memoryStore,
   type Refuse,
   requireBearer,
   SignInRefusal,
@@ -262,7 +261,7 @@ describe('BearerStrategy', () => {
       ],
       accounts: [lately, { accounts: makeStore([]) }],
       isRevoked: [lately, { isRevoked: () => true }],
-      sessions: [lately, { sessions: createSessions(memorySessions()) }],
+      store: [lately, { store: memoryStore() }],
       optional: [undefined, { optional: true }],
       allow: [lately, { accounts: makeStore(), allow: () => false }],
       scheme: [lately, { scheme: 'Token' }],
@@ -299,8 +298,7 @@ describe('BearerStrategy', () => {
       () => new BearerStrategy({ tokens, forwardErrors: true } as never),
       'BearerStrategy: unknown option "forwardErrors". Pass refuse(error, req, next), which returns',
     )
-    const sessions = createSessions(memorySessions(), { issuers: ['https://other.example.com'] })
-    expectMisuse(() => new BearerStrategy({ tokens, sessions }), 'BearerStrategy: "sessions" are not for the tokens of')
+    expectMisuse(() => new BearerStrategy({ tokens, sessions: {} } as never), 'Did you mean "store"?')
   })
 })
 

@@ -1,8 +1,9 @@
 // Tests concurrency/expiring-map.ts
 
-import { memorySessions, type Session } from 'express-token-endpoint'
+import type { Session } from 'express-token-endpoint'
 import { expect, it } from 'vitest'
 import { withMaps } from '../../support/concurrency.js'
+import { memorySessions } from '../../support/sessions.js'
 
 const session = (id: string, from: number, to: number, accountId = `acc-${id}`): Session => ({
   id,

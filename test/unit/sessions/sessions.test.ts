@@ -1,21 +1,12 @@
-// Tests sessions/{add-session,app-issuers,checked-store,internals,last-used,session,sessions-option}.ts
+// Tests sessions/{add-session,checked-store,find-session,last-used,session,store-option}.ts
 
-import {
-  type AuthEvent,
-  createSessions,
-  memorySessions,
-  type NewSession,
-  type Session,
-  type SessionOwner,
-  type SessionStore,
-  type SessionsOptions,
-} from 'express-token-endpoint'
+import type { AuthEvent, NewSession, Session, SessionOwner, SessionStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { useSessionsFor } from '../../../src/sessions/internals.js'
 import { all, deferred, settled, until } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
 import { polluted } from '../../support/pollution.js'
+import { createSessions, memorySessions, type SessionsOptions } from '../../support/sessions.js'
 import { hang } from '../../support/values/invalid-results.js'
 
 const HOUR = 3_600_000
@@ -249,8 +240,6 @@ describe('the issuers of the app', () => {
   it('have sessions, and a token of another issuer can neither use nor end one', async () => {
     const issuers = ['https://old.example', 'https://api.example.com']
     const { sessions, start, idsOf, told } = setUp({ issuers })
-    issuers.push('https://partner.example')
-    expect(sessions.issuers).toEqual(issuers.slice(0, 2))
     for (const id of ['a', 'b', 'c']) await start(id)
     told()
     expect([await sessions.isEnded(other as SessionOwner), await sessions.end(other as SessionOwner, 'a')]).toEqual([
@@ -278,23 +267,6 @@ describe('the issuers of the app', () => {
     expect(await polluted(foreign, () => sessions.end(account, 'a'))).toBe(true)
     await expect(polluted(foreign, () => sessions.endOthers(account as SessionOwner))).rejects.toThrow(TypeError)
     expect(await idsOf()).toEqual(['c', 'b'])
-  })
-
-  it('are those of the first guard that has one', async () => {
-    const { sessions, start } = setUp()
-    await start('a')
-    useSessionsFor(sessions, [], 'requireBearer')
-    useSessionsFor(sessions, ['https://api.example.com'], 'auth.guard')
-    expect([await sessions.isEnded(own as SessionOwner), await sessions.isEnded(other as SessionOwner)]).toEqual([
-      false,
-      true,
-    ])
-  })
-
-  it('are not compared without the option', async () => {
-    const { sessions, start } = setUp()
-    await start('a')
-    expect([sessions.issuers, await sessions.isEnded(other as SessionOwner)]).toEqual([undefined, false])
   })
 })
 
@@ -598,29 +570,5 @@ describe('the use of a session', () => {
     await settled()
     const failed = { type: 'dependency.failed', dependency: 'sessions', refused: false, address: undefined }
     expect(set.told()).toStrictEqual([{ ...failed, error: new Error('down') }])
-  })
-})
-
-describe('createSessions', () => {
-  it.each([
-    [undefined, 'createSessions: the store must be memorySessions(), or an object with "add"'],
-    [memorySessions, 'createSessions: the store must be memorySessions(), or an object with "add"'],
-    [{ ...memorySessions(), touch: undefined }, 'createSessions: the store must be memorySessions()'],
-  ])('refuses the store %o', (store, says) => expectMisuse(() => createSessions(store as never), says))
-
-  it.each<[object, string]>([
-    [{ maxPerAccount: 0 }, 'a number of sessions, a whole number from 1 to 1000'],
-    [{ maxPerAccount: 1001 }, 'a number of sessions, a whole number from 1 to 1000'],
-    [{ max: 3 }, 'unknown option "max". Did you mean "maxPerAccount"?'],
-    [{ timeout: 0 }, 'from 1 ms to 1 minute'],
-    ...['https://api.example.com', [], [''], [7], ['x', undefined]].map((issuers): [object, string] => [
-      { issuers },
-      `"issuers" must be a list of issuers, like ['https://api.example.com']`,
-    ]),
-    [{ tokens: [] }, 'unknown option "tokens". Did you mean "issuers"?'],
-    [{ issuer: '' }, 'unknown option "issuer". Did you mean "issuers"?'],
-    [{ onEvent: true }, 'must be a function'],
-  ])('refuses the options %o', (options, says) => {
-    expectMisuse(() => createSessions(memorySessions(), options as SessionsOptions), says)
   })
 })

@@ -1,13 +1,7 @@
 import { inspect } from 'node:util'
 import { createPasswords } from 'express-token-endpoint'
-import {
-  createCodeTable,
-  createSessionTable,
-  kyselyAccounts,
-  kyselyCodes,
-  kyselySessions,
-} from 'express-token-endpoint/kysely'
-import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
+import { createTables, kyselyAccounts, kyselyStore } from 'express-token-endpoint/kysely'
+import { accountStoreContract } from 'express-token-endpoint/testing'
 import { Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely'
 import { createPool } from 'mysql2'
 import pg from 'pg'
@@ -16,6 +10,7 @@ import { expectCodeStore } from '../../support/code-store.js'
 import { rejectionOf } from '../../support/failures.js'
 import { mariadb, NO_MARIADB } from '../../support/services/mariadb.js'
 import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
+import { expectSessionStore } from '../../support/session-store.js'
 
 interface Tables {
   users: { id: string; mail: string; pw_hash: string | null; since: Date | null }
@@ -49,17 +44,16 @@ describe.each(DATABASES)('stores in %s', (name, isMissing, open) => {
     'fulfil the contract of a session store, in the table that two processes create at once',
     async () => {
       const db = await opened()
-      await Promise.all([createSessionTable(db), createSessionTable(db)])
+      await Promise.all([createTables(db), createTables(db)])
       const dropIndex = async () => {
         const drop = db.schema.dropIndex('sessions_by_end')
         await (name === 'MariaDB' ? drop.on('sessions') : drop).execute()
       }
       await dropIndex()
-      await Promise.all([createSessionTable(db), createSessionTable(db)])
+      await Promise.all([createTables(db), createTables(db)])
       // Fails unless the index is there again.
       await dropIndex()
-      const stores = { store: kyselySessions(db), otherStore: kyselySessions(db) }
-      for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
+      await expectSessionStore(kyselyStore(db).sessions, kyselyStore(db).sessions)
     },
   )
 
@@ -67,8 +61,8 @@ describe.each(DATABASES)('stores in %s', (name, isMissing, open) => {
     'fulfil the contract of a store of codes, in the table that two processes create at once',
     async () => {
       const db = await opened()
-      await Promise.all([createCodeTable(db), createCodeTable(db)])
-      await expectCodeStore(kyselyCodes(db), kyselyCodes(db))
+      await Promise.all([createTables(db), createTables(db)])
+      await expectCodeStore(kyselyStore(db).codes, kyselyStore(db).codes)
     },
   )
 
@@ -99,30 +93,28 @@ describe.each(DATABASES)('stores in %s', (name, isMissing, open) => {
   })
 })
 
-describe.skipIf(NO_POSTGRES)('createSessionTable in PostgreSQL', () => {
+describe.skipIf(NO_POSTGRES)('createTables in PostgreSQL', () => {
   it('works in a migration, and where another schema has a table of the same name', async () => {
     const db = await openPostgres()
     onTestFinished(() => db.destroy())
     await sql`create schema auth create table sessions (id uuid)`.execute(db)
-    for (let runs = 0; runs < 2; runs++)
-      await db.transaction().execute((transaction) => createSessionTable(transaction))
-    expect(await kyselySessions(db).list('acc-1')).toEqual([])
+    for (let runs = 0; runs < 2; runs++) await db.transaction().execute((transaction) => createTables(transaction))
+    expect(await kyselyStore(db).sessions.list('acc-1')).toEqual([])
   })
 
   it('creates the table in another schema, where a store finds it', async () => {
     const db = await openPostgres()
     onTestFinished(() => db.destroy())
     await sql`create schema app`.execute(db)
-    for (const [one, table] of [
-      [db.withSchema('app'), 'sessions'],
-      [db, 'app.devices'],
+    for (const [one, tables] of [
+      [db.withSchema('app'), {}],
+      [db, { sessions: 'app.devices', codes: 'app.links' }],
     ] as const) {
-      for (let runs = 0; runs < 2; runs++) await createSessionTable(one, { table })
-      for (const { run } of sessionStoreContract({ store: kyselySessions(one, { table }) }))
-        await run({ skip: (reason) => expect.fail(reason) })
+      for (let runs = 0; runs < 2; runs++) await createTables(one, { tables })
+      await expectSessionStore(kyselyStore(one, { tables }).sessions)
     }
     const { rows } = await sql`select from pg_indexes where schemaname = 'app'`.execute(db)
-    expect(rows).toHaveLength(6)
+    expect(rows).toHaveLength(12)
   })
 
   it('rejects with the error that has ended the transaction of a migration', async () => {
@@ -130,7 +122,7 @@ describe.skipIf(NO_POSTGRES)('createSessionTable in PostgreSQL', () => {
     onTestFinished(() => db.destroy())
     const migrate = db.transaction().execute(async (transaction) => {
       await sql`set transaction read only`.execute(transaction)
-      await createSessionTable(transaction)
+      await createTables(transaction)
     })
     expect(String(await rejectionOf(migrate))).toContain('read-only transaction')
   })

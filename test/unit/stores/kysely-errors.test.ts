@@ -1,6 +1,6 @@
 // Tests stores/{kysely-sessions,kysely-codes,kysely-accounts}.ts
 import { inspect } from 'node:util'
-import { createSessionTable, kyselyAccounts, kyselyCodes, kyselySessions } from 'express-token-endpoint/kysely'
+import { createTables, kyselyAccounts, kyselyStore } from 'express-token-endpoint/kysely'
 import { Kysely, MssqlAdapter, MssqlQueryCompiler, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -33,23 +33,23 @@ const messageOf = async (result: unknown) => String(await rejectionOf(Promise.re
 describe('an error of a store in SQL', () => {
   it('says how to create a missing table', async () => {
     const db = openDatabase()
-    const sessions = kyselySessions(db, { table: 'devices' })
+    const sessions = kyselyStore(db, { tables: { sessions: 'devices' } }).sessions
     for (const result of [
       sessions.add(session),
       sessions.find('a'),
       sessions.list('a'),
       sessions.touch('a', new Date()),
     ])
-      expect(await messageOf(result)).toContain('no table "devices". Call createSessionTable, or add a migration')
-    expect(await messageOf(kyselyCodes(db).take('a'))).toContain('no table "codes". Call createCodeTable, or add')
+      expect(await messageOf(result)).toContain('no table "devices". Call createTables, or add a migration')
+    expect(await messageOf(kyselyStore(db).codes.take('a'))).toContain('no table "codes". Call createTables, or add')
     const accounts = kyselyAccounts(db, { table: 'users' })
     expect(await messageOf(accounts.findByEmail('a@b.c'))).toContain('no table "users". Name yours in "table"')
   })
 
   it('names a missing column', async () => {
     const db = openDatabase()
-    await createSessionTable(db)
-    const sessions = kyselySessions(db)
+    await createTables(db)
+    const sessions = kyselyStore(db).sessions
     await sessions.add(session)
     await sql`alter table sessions drop column device`.execute(db)
     const expected = 'the table "sessions" lacks a column. It needs id, account_id, created_at, expires_at'
@@ -74,7 +74,7 @@ describe('an error of a store in SQL', () => {
     ['lacks a column', 'SQL Server', { code: 'EREQUEST', number: 207 }],
   ])('says %s, by the code of %s, and keeps the error as its cause', async (expected, _, members) => {
     const failure = Object.assign(new Error('it failed'), members)
-    const error = await rejectionOf(Promise.resolve(kyselySessions(failingDatabase(failure)).add(session)))
+    const error = await rejectionOf(Promise.resolve(kyselyStore(failingDatabase(failure)).sessions.add(session)))
     expect(error).toMatchObject({ message: expect.stringContaining(expected), cause: failure })
   })
 
@@ -86,7 +86,7 @@ describe('an error of a store in SQL', () => {
   ])('says that %s is read-only', async (_, members) => {
     const db = failingDatabase(Object.assign(new Error('it failed'), members), { id: 'a', password_hash: 'hash-1' })
     const expected = 'the database is read-only. Connect to the primary, as a user that may write'
-    expect(await messageOf(kyselySessions(db).add(session))).toContain(expected)
+    expect(await messageOf(kyselyStore(db).sessions.add(session))).toContain(expected)
     const accounts = kyselyAccounts(db, { table: 'users' })
     expect(await messageOf(accounts.replacePasswordHash('a', 'hash-1', 'hash-2'))).toContain(expected)
   })
@@ -95,7 +95,10 @@ describe('an error of a store in SQL', () => {
     const failure = Object.assign(new Error('down'), { sql: "… 'value-1'", detail: 'Failing row: value-1' })
     const db = failingDatabase(failure, { id: 'a', password_hash: 'hash-1' })
     const accounts = kyselyAccounts(db, { table: 'users' })
-    for (const result of [kyselySessions(db).add(session), accounts.replacePasswordHash('a', 'hash-1', 'value-1')]) {
+    for (const result of [
+      kyselyStore(db).sessions.add(session),
+      accounts.replacePasswordHash('a', 'hash-1', 'value-1'),
+    ]) {
       const error = await rejectionOf(Promise.resolve(result) as Promise<unknown>)
       expect(error).toBe(failure)
       expect(inspect(error)).not.toContain('value-1')
@@ -103,29 +106,29 @@ describe('an error of a store in SQL', () => {
   })
 
   it('names the option that another name means', () => {
-    const create = () => kyselySessions(openDatabase(), { tableName: 'devices' } as never)
-    expectMisuse(create, 'unknown option "tableName". Did you mean "table"?')
+    const create = () => kyselyStore(openDatabase(), { tableName: 'devices' } as never).sessions
+    expectMisuse(create, 'unknown option "tableName". Did you mean "tables"?')
   })
 
   it('is passed on if it is not an Error', async () => {
-    const failed = kyselySessions(failingDatabase('down')).add(session)
+    const failed = kyselyStore(failingDatabase('down')).sessions.add(session)
     await expect(failed).rejects.toBe('down')
   })
 })
 
-describe('createSessionTable', () => {
+describe('createTables', () => {
   it('rejects with the first error, also in a transaction that this error has ended', async () => {
     const failures = [new Error('permission denied'), new Error('current transaction is aborted')]
     const query = async () => Promise.reject(failures.shift() ?? failures)
     const pool = { connect: async () => ({ query, release() {} }) as never, end: async () => {} }
     const db = new Kysely({ dialect: new PostgresDialect({ pool }) })
-    expect(await messageOf(createSessionTable(db))).toContain('permission denied')
+    expect(await messageOf(createTables(db))).toContain('permission denied')
   })
 
   it.each(['down', null])(
     'rejects with what a driver rejects with, also if it is not an Error: %s',
     async (failure) => {
-      await expect(createSessionTable(failingDatabase(failure))).rejects.toBe(failure)
+      await expect(createTables(failingDatabase(failure))).rejects.toBe(failure)
     },
   )
 
@@ -150,8 +153,8 @@ describe('createSessionTable', () => {
         createQueryCompiler: () => new MssqlQueryCompiler(),
       },
     })
-    await createSessionTable(db)
-    expect(statements).toHaveLength(3)
+    await createTables(db)
+    expect(statements).toHaveLength(6)
     expect(statements.join()).not.toContain('if not exists')
   })
 })

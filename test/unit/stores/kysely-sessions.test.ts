@@ -1,20 +1,15 @@
-// Tests stores/{kysely-accounts,kysely-codes,kysely-table,kysely-option}.ts
+// Tests stores/{kysely-accounts,kysely-codes,kysely-table,kysely-option,kysely-store}.ts
 import { inspect } from 'node:util'
 import { type CodeStore, createPasswords } from 'express-token-endpoint'
-import {
-  createCodeTable,
-  createSessionTable,
-  kyselyAccounts,
-  kyselyCodes,
-  kyselySessions,
-} from 'express-token-endpoint/kysely'
-import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
+import { createTables, kyselyAccounts, kyselyStore } from 'express-token-endpoint/kysely'
+import { accountStoreContract } from 'express-token-endpoint/testing'
 import { CamelCasePlugin, Kysely, ParseJSONResultsPlugin, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
 import { expectCodeStore } from '../../support/code-store.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
+import { expectSessionStore } from '../../support/session-store.js'
 
 interface Users {
   users: { user_id: number; mail: string; pw_hash: string | null; locked: number; roles: string; since: string | null }
@@ -38,11 +33,11 @@ function openInexact(...rows: object[]) {
   return { db: new Kysely<any>({ dialect: new PostgresDialect({ pool }) }), statements }
 }
 
-describe('kyselySessions', () => {
+describe('the sessions of kyselyStore', () => {
   it('compares ids, accounts and refresh tokens exactly, also where the database does not', async () => {
-    const times = { created_at: 0, expires_at: 0, last_used_at: 0 }
+    const times = { created_at: 0, expires_at: 0, last_used_at: 0, terms: null, data: null }
     const { db, statements } = openInexact({ id: 'A', account_id: 'ACC-1', refresh: 'R1', device: '[]', ...times })
-    const store = kyselySessions(db)
+    const store = kyselyStore(db).sessions
     const change = { refresh: 'r2', expiresAt: new Date(), lastUsedAt: new Date() }
     expect(await store.find('a')).toBeUndefined()
     expect(await store.list('acc-1')).toEqual([])
@@ -54,28 +49,26 @@ describe('kyselySessions', () => {
 
   it('fulfils the contract of a session store', async () => {
     const db = openDatabase()
-    await createSessionTable(db)
-    const stores = { store: kyselySessions(db), otherStore: kyselySessions(db) }
-    for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
+    await createTables(db)
+    await expectSessionStore(kyselyStore(db).sessions, kyselyStore(db).sessions)
   })
 
   it('fulfils the contract with the plugins of a host', async () => {
     const plain = openDatabase()
     const db = plain.withPlugin(new CamelCasePlugin()).withPlugin(new ParseJSONResultsPlugin())
-    await createSessionTable(db)
-    const stores = { store: kyselySessions(db), otherStore: kyselySessions(plain) }
-    for (const { run } of sessionStoreContract(stores)) await run({ skip: (reason) => expect.fail(reason) })
+    await createTables(db)
+    await expectSessionStore(kyselyStore(db).sessions, kyselyStore(plain).sessions)
   })
 
   it('has its own table, and drops expired sessions at the next sign-in', async () => {
     const db = openDatabase()
-    await createSessionTable(db)
-    await createSessionTable(db, { table: 'devices' })
+    await createTables(db)
+    await createTables(db, { tables: { sessions: 'devices' } })
     const { rows } = await sql<{
       name: string
     }>`select name from sqlite_master where type = 'index' and sql is not null`.execute(db)
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['devices_of_account', 'devices_by_end']))
-    const store = kyselySessions(db, { table: 'devices' })
+    const store = kyselyStore(db, { tables: { sessions: 'devices' } }).sessions
     await store.add(newSession({ id: 'old', accountId: 'acc-1', expiresAt: new Date(1000) }, 0))
     const expiresAt = new Date(Date.now() + 60_000)
     await store.add(newSession({ id: 'new', accountId: 'acc-1', expiresAt }, Date.now()))
@@ -85,31 +78,32 @@ describe('kyselySessions', () => {
   it('has its table and indexes also when a process ended before it had created them all', async () => {
     const db = openDatabase()
     const indexes = () => sql<{ name: string }>`select name from sqlite_master where name like 'sessions_%'`.execute(db)
-    await createSessionTable(db)
-    await kyselySessions(db).add(newSession({ id: 'a', accountId: 'acc-1', expiresAt: new Date(8.64e15) }, 0))
+    await createTables(db)
+    await kyselyStore(db).sessions.add(newSession({ id: 'a', accountId: 'acc-1', expiresAt: new Date(8.64e15) }, 0))
     await sql`drop index sessions_by_end`.execute(db)
-    await Promise.all([createSessionTable(db), createSessionTable(db)])
+    await Promise.all([createTables(db), createTables(db)])
     expect((await indexes()).rows).toEqual([{ name: 'sessions_of_account' }, { name: 'sessions_by_end' }])
-    expect(await kyselySessions(db).list('acc-1')).toHaveLength(1)
+    expect(await kyselyStore(db).sessions.list('acc-1')).toHaveLength(1)
   })
 
   it('rejects with the error of the database for a table that cannot be created', async () => {
-    expect(String(await rejectionOf(createSessionTable(openDatabase(), { table: 'sqlite_sessions' })))).toContain(
-      'reserved',
-    )
+    expect(
+      String(await rejectionOf(createTables(openDatabase(), { tables: { sessions: 'sqlite_sessions' } }))),
+    ).toContain('reserved')
   })
 
   it('refuses another object than a Kysely, and an invalid option', async () => {
-    expectMisuse(() => kyselySessions({} as never), 'kyselySessions: the database must be a Kysely')
-    expect(String(await rejectionOf(createSessionTable({} as never)))).toContain(
-      'createSessionTable: the database must',
-    )
-    expectMisuse(() => kyselySessions(openDatabase(), { table: '' }), '"table" must be the name of a table')
-    expectMisuse(() => kyselySessions(openDatabase(), { tableName: 'x' } as never), 'Did you mean "table"?')
+    expectMisuse(() => kyselyStore({} as never), 'kyselyStore: the database must be a Kysely')
+    expect(String(await rejectionOf(createTables({} as never)))).toContain('createTables: the database must')
+    const withTables = (tables: unknown) => () => kyselyStore(openDatabase(), { tables } as never)
+    expectMisuse(withTables({ sessions: '' }), '"sessions" must be the name of a table')
+    expectMisuse(withTables('devices'), 'option "tables" must be an object of names')
+    expectMisuse(withTables({ session: 'x' }), 'Did you mean "sessions"?')
+    expectMisuse(() => kyselyStore(openDatabase(), { table: 'x' } as never), 'Did you mean "tables"?')
   })
 })
 
-describe('kyselyCodes', () => {
+describe('the codes of kyselyStore', () => {
   it.each([
     ['its own table', 'links', (db: Kysely<unknown>) => db],
     [
@@ -120,14 +114,15 @@ describe('kyselyCodes', () => {
   ])('fulfils the contract of a store of codes, with %s', async (_, table, withPlugins) => {
     const plain = openDatabase()
     const db = withPlugins(plain)
-    await createCodeTable(db, { table })
-    await expectCodeStore(kyselyCodes(db, { table }), kyselyCodes(plain, { table }))
+    const options = { tables: { codes: table } }
+    await createTables(db, options)
+    await expectCodeStore(kyselyStore(db, options).codes, kyselyStore(plain, options).codes)
   })
 
   it('deletes expired codes when it stores one', async () => {
     const db = openDatabase<{ codes: { digest: string } }>()
-    await createCodeTable(db)
-    const [digests, store] = [db.selectFrom('codes').select('digest'), kyselyCodes(db)]
+    await createTables(db)
+    const [digests, store] = [db.selectFrom('codes').select('digest'), kyselyStore(db).codes]
     const code = { purpose: 'verify', accountId: 'acc-1', data: null }
     await store.add({ ...code, digest: 'a', expiresAt: new Date(1000) }, 1, new Date(0))
     await store.add({ ...code, digest: 'b', expiresAt: new Date(2000) }, 1, new Date(1000))
@@ -136,7 +131,7 @@ describe('kyselyCodes', () => {
 
   it('stores none of the codes that several processes add beyond the limit', async () => {
     const db = openDatabase<{ codes: { digest: string } }>()
-    await createCodeTable(db)
+    await createTables(db)
     const add = (store: CodeStore, digest: string) =>
       store.add({ digest, purpose: 'verify', accountId: 'acc-1', expiresAt: new Date(4e12), data: null }, 1, new Date())
     // Another process adds its code between the count and the insertion.
@@ -144,18 +139,12 @@ describe('kyselyCodes', () => {
     vi.spyOn(db.getExecutor(), 'executeQuery').mockImplementation(async (query, ...rest) => {
       if (query.sql.startsWith('insert')) {
         vi.restoreAllMocks()
-        expect(await add(kyselyCodes(db), 'other')).toBe(true)
+        expect(await add(kyselyStore(db).codes, 'other')).toBe(true)
       }
       return executeQuery.call(db.getExecutor(), query, ...rest) as never
     })
-    expect(await add(kyselyCodes(db), 'own')).toBe(false)
+    expect(await add(kyselyStore(db).codes, 'own')).toBe(false)
     expect(await db.selectFrom('codes').select('digest').execute()).toEqual([{ digest: 'other' }])
-  })
-
-  it('refuses another object than a Kysely, and an unknown option', async () => {
-    expectMisuse(() => kyselyCodes({} as never), 'kyselyCodes: the database must be a Kysely')
-    expectMisuse(() => kyselyCodes(openDatabase(), { tableName: 'x' } as never), 'Did you mean "table"?')
-    await expect(createCodeTable({} as never)).rejects.toThrow('createCodeTable: the database must be a Kysely')
   })
 })
 

@@ -1,23 +1,16 @@
-import {
-  type AuthError,
-  type CodeStore,
-  type Codes,
-  createCodes,
-  createSessions,
-  type SessionStore,
-} from 'express-token-endpoint'
-import { createCodeTable, createSessionTable, kyselyCodes, kyselySessions } from 'express-token-endpoint/kysely'
-import { type RedisCodesOptions, redisCodes, redisSessions } from 'express-token-endpoint/redis'
+import type { AuthError, CodeStore, Codes, SessionStore } from 'express-token-endpoint'
+import { createTables, kyselyStore } from 'express-token-endpoint/kysely'
+import { type RedisStoreOptions, redisStore } from 'express-token-endpoint/redis'
 import { Redis } from 'ioredis'
 import { Kysely, MysqlDialect, PostgresDialect } from 'kysely'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { refreshStepsOf } from '../../../src/sessions/internals.js'
 import type { RefreshSteps } from '../../../src/sessions/refresh/refresh-steps.js'
 import { mariadb, NO_MARIADB } from '../../support/services/mariadb.js'
 import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
+import { createCodes, sessionsAndSteps } from '../../support/sessions.js'
 
 const PROCESSES = 3
 const ROUNDS = 20
@@ -33,11 +26,10 @@ async function sqlStores(open: () => Kysely<unknown>): Promise<Stores> {
   onTestFinished(async () => {
     for (const db of connections) await db.destroy()
   })
-  await createSessionTable(connections[0] as Kysely<unknown>)
-  await createCodeTable(connections[0] as Kysely<unknown>)
+  await createTables(connections[0] as Kysely<unknown>)
   return {
-    sessions: connections.map((db) => kyselySessions(db)),
-    codes: connections.map((db) => kyselyCodes(db)),
+    sessions: connections.map((db) => kyselyStore(db).sessions),
+    codes: connections.map((db) => kyselyStore(db).codes),
   }
 }
 
@@ -50,10 +42,11 @@ const STORES: [name: string, isMissing: boolean, open: () => Promise<Stores>][] 
       const options = Array.from({ length: PROCESSES }, () => {
         const redis = new Redis(url)
         onTestFinished(() => redis.disconnect())
-        const sendCommand: RedisCodesOptions['sendCommand'] = (...command) => redis.call(...command)
+        const sendCommand: RedisStoreOptions['sendCommand'] = (...command) => redis.call(...command)
         return { sendCommand }
       })
-      return { sessions: options.map(redisSessions), codes: options.map(redisCodes) }
+      const stores = options.map(redisStore)
+      return { sessions: stores.map(({ sessions }) => sessions), codes: stores.map(({ codes }) => codes) }
     },
   ],
   [
@@ -80,10 +73,10 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
     'that refresh a session at once move it by one generation, and get the same refresh token',
     async () => {
       let time = Date.now()
-      const options = { clock: () => time, refresh: { secret: 'r'.repeat(32) } }
-      const all = (await open()).sessions.map((store) => createSessions(store, options))
-      const [sessions] = all
-      const refreshSteps = all.map((one) => refreshStepsOf(one) as RefreshSteps)
+      const options = { clock: () => time, refresh: {} }
+      const all = (await open()).sessions.map((store) => sessionsAndSteps(store, options))
+      const sessions = all[0]?.sessions
+      const refreshSteps = all.map((one) => one.refreshSteps as RefreshSteps)
       const facts = { sessionId: 'session-1', generation: 0 }
       const begun = (refreshSteps[0] as RefreshSteps).begin(true)
       await sessions?.start({ id: facts.sessionId, accountId: 'acc-1', ...begun })
@@ -92,7 +85,7 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
         const moved = await Promise.all(
           [...refreshSteps, ...refreshSteps].map(async (one) => {
             const found = await one.find(facts)
-            return found && one.rotate(found, round - 1, null)
+            return found && one.rotate(found, { sessionId: 'a', generation: round - 1 }, null)
           }),
         )
         const generations = moved.map((one) => (typeof one === 'object' ? one.state.generation : one))
@@ -108,7 +101,7 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
   it.skipIf(isMissing)(
     'that take a code at once get it once, and create no more codes than an account may have',
     async () => {
-      const all = (await open()).codes.map((store) => createCodes(store, { maxPerAccount: 2 }))
+      const all = (await open()).codes.map((store) => createCodes(store))
       const each = <T>(call: (codes: Codes) => Promise<T>) =>
         // Each process has two requests under way.
         Promise.all([...all, ...all].map((codes) => call(codes).catch((error: AuthError) => error.code)))
@@ -116,11 +109,12 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
         const code = await (all[round % PROCESSES] as Codes).create({
           purpose: 'reset',
           accountId: 'acc-1',
+          maxPerAccount: 2,
           data: round,
         })
         const taken = await each((codes) => codes.take('reset', code))
         expect(taken.filter((one) => one !== undefined)).toEqual([{ accountId: 'acc-1', data: round }])
-        const created = await each((codes) => codes.create({ purpose: 'reset', accountId: 'acc-1' }))
+        const created = await each((codes) => codes.create({ purpose: 'reset', accountId: 'acc-1', maxPerAccount: 2 }))
         const refused = created.filter((one) => one === 'too_many_attempts').length
         expect(refused).toBeGreaterThanOrEqual(created.length - 2)
         await all[0]?.removeAll('acc-1', 'reset')

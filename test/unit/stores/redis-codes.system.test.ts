@@ -1,13 +1,14 @@
-// Tests stores/redis-codes.ts
+// Tests stores/{redis-codes,redis-store}.ts
 import { inspect } from 'node:util'
-import { createCodes, type StoredCode } from 'express-token-endpoint'
-import { type RedisCodesOptions, redisCodes } from 'express-token-endpoint/redis'
+import type { StoredCode } from 'express-token-endpoint'
+import { type RedisStoreOptions, redisStore } from 'express-token-endpoint/redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { expectCodeStore } from '../../support/code-store.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
+import { createCodes } from '../../support/sessions.js'
 
 const END = Date.now() + 3_600_000
 const code = (digest: string, more: Partial<StoredCode> = {}): StoredCode => ({
@@ -25,24 +26,24 @@ async function open(prefix?: string) {
   const redis = new Redis(url)
   onTestFinished(() => redis.disconnect())
   const fault = { in: Number.POSITIVE_INFINITY, isLate: false }
-  const sendCommand: RedisCodesOptions['sendCommand'] = async (...command) => {
+  const sendCommand: RedisStoreOptions['sendCommand'] = async (...command) => {
     const isFailing = fault.in-- === 0
     const reply = isFailing && !fault.isLate ? undefined : await redis.call(...command)
     if (isFailing) throw new Error('the connection is lost')
     return reply
   }
   const add = (one: StoredCode, most = 5) => store.add(one, most, new Date())
-  const store = redisCodes({ sendCommand, prefix })
+  const store = redisStore({ sendCommand, prefix }).codes
   return { url, redis, store, fault, add }
 }
 
-describe.skipIf(NO_REDIS)('redisCodes', () => {
+describe.skipIf(NO_REDIS)('the codes of redisStore', () => {
   it('fulfils the contract of a store of codes, with ioredis and node-redis', async () => {
     const { url, store } = await open()
     const client = createClient({ url })
     await client.connect()
     onTestFinished(() => client.destroy())
-    await expectCodeStore(store, redisCodes({ sendCommand: (...command) => client.sendCommand(command) }))
+    await expectCodeStore(store, redisStore({ sendCommand: (...command) => client.sendCommand(command) }).codes)
   })
 
   it('stores no code, and lets its keys expire with the last code of an account', async () => {
@@ -50,14 +51,17 @@ describe.skipIf(NO_REDIS)('redisCodes', () => {
     const text = await createCodes(store).create({ purpose: 'verify', accountId: 'acc-1', lifetime: '1m' })
     const digests = (await redis.keys('app:*')).filter((key) => !key.includes(' '))
     await add(code('b'))
-    const ends = await Promise.all(['app:b', 'app:of acc-1'].map((key) => redis.pexpiretime(key)))
+    const ends = await Promise.all(['app:code:b', 'app:code:of acc-1'].map((key) => redis.pexpiretime(key)))
     expect(ends).toEqual([END, END])
     expect(digests).toHaveLength(1)
-    const stored = await Promise.all([redis.hgetall(digests[0] as string), redis.zrange('app:of acc-1', '0', '-1')])
+    const stored = await Promise.all([
+      redis.hgetall(digests[0] as string),
+      redis.zrange('app:code:of acc-1', '0', '-1'),
+    ])
     expect(JSON.stringify([digests, stored])).not.toContain(text)
     await store.take('b')
-    expect(await redis.keys('app:b')).toEqual([])
-    expect(await redis.zrange('app:of acc-1', '0', '-1')).toHaveLength(1)
+    expect(await redis.keys('app:code:b')).toEqual([])
+    expect(await redis.zrange('app:code:of acc-1', '0', '-1')).toHaveLength(1)
   })
 
   it.each(['{app}:', 'a{}b:', 'ö '])(
@@ -81,19 +85,22 @@ describe.skipIf(NO_REDIS)('redisCodes', () => {
   )
 
   it('says what is wrong with its options and with an error of Redis, without a value', async () => {
-    expectMisuse(() => redisCodes({} as never), 'redisCodes: option "sendCommand" must be a function')
-    expectMisuse(() => redisCodes({ sendCommand: async () => 1, keyPrefix: 'x' } as never), 'Did you mean "prefix"?')
+    expectMisuse(() => redisStore({} as never).codes, 'redisStore: option "sendCommand" must be a function')
+    expectMisuse(
+      () => redisStore({ sendCommand: async () => 1, keyPrefix: 'x' } as never).codes,
+      'Did you mean "prefix"?',
+    )
     const { redis, add } = await open()
     await redis.set('code:secret-2', 'x')
     const error = await rejectionOf(Promise.resolve(add(code('secret-2'))))
-    expect(String(error)).toContain('redisCodes: another app uses the same keys')
+    expect(String(error)).toContain('redisStore: another app uses the same keys')
     expect(inspect(error)).not.toContain('secret-')
-    const parsed = redisCodes({ sendCommand: async () => ({}) })
+    const parsed = redisStore({ sendCommand: async () => ({}) }).codes
     expect(String(await rejectionOf(Promise.resolve(parsed.take('a'))))).toContain('reply of Redis unchanged')
   })
 })
 
-describe.skipIf(NO_REDIS)('redisCodes, while a command of a call fails', () => {
+describe.skipIf(NO_REDIS)('the codes of redisStore, while a command of a call fails', () => {
   it('adds no code that is left over from removeAll, and counts none that is not stored', async () => {
     const { redis, store, fault, add } = await open()
     for (const [number, isLate, isCounted] of [
@@ -148,15 +155,15 @@ describe.skipIf(NO_REDIS)('redisCodes, while a command of a call fails', () => {
 
   it('finds a code that is added while removeAll runs at the next removeAll', async () => {
     const { redis } = await open()
-    const adding = redisCodes({
+    const adding = redisStore({
       async sendCommand(...command) {
         const reply = await redis.call(...command)
         // Another process removes the codes after each command.
-        await redisCodes({ sendCommand: (...other) => redis.call(...other) }).removeAll('acc-1')
+        await redisStore({ sendCommand: (...other) => redis.call(...other) }).codes.removeAll('acc-1')
         return reply
       },
-    })
-    const store = redisCodes({ sendCommand: (...command) => redis.call(...command) })
+    }).codes
+    const store = redisStore({ sendCommand: (...command) => redis.call(...command) }).codes
     await adding.add(code('a'), 5, new Date())
     await store.removeAll('acc-1')
     expect(await store.take('a')).toBeUndefined()

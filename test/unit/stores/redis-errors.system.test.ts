@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { redisCodes, redisSessions } from 'express-token-endpoint/redis'
-import { sessionStoreContract } from 'express-token-endpoint/testing'
+import { redisStore } from 'express-token-endpoint/redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -15,8 +14,9 @@ import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { startCluster } from '../../support/services/redis-cluster.js'
+import { expectSessionStore } from '../../support/session-store.js'
 
-type Store = ReturnType<typeof redisSessions>
+type Store = ReturnType<typeof redisStore>['sessions']
 
 const session = newSession(
   { id: 'id-1', accountId: 'acc-1', refresh: 'secret-1', label: 'secret-2', expiresAt: new Date(4e12) },
@@ -26,7 +26,7 @@ const session = newSession(
 function storeOf(url: string, options: { username?: string; password?: string } = {}): Store {
   const redis = new Redis(url, options)
   onTestFinished(() => redis.disconnect())
-  return redisSessions({ sendCommand: (...command) => redis.call(...command) })
+  return redisStore({ sendCommand: (...command) => redis.call(...command) }).sessions
 }
 
 /** Returns the message of an error, which has no value of a session. */
@@ -46,7 +46,7 @@ async function startWith(line: string): Promise<string> {
 
 describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
   it('is passed on if it is not an Error', async () => {
-    const store = redisSessions({ sendCommand: () => Promise.reject('down') })
+    const store = redisStore({ sendCommand: () => Promise.reject('down') }).sessions
     await expect(store.add(session)).rejects.toBe('down')
   })
 
@@ -58,7 +58,7 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     const client = createClient({ url })
     await client.connect()
     onTestFinished(() => client.destroy())
-    const withNodeRedis = redisSessions({ sendCommand: (...command) => client.sendCommand(command) })
+    const withNodeRedis = redisStore({ sendCommand: (...command) => client.sendCommand(command) }).sessions
     for (const store of [storeOf(url), withNodeRedis])
       expect(await messageOf(store.add(session))).toContain('Use Redis 5 or newer with scripts, and enable DEL EVAL')
   })
@@ -74,11 +74,10 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     expect(await messageOf(storeOf(url, user).add(session))).toContain(expected)
     await admin.acl('SETUSER', 'app', ...COMMANDS.split(' ').map((name) => `+${name}`))
     expect(readPage('docs/reference/sessions.md').text).toContain(`\`${COMMANDS}\``)
-    for (const { run } of sessionStoreContract({ store: storeOf(url, user) }))
-      await run({ skip: (reason) => expect.fail(reason) })
+    await expectSessionStore(storeOf(url, user))
     const redis = new Redis(url, user)
     onTestFinished(() => redis.disconnect())
-    await expectCodeStore(redisCodes({ sendCommand: (...command) => redis.call(...command) }))
+    await expectCodeStore(redisStore({ sendCommand: (...command) => redis.call(...command) }).codes)
   })
 
   it('says that Redis is a replica', async () => {
@@ -129,14 +128,14 @@ describe.skipIf(NO_REDIS)('redisSessions, while a command of a call fails', () =
     const redis = new Redis((await startRedis()).url)
     onTestFinished(() => redis.disconnect())
     const fault = { in: Number.POSITIVE_INFINITY, isLate: false }
-    const store = redisSessions({
+    const store = redisStore({
       async sendCommand(...command) {
         const isFailing = fault.in-- === 0
         const reply = isFailing && !fault.isLate ? undefined : await redis.call(...command)
         if (isFailing) throw new Error('the connection is lost')
         return reply
       },
-    })
+    }).sessions
     return { redis, store, fault }
   }
 
@@ -176,7 +175,8 @@ describe.skipIf(NO_REDIS)('redisSessions, while a command of a call fails', () =
       }
       Object.assign(fault, { in: commands, isLate: false })
       await redis.flushall()
-      if (method !== 'add') await redisSessions({ sendCommand: (...command) => redis.call(...command) }).add(session)
+      if (method !== 'add')
+        await redisStore({ sendCommand: (...command) => redis.call(...command) }).sessions.add(session)
       await call(store)
       expect(fault.in).toBe(0)
     },

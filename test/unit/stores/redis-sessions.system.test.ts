@@ -1,6 +1,5 @@
 // Tests stores/redis-sessions.ts
-import { redisCodes, redisSessions } from 'express-token-endpoint/redis'
-import { sessionStoreContract } from 'express-token-endpoint/testing'
+import { type RedisStoreOptions, redisStore } from 'express-token-endpoint/redis'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -9,8 +8,9 @@ import { expectCodeStore } from '../../support/code-store.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { startCluster } from '../../support/services/redis-cluster.js'
+import { expectSessionStore } from '../../support/session-store.js'
 
-type SendCommand = Parameters<typeof redisSessions>[0]['sendCommand']
+type SendCommand = RedisStoreOptions['sendCommand']
 
 const sendWith =
   (redis: Redis): SendCommand =>
@@ -26,26 +26,25 @@ async function open(prefix?: string) {
   onTestFinished(() => {
     for (const redis of [one, two]) redis.disconnect()
   })
-  const [store, otherStore] = [one, two].map((redis) => redisSessions({ sendCommand: sendWith(redis), prefix }))
-  return { redis: one, store: store as ReturnType<typeof redisSessions>, otherStore }
+  const [store, otherStore] = [one, two].map((redis) => redisStore({ sendCommand: sendWith(redis), prefix }).sessions)
+  return { redis: one, store: store as ReturnType<typeof redisStore>['sessions'], otherStore }
 }
 
-describe.skipIf(NO_REDIS)('redisSessions', () => {
+describe.skipIf(NO_REDIS)('the sessions of redisStore', () => {
   it('fulfils the contract of a session store', async () => {
     const { store, otherStore } = await open()
-    for (const { run } of sessionStoreContract({ store, otherStore }))
-      await run({ skip: (reason) => expect.fail(reason) })
+    await expectSessionStore(store, otherStore)
   })
 
   it('fulfils the contract with node-redis', async () => {
     const client = createClient({ url: (await startRedis()).url })
     await client.connect()
     onTestFinished(() => client.destroy())
-    const store = redisSessions({ sendCommand: (...command) => client.sendCommand(command) })
-    for (const { run } of sessionStoreContract({ store })) await run({ skip: (reason) => expect.fail(reason) })
+    const store = redisStore({ sendCommand: (...command) => client.sendCommand(command) }).sessions
+    await expectSessionStore(store)
   })
 
-  it('and redisCodes fulfil their contracts on a cluster of three nodes, with ioredis and node-redis', async () => {
+  it('fulfil the contract with the codes on a cluster of three nodes, with ioredis and node-redis', async () => {
     const ports = await startCluster()
     const cluster = new Cluster(ports.map((port) => ({ host: '127.0.0.1', port })))
     onTestFinished(() => cluster.disconnect())
@@ -55,10 +54,12 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     const withCluster: SendCommand = (...command) => cluster.call(...command)
     const withOther: SendCommand = (...command) =>
       other.sendCommand(command[0] === 'EVAL' ? command[3] : command[1], false, command)
-    const [store, otherStore] = [redisSessions({ sendCommand: withCluster }), redisSessions({ sendCommand: withOther })]
-    for (const { run } of sessionStoreContract({ store, otherStore }))
-      await run({ skip: (reason) => expect.fail(reason) })
-    await expectCodeStore(redisCodes({ sendCommand: withCluster }), redisCodes({ sendCommand: withOther }))
+    const [store, otherStore] = [
+      redisStore({ sendCommand: withCluster }).sessions,
+      redisStore({ sendCommand: withOther }).sessions,
+    ]
+    await expectSessionStore(store, otherStore)
+    await expectCodeStore(redisStore({ sendCommand: withCluster }).codes, redisStore({ sendCommand: withOther }).codes)
   })
 
   it('lets its keys expire with the last session of an account, also after a refresh', async () => {
@@ -67,11 +68,13 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
     await store.add(session('b', 30_000))
     const expiresAt = new Date(Date.now() + 90_000)
     expect(await store.replace('a', 'r1', { refresh: 'r2', expiresAt, lastUsedAt: new Date() })).toBe(true)
-    const ends = await Promise.all(['app:a', 'app:b', 'app:of acc-1'].map((key) => redis.pexpiretime(key)))
+    const ends = await Promise.all(
+      ['app:session:a', 'app:session:b', 'app:session:of acc-1'].map((key) => redis.pexpiretime(key)),
+    )
     expect(ends[0]).toBe(expiresAt.getTime())
     expect(ends[2]).toBe(expiresAt.getTime())
-    expect(await redis.zscore('app:of acc-1', 'a')).toBe(String(expiresAt.getTime()))
-    expect((await redis.keys('*')).sort()).toEqual(['app:a', 'app:b', 'app:of acc-1'])
+    expect(await redis.zscore('app:session:of acc-1', 'a')).toBe(String(expiresAt.getTime()))
+    expect((await redis.keys('*')).sort()).toEqual(['app:session:a', 'app:session:b', 'app:session:of acc-1'])
   })
 
   it('ends a session that is in the index only, and lists none of it', async () => {
@@ -112,12 +115,12 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
   it('lists a session that was added while the account’s sessions ended', async () => {
     const { redis, otherStore } = await open()
     let adds = 0
-    const store = redisSessions({
+    const store = redisStore({
       async sendCommand(...command) {
         if (command[0] === 'EVAL' && ++adds === 2) await otherStore?.removeAll('acc-1')
         return redis?.call(...command)
       },
-    })
+    }).sessions
     await store.add(session('a'))
     expect(await store.list('acc-1')).toMatchObject([{ id: 'a' }])
     expect(await store.remove('a', 'acc-1')).toBe(true)
@@ -141,18 +144,18 @@ describe.skipIf(NO_REDIS)('redisSessions', () => {
   })
 
   it('says what is wrong with a function that returns nothing, or another reply', async () => {
-    const nothing = redisSessions({ sendCommand: (async () => {}) as never })
+    const nothing = redisStore({ sendCommand: (async () => {}) as never }).sessions
     expect(String(await rejectionOf(Promise.resolve(nothing.find('a'))))).toContain('Is a "return" missing?')
-    const parsed = redisSessions({ sendCommand: async () => ({ accountId: 'acc-1' }) })
+    const parsed = redisStore({ sendCommand: async () => ({ accountId: 'acc-1' }) }).sessions
     expect(String(await rejectionOf(Promise.resolve(parsed.find('a'))))).toContain('reply of Redis unchanged')
-    const withCallbacks = redisSessions({ sendCommand: async () => true })
+    const withCallbacks = redisStore({ sendCommand: async () => true }).sessions
     const added = Promise.resolve(withCallbacks.add(session('a')))
     expect(String(await rejectionOf(added))).toContain('reply of Redis unchanged')
-    expectMisuse(() => redisSessions({} as never), '"sendCommand" must be a function that sends a command')
-    expectMisuse(() => redisSessions({ client: {} } as never), 'Did you mean "sendCommand"?')
+    expectMisuse(() => redisStore({} as never).sessions, '"sendCommand" must be a function that sends a command')
+    expectMisuse(() => redisStore({ client: {} } as never).sessions, 'Did you mean "sendCommand"?')
     const sendCommand = async () => null
-    expectMisuse(() => redisSessions({ sendCommand, prefix: '' }), '"prefix" must be a non-empty text')
-    expectMisuse(() => redisSessions({ sendCommand, prefx: 'a' } as never), 'Did you mean "prefix"?')
+    expectMisuse(() => redisStore({ sendCommand, prefix: '' }).sessions, '"prefix" must be a non-empty text')
+    expectMisuse(() => redisStore({ sendCommand, prefx: 'a' } as never).sessions, 'Did you mean "prefix"?')
   })
 
   it('rejects while Redis refuses to write, and loses nothing', async () => {

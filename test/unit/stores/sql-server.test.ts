@@ -1,10 +1,4 @@
-import {
-  createCodeTable,
-  createSessionTable,
-  kyselyAccounts,
-  kyselyCodes,
-  kyselySessions,
-} from 'express-token-endpoint/kysely'
+import { createTables, kyselyAccounts, kyselyStore } from 'express-token-endpoint/kysely'
 import { type CompiledQuery, DummyDriver, Kysely, MssqlAdapter, MssqlIntrospector, MssqlQueryCompiler } from 'kysely'
 import { expect, it } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
@@ -26,15 +20,14 @@ function openCompiler() {
 
 it('compiles to statements of SQL Server, whose values are all parameters', async () => {
   const { db, statements } = openCompiler()
-  await createSessionTable(db)
-  const sessions = kyselySessions(db)
+  await createTables(db)
+  const sessions = kyselyStore(db).sessions
   const secret = "O'Neill"
   await sessions.add(newSession({ id: secret, accountId: secret, expiresAt: new Date(1000), label: secret }, 0))
   await sessions.find(secret)
   await sessions.list(secret)
   await sessions.touch(secret, new Date(0))
-  await createCodeTable(db)
-  const codes = kyselyCodes(db)
+  const codes = kyselyStore(db).codes
   await codes.add(
     { digest: secret, purpose: secret, accountId: secret, expiresAt: new Date(), data: secret },
     1,
@@ -48,7 +41,7 @@ it('compiles to statements of SQL Server, whose values are all parameters', asyn
   const texts = statements.map(({ sql }) => sql)
   expect(texts.filter((text) => text.includes(secret) || / limit |returning|`/i.test(text))).toEqual([])
   expect(texts).toContain('select * from "sessions" where "id" = @1')
-  expect(texts.find((text) => text.startsWith('insert'))).toMatch(/^insert into "sessions" \(.+\) values \(@1, .+@7\)$/)
+  expect(texts.find((text) => text.startsWith('insert'))).toMatch(/^insert into "sessions" \(.+\) values \(@1, .+@9\)$/)
   expect(texts).toContain('select * from "codes" where "account_id" = @1')
   expect(texts.filter((text) => text.startsWith('create'))).toHaveLength(6)
 })

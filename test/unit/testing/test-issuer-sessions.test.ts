@@ -2,9 +2,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto'
 import express from 'express'
 import {
   type AuthEvent,
-  createSessions,
   createTokenVerifier,
-  memorySessions,
   requireBearer,
   type SessionStore,
   type TokenVerifier,
@@ -15,6 +13,7 @@ import { describe, expect, it } from 'vitest'
 import { signCompact } from '../../../src/tokens/jwt/signature.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { signingKey } from '../../support/fixtures.js'
+import { createSessions, memorySessions } from '../../support/sessions.js'
 
 const ISSUER = 'https://issuer.test'
 const FOREIGN = `${ISSUER}/another-environment`
@@ -23,12 +22,12 @@ const KEY = signingKey('ES256')
 /** Creates an issuer for an app with sessions, and a function that sends a request to a guarded route of the app. */
 function setUp(store: SessionStore = memorySessions()) {
   const sessions = createSessions(store, { issuers: [ISSUER, FOREIGN] })
-  const issuer = createTestIssuer({ sessions, keys: KEY })
+  const issuer = createTestIssuer({ store: { sessions: store }, keys: KEY })
   /** Returns the status, or the reason of a refusal. */
   async function get(headers: BearerHeaders, tokens: TokenVerifier = issuer.tokens, withSessions = true) {
     const events: AuthEvent[] = []
     const onEvent = (event: AuthEvent) => events.push(event)
-    const guard = requireBearer({ tokens, onEvent, ...(withSessions && { sessions }) })
+    const guard = requireBearer({ tokens, onEvent, ...(withSessions && { store: { sessions: store } }) })
     const app = express().get('/', guard, (_req, res) => void res.json({}))
     const { status } = await request(app).get('/').set(headers)
     const [event] = events
@@ -129,10 +128,11 @@ describe('an issuer for tests of an app with sessions', () => {
     expect(await rejectionOf(bearer('acc-1'))).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
   })
 
-  it('refuses a store, which is not what createSessions() returned', () => {
+  it('refuses sessions that are not in a store', () => {
     expectMisuse(
-      () => createTestIssuer({ sessions: memorySessions() as never }),
-      'createTestIssuer: option "sessions" must be what createSessions() returned',
+      () => createTestIssuer({ store: memorySessions() as never }),
+      'createTestIssuer: option "store" must be memoryStore(), or an object { sessions }',
     )
+    expectMisuse(() => createTestIssuer({ sessions: memorySessions() } as never), 'Did you mean "store"?')
   })
 })

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
 import express from 'express'
-import { createPasswords, createSessions, type Hasher, memoryAccounts, tokenRouter } from 'express-token-endpoint'
+import { createPasswords, type Hasher, memoryAccounts, tokenRouter } from 'express-token-endpoint'
 import { accountStoreContract } from 'express-token-endpoint/testing'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
@@ -9,6 +9,7 @@ import { get, overtake, signIn, startExamples } from '../../../support/documents
 import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
+import { createSessions } from '../../../support/sessions.js'
 
 const { run } = startExamples(import.meta.url)
 
@@ -108,11 +109,11 @@ describe('the page on sessions', () => {
 
   it('session-elsewhere: refuses a token there after its session has ended here, and responds 503 without the store', async () => {
     const { app, store, tokens } = await run('session-elsewhere')
-    const here = createSessions(store)
+    const here = createSessions(store.sessions)
     const { token, id, expiresAt } = await tokens.issue({ accountId: 'acc-1' })
     await get(app, '/reports', token).expect(401)
     await here.start({ id, accountId: 'acc-1', expiresAt })
-    const find = vi.spyOn(store, 'find').mockRejectedValueOnce(new Error('down'))
+    const find = vi.spyOn(store.sessions, 'find').mockRejectedValueOnce(new Error('down'))
     await get(app, '/reports', token).expect(503)
     find.mockRestore()
     await get(app, '/reports', token).expect(200)

@@ -139,7 +139,8 @@ describe('the recipe for administrators', () => {
   })
 
   it('act-as: ends with a sign-out, by the user, or by the id in the audit, and leaves the other sessions', async () => {
-    const { app, sessions, admin, user, post, actAs, idOf } = await startActing('end')
+    const { app, auth, admin, user, post, actAs, idOf } = await startActing('end')
+    const sessions = auth.sessions ?? expect.fail('no sessions')
     const [one, two, three] = [await actAs(admin), await actAs(admin), await actAs(admin)]
     expect((await sessions.list('acc-1')).filter(({ label }) => label === 'Support')).toHaveLength(3)
     await post('/sessions/sign-out', one).expect(204)
@@ -155,7 +156,7 @@ describe('the recipe for administrators', () => {
 
 describe('the section on “remember me”', () => {
   it('short-sign-in: keeps only a user signed in who wants it, and ends the other session with its token', async () => {
-    const { app, sessions, auth } = await run<{ auth: Auth<Account> }>('short-sign-in')
+    const { app, auth } = await run<{ auth: Auth<Account> }>('short-sign-in')
     const lengths = async (remember?: unknown) => {
       const now = Date.now()
       const { body, headers } = await request(app)
@@ -163,7 +164,7 @@ describe('the section on “remember me”', () => {
         .send({ ...GOOD, remember })
         .expect(200)
       const { expiresAt, sessionId, id } = await auth.tokens.verify(body.authenticationToken)
-      const session = (await sessions.list('acc-1')).find((one) => one.id === (sessionId ?? id))
+      const session = (await auth.sessions?.list('acc-1'))?.find((one) => one.id === (sessionId ?? id))
       const minutes = [expiresAt, session?.expiresAt].map((end) => Math.round((Number(end) - now) / 60_000))
       return { minutes, cookie: [headers['set-cookie'] ?? []].flat() }
     }

@@ -1,4 +1,4 @@
-import { createSessions, memorySessions } from 'express-token-endpoint'
+import { memoryStore } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
@@ -8,7 +8,7 @@ import { startApi } from './start-api.js'
 
 const { run } = startExamples(import.meta.url)
 
-const sessionsWithRefresh = () => createSessions(memorySessions(), { refresh: { secret: SECRET } })
+const withStore = () => ({ store: memoryStore(), secret: SECRET })
 
 /** Lets the global `fetch` keep one cookie, as a browser does, and reach the API of the pages at `url`. */
 function actAsBrowser(url: string) {
@@ -41,7 +41,7 @@ describe('the page on refresh', () => {
   })
 
   it('refresh-page: shows the app after a reload, without a form', async () => {
-    const { url, logins } = await startApi({ sessions: sessionsWithRefresh(), refresh: 'cookie' })
+    const { url, logins } = await startApi({ ...withStore(), refresh: 'cookie' })
     actAsBrowser(url)
     const first = await run<{ shown: string[] }>('refresh-page')
     expect(first.shown).toEqual([])
@@ -56,7 +56,7 @@ describe('the page on refresh', () => {
   })
 
   it('refresh-app: keeps the refresh token until the sign-out', async () => {
-    const { url } = await startApi({ sessions: sessionsWithRefresh(), refresh: 'body' })
+    const { url } = await startApi({ ...withStore(), refresh: 'body' })
     actAsBrowser(url)
     const { api, kept } = await run<{ kept: Map<string, string> }>('refresh-app')
     expect(await api.restore()).toBe(false)

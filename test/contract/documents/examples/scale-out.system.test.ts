@@ -49,7 +49,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('stores-scale-out, with PostgreSQL and 
   const { run } = startExamples(import.meta.url)
 
   async function start(name: string) {
-    const { accounts, sessions, limits, redis, pool } = await run<{ limits: Limits; pool: pg.Pool }>(
+    const { accounts, store, limits, redis, pool } = await run<{ limits: Limits; pool: pg.Pool }>(
       'stores-scale-out',
       name,
     )
@@ -60,7 +60,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('stores-scale-out, with PostgreSQL and 
     // On a busy machine Redis can take too long to connect. The limits then work without it.
     await redis.ping()
     const keys = { alg: 'HS256', secret: SECRET } as const
-    const auth = createAuth({ issuer: ISSUER, keys, accounts, sessions, limits })
+    const auth = createAuth({ issuer: ISSUER, keys, accounts, store, limits })
     const app = express().use(auth.router)
     return app.get('/me', auth.guard(), (req, res) => void res.json(req.user))
   }

@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Codes } from 'express-token-endpoint'
 import { accountStoreContract } from 'express-token-endpoint/testing'
 import { sql } from 'kysely'
 import request from 'supertest'
@@ -12,6 +11,7 @@ import { issueNow } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
+import { createSessions } from '../../../support/sessions.js'
 
 describe.skipIf(NO_POSTGRES)('the pages on stores, with PostgreSQL', () => {
   const { run } = startExamples(import.meta.url)
@@ -70,7 +70,8 @@ describe.skipIf(NO_POSTGRES)('the pages on stores, with PostgreSQL', () => {
 
   it('stores-kysely: keeps sessions and accounts in the database', async () => {
     process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
-    const { db, accounts, sessions } = await run('stores-kysely')
+    const { db, accounts, store } = await run('stores-kysely')
+    const sessions = createSessions(store.sessions)
     onTestFinished(() => db.destroy())
     await sql`create table users (id text, mail text, pw_hash text)`.execute(db)
     await db.insertInto('users').values({ id: 'acc-1', mail: 'alice@example.com', pw_hash: 'hash-1' }).execute()
@@ -78,23 +79,6 @@ describe.skipIf(NO_POSTGRES)('the pages on stores, with PostgreSQL', () => {
     await sessions.start({ id: 'a', accountId: 'acc-1', expiresAt: new Date(Date.now() + 60_000) })
     expect(await sessions.list('acc-1')).toMatchObject([{ id: 'a' }])
     expect(await sessions.end({ accountId: 'acc-1' }, 'a')).toBe(true)
-  })
-})
-
-describe.skipIf(NO_REDIS || NO_POSTGRES)('the page on codes, with Redis and PostgreSQL', () => {
-  const { run } = startExamples(import.meta.url)
-
-  it('codes-stores: keeps codes in the databases', async () => {
-    process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
-    process.env['REDIS_URL'] = (await startRedis()).url
-    const { db, redis, inRedis, inSql } = await run<Record<'inRedis' | 'inSql', Codes>>('codes-stores')
-    onTestFinished(() => db.destroy())
-    onTestFinished(() => redis.disconnect())
-    for (const codes of [inRedis, inSql]) {
-      const code = await codes.create({ purpose: 'verify', accountId: 'acc-1' })
-      expect(await codes.take('verify', code)).toEqual({ accountId: 'acc-1', data: undefined })
-      expect(await codes.take('verify', code)).toBeUndefined()
-    }
   })
 })
 
@@ -119,7 +103,8 @@ describe.skipIf(NO_REDIS)('the pages on stores and tokens, with Redis', () => {
 
   it('stores-redis: a session that has ended stays ended when Redis is killed', async () => {
     const killAndStart = await startAsConfigured()
-    const { redis, sessions } = await run('stores-redis')
+    const { redis, store } = await run('stores-redis')
+    const sessions = createSessions(store.sessions)
     onTestFinished(() => redis.disconnect())
     const expiresAt = new Date(Date.now() + 3_600_000)
     for (const id of ['ended', 'live']) await sessions.start({ id, accountId: 'acc-1', expiresAt })

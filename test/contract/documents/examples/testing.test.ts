@@ -10,14 +10,13 @@ const { fileOf, folder } = startExamples(import.meta.url)
 /** The number of tests in each block that runs in vitest. */
 const TESTS = {
   'store-contract': 13,
-  'session-contract': 23,
-  'code-contract': 6,
+  'whole-store-contract': 32,
   'testing-vitest': 13,
   'testing-sessions': 12,
 }
 
 describe('the page on testing', () => {
-  it('store-contract, session-contract, code-contract, testing-vitest and testing-sessions pass in vitest', async () => {
+  it('store-contract, whole-store-contract, testing-vitest and testing-sessions pass in vitest', async () => {
     const alias = ['testing', 'index'].map((entry) => ({
       find: `express-token-endpoint${entry === 'index' ? '' : `/${entry}`}`,
       replacement: `${root}src/${entry}.ts`,

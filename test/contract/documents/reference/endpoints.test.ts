@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { REFUSALS } from '../../../../src/errors/codes.js'
-import { mountedAt } from '../../../../src/features/features.js'
+import { endpointsAt } from '../../../../src/features/features.js'
 import { codesOf, successesOf } from '../../../../src/http/declaration.js'
 import { methodsOf, pathsBelow } from '../../../../src/http/endpoint.js'
 import { readPage } from '../../../support/documents/pages.js'
 
 /** The paths as the page names them. */
 const PATHS = { token: '{path}', sessions: '/sessions', keys: '/.well-known/jwks.json' }
-const MOUNTED = mountedAt(PATHS, { token: true, refresh: true, keys: true, sessions: true }, undefined)
+const MOUNTED = endpointsAt(PATHS, { signIn: true, refresh: true, keys: true, sessions: true })
 
 /** Returns the row of each endpoint: its request, whether it needs a token, and its responses with their codes. */
 const rows = MOUNTED.map(({ at, endpoint }) => {

@@ -9,21 +9,24 @@ import { keygen } from '../../../../src/cli/keygen/keygen.js'
 import * as renamedInClient from '../../../../src/client/renamed.js'
 import { REFUSALS } from '../../../../src/errors/codes.js'
 import * as renamed from '../../../../src/renamed.js'
+import * as renamedStores from '../../../../src/stores/renamed.js'
+import * as renamedInTesting from '../../../../src/testing/renamed.js'
 import { type Page, pagesBelow, readPage } from '../../../support/documents/pages.js'
 import { ENTRIES, root } from '../../../support/documents/repository.js'
 import { ISSUER } from '../../../support/fixtures.js'
+
+/** The names of earlier releases. */
+const RENAMED = { ...renamed, ...renamedInClient, ...renamedStores, ...renamedInTesting }
 
 const db = new Kysely({ dialect: new PostgresDialect({ pool: async () => expect.fail('a query') }) })
 
 /** The arguments before the options, for the functions that have some. */
 const BEFORE: Record<string, unknown[]> = {
   remoteKeys: [ISSUER],
-  createSessions: [library.memorySessions()],
   guardedOperation: [{ responses: {} }],
-  createCodes: [library.memoryCodes()],
   kyselyAccounts: [db],
-  kyselyCodes: [db],
-  kyselySessions: [db],
+  kyselyStore: [db],
+  storeContract: [library.memoryStore()],
 }
 
 /** Returns the options that a function accepts, from its message about an unknown option. */
@@ -36,8 +39,8 @@ function knownOptions(name: string, make: (...args: unknown[]) => unknown): stri
   return []
 }
 
-/** Functions with the options of `remoteKeys`, `createPasswords`, `kyselySessions` and `kyselyCodes`. */
-const LIKE_OTHERS = ['discoverKeys', 'fastPasswords', 'createSessionTable', 'createCodeTable']
+/** Functions with the options of `remoteKeys`, `createPasswords`, and `kyselyStore`. */
+const LIKE_OTHERS = ['discoverKeys', 'fastPasswords', 'createTables']
 const entries = await Promise.all(ENTRIES.map((name) => import(/* @vite-ignore */ `${root}src/${name}.js`)))
 const FUNCTIONS = Object.entries(Object.assign({}, ...entries)).flatMap(([name, value]) => {
   const options = /^[a-z]/.test(name) && !LIKE_OTHERS.includes(name) ? knownOptions(name, value as never) : []
@@ -159,11 +162,7 @@ describe('the page on errors', () => {
 describe('the index of functions', () => {
   const index = readPage('docs/README.md')
   const exported = ENTRIES.map(
-    (name, i) =>
-      [
-        name,
-        Object.keys(entries[i] ?? {}).filter((key) => !Object.hasOwn({ ...renamed, ...renamedInClient }, key)),
-      ] as const,
+    (name, i) => [name, Object.keys(entries[i] ?? {}).filter((key) => !Object.hasOwn(RENAMED, key))] as const,
   ).filter(([, names]) => names.length > 0)
 
   it.each(exported)('has each function and class of %s, and no other', (entry, names) => {
@@ -173,7 +172,7 @@ describe('the index of functions', () => {
 
   it('links each name to a page that has it', () => {
     const links = [...index.section('## Functions').matchAll(/\[`(\w+)`\]\(([^#)]+)/g)]
-    expect(links.length).toBeGreaterThan(40)
+    expect(links.length).toBeGreaterThan(35)
     const isThere = ([, name = '', path = '']: string[]) => readPage(`docs/${path}`).text.includes(name)
     expect(links.filter((link) => !isThere(link))).toEqual([])
   })

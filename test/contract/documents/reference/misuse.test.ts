@@ -1,10 +1,9 @@
 import {
   authOf,
   createAuth,
-  createSessions,
   createTokenVerifier,
   jwksRouter,
-  memorySessions,
+  memoryStore,
   remoteKeys,
   requireBearer,
   tokenRouter,
@@ -18,6 +17,7 @@ import { rejectionOf } from '../../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../../support/fixtures.js'
 
 const keys = { alg: 'HS256', secret: SECRET } as const
+const { replace: _, ...sessions } = memoryStore().sessions
 const { publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
 
 /** The misuse of the package in the order of the rows. */
@@ -29,7 +29,7 @@ const OF_PACKAGE: readonly (() => unknown)[] = [
   () => jwksRouter({ tokens: makeIssuer() }),
   () => requireBearer({ tokens: makeIssuer() })({ headers: {} } as never, {} as never, () => {}),
   () => remoteKeys('http://api.example.com/jwks.json'),
-  () => createSessions({ ...memorySessions(), replace: undefined } as never, { refresh: { secret: SECRET } }),
+  () => createAuth({ issuer: ISSUER, keys, accounts: () => null, store: { sessions }, refresh: 'body' }),
   () => createAuth({ issuer: ISSUER, keys, accounts: () => null, refresh: 'body' }),
   () => authOf({ method: 'GET', baseUrl: '', path: '/statements' }),
 ]
@@ -75,9 +75,8 @@ it.each([
 })
 
 it.each([
-  'createAuth tokenRouter LoginStrategy createSessions sessionStoreContract createPasswords argon2id',
+  'createAuth tokenRouter LoginStrategy storeContract createPasswords argon2id',
   'bcrypt pbkdf2 scrypt firebaseScrypt discoverKeys createTokenIssuer createTokenVerifier',
-  'createCodes codeStoreContract',
   'jwksRouter remoteKeys requireBearer closeWhenEnded createLimits openApiDocument createTestIssuer',
 ])('a message names the page that describes the function: %s', (names) => {
   const pageOf = (name: string) =>

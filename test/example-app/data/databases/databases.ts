@@ -38,8 +38,8 @@ export async function openDemo() {
   const db = await opened()
   const passwords = createPasswords()
   await addDemoData(db, passwords)
-  const { sessionStore } = await openSharedState(undefined, db, () => {})
-  return { db, passwords, accounts: createAccountStore(db), sessionStore }
+  const { store } = await openSharedState(undefined, db, () => {})
+  return { db, passwords, accounts: createAccountStore(db), store }
 }
 
 /** Adds the table of sessions of an earlier version, opens the database three times at once, and expects a working store of new sessions. */
@@ -47,13 +47,13 @@ export async function expectNewSessions(db: Database, open: () => Promise<Databa
   await sql`create table sessions (id text primary key, account_id text not null, expires_at text not null)`.execute(db)
   await sql`create index sessions_of_account on sessions (account_id)`.execute(db)
   await sql`insert into sessions values ('old', 'acc-1', '2099-01-01T00:00:00.000Z')`.execute(db)
-  await db.schema.dropTable('device_sessions').execute()
+  for (const table of ['device_sessions', 'login_codes']) await db.schema.dropTable(table).execute()
   const [again] = await Promise.all([open(), open(), open()] as const)
   const names = (await again.introspection.getTables()).map(({ name }) => name)
-  expect(names.sort()).toEqual(['accounts', 'device_sessions', 'houses', 'statements'])
-  const { sessionStore } = await openSharedState(undefined, again, () => {})
-  expect(await sessionStore.find('old')).toBeUndefined()
-  await expectSessionStore(sessionStore)
+  expect(names.sort()).toEqual(['accounts', 'device_sessions', 'houses', 'login_codes', 'statements'])
+  const { store } = await openSharedState(undefined, again, () => {})
+  expect(await store.sessions.find('old')).toBeUndefined()
+  await expectSessionStore(store.sessions)
 }
 
 const SQLITE = { name: 'SQLite', skip: false, use: () => () => opened() }

@@ -4,14 +4,8 @@ import { rateLimit } from 'express-rate-limit'
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { Secret, TOTP } from 'otpauth'
-import { authOf, createAuth, createCodes, createSessions, SignInRefusal } from '../../../../dist/index.js'
-import {
-  createCodeTable,
-  createSessionTable,
-  kyselyAccounts,
-  kyselyCodes,
-  kyselySessions,
-} from '../../../../dist/kysely.js'
+import { authOf, createAuth, SignInRefusal } from '../../../../dist/index.js'
+import { createTables, kyselyAccounts, kyselyStore } from '../../../../dist/kysely.js'
 import { guardedOperation, openApiDocument } from '../../../../dist/openapi.js'
 import { sendMail } from '../outbox.mjs'
 
@@ -27,12 +21,11 @@ database.exec(`
   create table if not exists audit (at integer, user_id text, actor_id text, action text, status text, address text);
 `)
 const db = new Kysely({ dialect: new SqliteDialect({ database }) })
-await createSessionTable(db)
-await createCodeTable(db)
+await createTables(db)
 const run = (sql, ...values) => database.prepare(sql).run(...values).changes === 1
 const all = (sql, ...values) => database.prepare(sql).all(...values)
 
-const codes = createCodes(kyselyCodes(db))
+const store = kyselyStore(db)
 async function mailCode(purpose, { id, email }) {
   // It rejects when the user has mails enough.
   const code = await codes.create({ purpose, accountId: id, lifetime: '1h' }).catch(() => undefined)
@@ -49,7 +42,7 @@ function isNewCode({ id, totp_secret }, code) {
 const audit = (userId, actorId, action, status, address) =>
   run('insert into audit values (?, ?, ?, ?, ?, ?)', Date.now(), userId, actorId, action, status, address)
 
-const refresh = { secret: SECRET, idle: '30d', unremembered: '1d', longest: '30d' }
+const refresh = { mode: 'cookie', idle: '30d', unremembered: '1d', longest: '30d' }
 const auth = createAuth({
   issuer: BASE_URL,
   keys: { alg: 'HS256', secret: SECRET },
@@ -62,8 +55,9 @@ const auth = createAuth({
     },
     normalizeEmail: (email) => email.toLowerCase(),
   }),
-  sessions: createSessions(kyselySessions(db), { refresh }),
-  refresh: 'cookie',
+  store,
+  secret: SECRET,
+  refresh,
   paths: { token: '/sign-in' },
   extraFields: ['code'],
   async beforeSignIn({ account, fields }) {
@@ -77,6 +71,7 @@ const auth = createAuth({
   },
   onEvent: ({ type, accountId, actorId, address, code }) => audit(accountId, actorId, type, code, address),
 })
+const { codes } = auth
 
 function audited(req, res, next) {
   const { accountId, claims } = authOf(req)

@@ -6,21 +6,22 @@ import {
   type AuthOptions,
   authOf,
   createPasswords,
-  createSessions,
+  createTokenVerifier,
   type Hasher,
   type MemoryAccount,
   memoryAccounts,
-  memorySessions,
-  type RefreshOptions,
+  memoryStore,
+  type RefreshChoice,
+  type RefreshTimes,
   requireBearer,
   type SessionStore,
+  type Sessions,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import type { RefreshParts } from '../../../../src/features/refresh/presented.js'
 import { refreshFeature } from '../../../../src/features/refresh/refresh.js'
 import { refused, refresh as runRefresh } from '../../../../src/features/refresh/refresh-steps.js'
 import { type Endpoint, handlerOf } from '../../../../src/http/endpoint.js'
-import { refreshStepsOf } from '../../../../src/sessions/internals.js'
 import { authWith } from '../../../support/auth.js'
 import { all, deferred, settled, until } from '../../../support/concurrency.js'
 import { refusalOf } from '../../../support/failures.js'
@@ -36,6 +37,7 @@ import {
   send,
 } from '../../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../../support/http.js'
+import { memorySessions, sessionsAndSteps } from '../../../support/sessions.js'
 import { hang } from '../../../support/values/invalid-results.js'
 
 const ISSUER = 'https://api.example.com'
@@ -44,11 +46,11 @@ const COOKIE = '__Secure-refresh'
 const [SECOND, MINUTE, DAY] = [1000, 60_000, 86_400_000]
 const OWN = { 'sec-fetch-site': 'same-origin' }
 
-interface Setup extends Partial<AuthOptions> {
+interface Setup extends Partial<Omit<AuthOptions, 'store' | 'refresh'>> {
   store?: SessionStore
-  options?: Partial<RefreshOptions>
+  options?: RefreshTimes
+  refresh?: RefreshChoice
   issuer?: string
-  issuers?: readonly string[]
   account?: Partial<MemoryAccount>
   maxPerAccount?: number
 }
@@ -58,7 +60,7 @@ async function start({
   store = memorySessions(),
   options,
   issuer = ISSUER,
-  issuers,
+  refresh: mode = 'body',
   account = {},
   ...more
 }: Setup = {}) {
@@ -74,13 +76,14 @@ async function start({
     findByEmail: (email: string) => list.find((one) => one.email === email),
     findById: (id: string) => list.find((one) => one.id === id),
   }
-  const sessions = createSessions(store, { clock, onEvent, issuers, refresh: { secret: SECRET, ...options } })
   const app = express()
-  const auth = authWith({ issuer, lifetime: '10m', clock, accounts, sessions, refresh: 'body', onEvent, ...more })
+  const ofSessions = { store: { sessions: store }, secret: SECRET, refresh: { mode, ...options } }
+  const auth = authWith({ issuer, lifetime: '10m', clock, accounts, ...ofSessions, onEvent, ...more })
+  const sessions = auth.sessions as Sessions
   const { tokens } = auth
   app.use(auth.router)
   // Without the account, which a refresh looks up itself.
-  const guard = requireBearer({ tokens, sessions })
+  const guard = requireBearer({ tokens, store: { sessions: store } })
   app.get('/me', guard, (req, res) => void res.json(req.auth))
   app.post('/step-up', guard, async (req, res) => {
     res.json(await auth.signIn(authOf(req).accountId, req, res))
@@ -128,9 +131,11 @@ const bodyOf = (answer: Answer) => {
 }
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString())
 /** Returns cookies of other sessions that the app has signed. */
-const planted = (sessions: object, count: number) =>
+const planted = (count: number) =>
   Array.from({ length: count }, (_, i) => {
-    const text = refreshStepsOf(sessions)?.write({ sessionId: `s${i}`, generation: 0 }, ISSUER)
+    const text = sessionsAndSteps(memorySessions(), {
+      refresh: { secrets: [Buffer.from(SECRET)] },
+    }).refreshSteps?.write({ sessionId: `s${i}`, generation: 0 }, ISSUER)
     return `${COOKIE}=${text}`
   })
 const setCookies = ({ headers }: Answer) => [headers['set-cookie'] ?? []].flat() as string[]
@@ -429,7 +434,8 @@ describe('a refresh', () => {
 
   it('accepts refresh tokens of the issuer that the app had before', async () => {
     const [store, issuer] = [memorySessions(), 'https://new.example.com']
-    const [before, after] = [await start({ store }), await start({ store, issuer, issuers: [ISSUER, issuer] })]
+    const former = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
+    const [before, after] = [await start({ store }), await start({ store, issuer, alsoAccept: [former] })]
     const { refreshToken } = bodyOf(await before.signIn())
     const next = bodyOf(await after.refresh(refreshToken))
     expect(claimsOf(next.authenticationToken)).toMatchObject({ iss: issuer })
@@ -465,8 +471,8 @@ describe('a refresh', () => {
     const store = memorySessions()
     const [before, after, without] = [
       await start({ store }),
-      await start({ store, options: { secret: ['n'.repeat(32), SECRET] } }),
-      await start({ store, options: { secret: 'n'.repeat(32) } }),
+      await start({ store, secret: ['n'.repeat(32), SECRET] }),
+      await start({ store, secret: 'n'.repeat(32) }),
     ]
     const first = bodyOf(await before.signIn()).refreshToken
     const second = bodyOf(await after.refresh(first)).refreshToken
@@ -748,15 +754,15 @@ describe('the cookie', () => {
   it.each(['/refresh', '/sign-out'])('%s: works beside as many planted cookies as a request can have', async (path) => {
     const { cookie, withCookie, sessions } = await startWithCookie()
     const garbage = Array.from({ length: 100 }, (_, i) => `${COOKIE}=x${i}`)
-    const answer = await withCookie(path, [...garbage, ...planted(sessions, 150), cookie].join('; '))
+    const answer = await withCookie(path, [...garbage, ...planted(150), cookie].join('; '))
     expect(answer.status).toBe(path === '/refresh' ? 200 : 204)
     expect(setCookies(answer)).toHaveLength(1)
     expect(await sessions.list(alice.id)).toHaveLength(path === '/refresh' ? 1 : 0)
   })
 
   it.each(['/refresh', '/sign-out'])('%s: looks up at most 192 sessions, and does not claim more', async (path) => {
-    const { cookie, withCookie, sessions } = await startWithCookie()
-    const answer = await withCookie(path, [...planted(sessions, 192), cookie].join('; '))
+    const { cookie, withCookie } = await startWithCookie()
+    const answer = await withCookie(path, [...planted(192), cookie].join('; '))
     expectProblem(answer, 400, 'invalid_body', 'Bad Request')
     expect(setCookies(answer)).toEqual([])
   })
@@ -770,8 +776,7 @@ describe('the cookie', () => {
       open.now--
       return null
     }
-    const { sessions } = await start({ store: { ...memorySessions(), find } })
-    const refreshSteps = refreshStepsOf(sessions)
+    const { refreshSteps } = sessionsAndSteps({ ...memorySessions(), find }, { refresh: {} })
     const presented = Array.from({ length: 20 }, (_, i) => ({ sessionId: `s${i}`, generation: 0 }))
     const task = { refreshSteps, presented, isWanted: () => open.calls < 3 } as unknown as Parameters<
       typeof runRefresh
@@ -783,12 +788,15 @@ describe('the cookie', () => {
   it('keeps the other cookies of the response', async () => {
     const app = express()
     const { accounts } = await start()
-    const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
+    const store = memoryStore()
     app.use((_req, res, next) => {
       res.setHeader('Set-Cookie', 'theme=dark')
       next()
     })
-    app.use('/:tenant', authWith({ accounts, sessions, refresh: 'cookie', paths: { token: '/token' } }).router)
+    app.use(
+      '/:tenant',
+      authWith({ accounts, store, secret: SECRET, refresh: 'cookie', paths: { token: '/token' } }).router,
+    )
     const { port } = await listen(app)
     const body = asJson({ email: ACCOUNTS.alice.email, password: PASSWORD })
     const answer = await client(port)({ method: 'POST', path: '/a;Domain=evil.example/token', ...body })
@@ -965,9 +973,10 @@ describe('a sign-out', () => {
 it.each(['body', 'cookie'] as const)(
   'a refresh in the mode %s is read before those of another client that floods',
   async (mode) => {
-    const { sessions, accounts, tokens } = await start()
+    const { store, accounts, tokens } = await start()
     const { findById } = accounts
-    const refresh = { refreshSteps: refreshStepsOf(sessions), issuers: [ISSUER], modeOf: () => mode, findById }
+    const { refreshSteps } = sessionsAndSteps(store, { refresh: {} })
+    const refresh = { refreshSteps, issuers: [ISSUER], modeOf: () => mode, findById }
     const service = { emit() {}, refuse: undefined, bodyLimit: 10_240, allowedOrigins: new Set<string>() }
     const [endpoint] = refreshFeature.endpoints as [Endpoint<RefreshParts>]
     const parts = { tokens, path: '', timeout: 5000, ...service, refresh } as unknown as RefreshParts

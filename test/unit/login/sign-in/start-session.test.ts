@@ -1,18 +1,13 @@
 import { inspect } from 'node:util'
 import express from 'express'
-import {
-  type AuthEvent,
-  type AuthOptions,
-  createSessions,
-  memorySessions,
-  type SessionStore,
-} from 'express-token-endpoint'
+import type { AuthEvent, AuthOptions, SessionStore, Sessions } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { authWith, logInWith } from '../../../support/auth.js'
 import { deferred, settled, until } from '../../../support/concurrency.js'
 import { ACCOUNTS } from '../../../support/fixtures.js'
 import { asJson, expectForbidden, expectToken, expectUnavailable, GOOD, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
+import { memorySessions } from '../../../support/sessions.js'
 import { hang } from '../../../support/values/invalid-results.js'
 
 const { alice } = ACCOUNTS
@@ -30,9 +25,16 @@ async function start({ store = {}, options = {}, find = () => alice }: Set = {})
   const events: AuthEvent[] = []
   const onEvent = (event: AuthEvent) => void events.push(event)
   const findByEmail = vi.fn((_email: string): unknown => (findByEmail.mock.calls.length > 1 ? find() : alice))
-  const sessions = createSessions({ ...memorySessions(), ...store }, { onEvent })
   const accounts = { findByEmail } as never
-  const auth = authWith({ accounts, sessions, onEvent, timeout: '2s', limits: undefined, ...options })
+  const auth = authWith({
+    accounts,
+    store: { sessions: { ...memorySessions(), ...store } },
+    onEvent,
+    timeout: '2s',
+    limits: undefined,
+    ...options,
+  })
+  const sessions = auth.sessions as Sessions
   const { port } = await listen(express().use(auth.router))
   return {
     events,
@@ -56,7 +58,7 @@ describe('a sign-in with sessions', () => {
   })
 
   it('looks the account up once without sessions', async () => {
-    const { logIn, findByEmail } = await start({ options: { sessions: undefined }, find: () => CHANGED })
+    const { logIn, findByEmail } = await start({ options: { store: undefined }, find: () => CHANGED })
     expectToken(await logIn())
     expect(findByEmail).toHaveBeenCalledTimes(1)
   })
@@ -116,22 +118,22 @@ describe('a sign-in with sessions', () => {
 
   it('ends no older session, and leaves none, when the sessions took longer than the time limit of the app', async () => {
     const store = memorySessions()
-    const types: string[] = []
     const added = deferred<void>()
     let isSlow = false
     const add: typeof store.add = async (session) => {
       if (isSlow) await added.promise
       return store.add(session)
     }
-    const onEvent = ({ type }: AuthEvent) => types.push(type)
-    const sessions = createSessions({ ...store, add }, { maxPerAccount: 1, onEvent })
-    const { logIn } = await start({ options: { sessions, timeout: '100ms' } })
+    const { logIn, sessions, events } = await start({
+      options: { store: { sessions: { ...store, add } }, maxPerAccount: 1, timeout: '100ms' },
+    })
     expectToken(await logIn())
     const [first] = await sessions.list('acc-1')
     isSlow = true
     expectUnavailable(await logIn())
     added.resolve()
     await until(async () => expect((await sessions.list('acc-1')).map(({ id }) => id)).toEqual([first?.id]))
+    const types = events.map(({ type }) => type).filter((type) => type.startsWith('session.'))
     expect(types).toEqual(['session.started'])
   })
 

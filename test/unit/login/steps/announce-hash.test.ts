@@ -5,7 +5,6 @@ import {
   type Hasher,
   type MemoryAccount,
   memoryAccounts,
-  memorySessions,
 } from 'express-token-endpoint'
 import { LoginStrategy } from 'express-token-endpoint/passport'
 import passport from 'passport'
@@ -14,6 +13,7 @@ import { ACCOUNTS, PASSWORD } from '../../../support/fixtures.js'
 import { asJson, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
 import { membersOf, startRefreshHost } from '../../../support/refresh-host.js'
+import { memorySessions } from '../../../support/sessions.js'
 
 const GOOD = { email: ACCOUNTS.alice.email, password: PASSWORD }
 const OLD = `old:${PASSWORD}`

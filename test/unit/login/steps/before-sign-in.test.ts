@@ -10,22 +10,25 @@ import {
   type BeforeSignIn,
   createLimits,
   createPasswords,
-  createSessions,
-  memorySessions,
+  memoryStore,
+  type Session,
   SignInRefusal,
   type SignInTerms,
+  type Store,
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { askBeforeSignIn } from '../../../../src/login/steps/before-sign-in.js'
 import { authWith, logInWith } from '../../../support/auth.js'
 import { settled, until } from '../../../support/concurrency.js'
+import { refreshTokenOfBefore } from '../../../support/earlier-release.js'
 import { expectMisuse, fatalErrors, rejectionOf } from '../../../support/failures.js'
 import {
   ACCOUNTS,
   countingHasher,
   decodePayload,
   fastPasswords,
+  ISSUER,
   makeIssuer,
   SECRET,
 } from '../../../support/fixtures.js'
@@ -363,11 +366,12 @@ describe('the terms of a sign-in', () => {
     expect(Number(exp) - Number(iat)).toBe(seconds)
   })
 
-  const refreshing = () => createSessions(memorySessions(), { refresh: { secret: SECRET } })
-  /** Returns the terms that a refresh token holds. */
-  const keptIn = ({ body }: { body: string }): unknown => {
-    const parts = String(JSON.parse(body).refreshToken).split('.')
-    return parts.length < 4 ? undefined : JSON.parse(Buffer.from(String(parts[2]), 'base64url').toString())
+  const refreshing = () => ({ store: memoryStore(), secret: SECRET, refresh: 'body' }) as const
+  /** Returns the terms of the session of a refresh token. */
+  const keptIn = async (store: Store, { body }: { body: string }): Promise<unknown> => {
+    const [id = ''] = String(JSON.parse(body).refreshToken).split('.')
+    const { terms } = (await store.sessions.find(id)) ?? expect.fail('no session')
+    return terms ? JSON.parse(Buffer.from(terms, 'base64url').toString()) : undefined
   }
 
   it.each<[string, SignInTerms | undefined, object | undefined]>([
@@ -383,17 +387,17 @@ describe('the terms of a sign-in', () => {
     ['a shorter lifetime', { lifetime: '2m' }, { lifetime: '2m' }],
     ['a longer lifetime', { lifetime: '20m' }, { lifetime: '10m' }],
     ['the same lifetime in seconds', { lifetime: 600 }, { lifetime: '10m' }],
-  ])('are in its refresh token, so that they hold when the account gets more: %s', async (_, returned, kept) => {
+  ])('are in its session, so that they hold when the account gets more: %s', async (_, returned, kept) => {
+    const ofRefresh = refreshing()
     const { post, account } = await start({
-      sessions: refreshing(),
-      refresh: 'body',
+      ...ofRefresh,
       beforeSignIn: () => returned,
     })
     Object.assign(account, { lifetime: '10m' })
-    expect(keptIn(await post(GOOD))).toEqual(kept)
+    expect(await keptIn(ofRefresh.store, await post(GOOD))).toEqual(kept)
   })
 
-  it('fit a cookie: at most 1,536 bytes of JSON', async () => {
+  it('are at most 1,536 bytes of JSON', async () => {
     const claims = (length: number) => ({
       claims: { long: 'x'.repeat(length - JSON.stringify({ claims: { long: '' } }).length) },
     })
@@ -402,8 +406,7 @@ describe('the terms of a sign-in', () => {
       [1537, 503],
     ] as const) {
       const { post, events } = await start({
-        sessions: refreshing(),
-        refresh: 'body',
+        ...refreshing(),
         beforeSignIn: () => claims(length),
       })
       expect(await post(GOOD)).toMatchObject({ status })
@@ -413,10 +416,8 @@ describe('the terms of a sign-in', () => {
   })
 
   it('stay after each refresh, without what the account has lost meanwhile', async () => {
-    const sessions = refreshing()
     const options = {
-      sessions,
-      refresh: 'body',
+      ...refreshing(),
       beforeSignIn: () => ({ ...terms, scopes: ['reports:read', 'admin'].slice(0, 1) }),
     } as const
     const { post, account } = await start(options)
@@ -435,7 +436,7 @@ describe('the terms of a sign-in', () => {
 
   it('stay after a refresh although the account has got more since, also where the sign-in had all that it had', async () => {
     const same = { scopes: ['reports:read'], lifetime: '5m', claims: { role: 'manager' } }
-    const options = { sessions: refreshing(), refresh: 'body', beforeSignIn: () => same } as const
+    const options = { ...refreshing(), beforeSignIn: () => same } as const
     const { post, account } = await start(options)
     Object.assign(account, same)
     const { refreshToken } = JSON.parse((await post(GOOD)).body)
@@ -447,7 +448,7 @@ describe('the terms of a sign-in', () => {
 
   it('stay after a refresh where they take a claim of the account away', async () => {
     const beforeSignIn = () => ({ claims: { role: undefined } })
-    const { post } = await start({ sessions: refreshing(), refresh: 'body', beforeSignIn })
+    const { post } = await start({ ...refreshing(), beforeSignIn })
     const answer = await post(GOOD)
     const { refreshToken } = JSON.parse(answer.body)
     for (const token of [tokenOf(answer), tokenOf(await post({ refreshToken }, '/refresh'))]) {
@@ -455,30 +456,48 @@ describe('the terms of a sign-in', () => {
     }
   })
 
-  it('cannot be changed in a refresh token', async () => {
-    const { post } = await start({ sessions: refreshing(), refresh: 'body', beforeSignIn: () => terms })
-    const { refreshToken } = JSON.parse((await post(GOOD)).body)
-    const [id, generation, kept, mac] = String(refreshToken).split('.')
-    const wide = Buffer.from('{}').toString('base64url')
-    for (const forged of [
-      [id, generation, mac],
-      [id, generation, wide, mac],
-      [id, generation, '', mac],
-    ]) {
-      expectForbidden(await post({ refreshToken: forged.join('.') }, '/refresh'))
-    }
-    expect(JSON.parse(Buffer.from(String(kept), 'base64url').toString())).toMatchObject({ scopes: ['reports:read'] })
+  it('of a refresh token of an earlier release hold, and move into the session at its next refresh', async () => {
+    const ofRefresh = refreshing()
+    const { post, account } = await start({ ...ofRefresh, beforeSignIn: () => terms })
+    const { sessions } = ofRefresh.store
+    const [sessionId = ''] = String(JSON.parse((await post(GOOD)).body).refreshToken).split('.')
+    const [session] = await Promise.all([sessions.find(sessionId)])
+    const { refresh, expiresAt, lastUsedAt, terms: kept } = session as Session
+    const facts = { sessionId, generation: 0, terms: kept ?? expect.fail('no terms') }
+    // As an earlier release has stored it.
+    await sessions.add({ ...(session as Session), terms: null })
+    Object.assign(account, { scopes: ['reports:read', 'admin'] })
+    const old = refreshTokenOfBefore(SECRET, facts, ISSUER)
+    const answers = [await post({ refreshToken: old }, '/refresh'), await post({ refreshToken: old }, '/refresh')]
+    expect(answers.map((one) => tokenOf(one)['scope'])).toEqual(['reports:read', 'reports:read'])
+    expect((await sessions.find(sessionId))?.terms).toBe(kept)
+    const { refreshToken } = JSON.parse(answers[1]?.body ?? '')
+    expect(refreshToken.split('.')).toHaveLength(3)
+    expect(tokenOf(await post({ refreshToken }, '/refresh'))['scope']).toBe('reports:read')
+    expect([refresh, expiresAt, lastUsedAt].every(Boolean)).toBe(true)
   })
 
-  it('are refused with 503 when a cookie could not hold them, and no session remains', async () => {
-    const sessions = refreshing()
+  it('of an earlier release cannot be changed, or left out', async () => {
+    const { post } = await start({ ...refreshing(), beforeSignIn: () => terms })
+    const [id = ''] = String(JSON.parse((await post(GOOD)).body).refreshToken).split('.')
+    const old = refreshTokenOfBefore(SECRET, { sessionId: id, generation: 0, terms: 'e30' }, ISSUER)
+    const [, , , mac] = old.split('.')
+    for (const forged of [
+      [id, 0, mac],
+      [id, 0, 'e31', mac],
+      [id, 0, '', mac],
+    ])
+      expectForbidden(await post({ refreshToken: forged.join('.') }, '/refresh'))
+  })
+
+  it('are refused with 503 when the column could not hold them, and no session remains', async () => {
+    const options = refreshing()
     const { post } = await start({
-      sessions,
-      refresh: 'body',
+      ...options,
       beforeSignIn: () => ({ claims: { long: 'x'.repeat(2000) } }),
     })
     expectUnavailable(await post(GOOD))
-    expect(await sessions.list(alice.id)).toEqual([])
+    expect(options.store.sessions.list(alice.id)).toEqual([])
   })
 })
 

@@ -1,84 +1,68 @@
-import { createSessions, memorySessions, type RefreshOptions } from 'express-token-endpoint'
+// Tests sessions/refresh/refresh-options.ts login/refresh-mode.ts options/secret.ts
+import { memoryStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { readRefreshOptions } from '../../../../src/sessions/refresh/refresh-options.js'
+import { refreshOption } from '../../../../src/login/refresh-mode.js'
 import { authWith } from '../../../support/auth.js'
 import { expectMisuse } from '../../../support/failures.js'
-import { makeStore } from '../../../support/fixtures.js'
+import { makeStore, SECRET } from '../../../support/fixtures.js'
 
 const KEYGEN = 'npx express-token-endpoint keygen --alg HS256'
-const SECRET = 'r'.repeat(32)
 const DAY = 86_400_000
 
-describe('the option refresh of createSessions', () => {
-  const read = (options: unknown) => createSessions(memorySessions(), { refresh: options as RefreshOptions })
+describe('the option refresh of createAuth', () => {
+  const accounts = makeStore()
+  const base = { accounts, store: memoryStore(), secret: SECRET }
+  const { replace: _, ...withoutReplace } = memoryStore().sessions
 
   it('has 14 days, 90 days and 10 s as defaults', () => {
-    expect(readRefreshOptions({ secret: SECRET })).toMatchObject({ idle: 14 * DAY, longest: 90 * DAY, grace: 10_000 })
-    expect(readRefreshOptions({ secret: SECRET, idle: '100d' })).toMatchObject({ longest: 100 * DAY })
-    expect(readRefreshOptions({ secret: SECRET, idle: '2d', longest: '2d' })).toMatchObject({ longest: 2 * DAY })
+    const times = { idle: 14 * DAY, unremembered: 14 * DAY, longest: 90 * DAY, grace: 10_000 }
+    for (const given of ['body', { mode: 'body' }]) expect(refreshOption(given)).toMatchObject(times)
+    expect(refreshOption({ mode: 'body', idle: '100d' })).toMatchObject({ longest: 100 * DAY })
+    expect(refreshOption({ mode: 'body', idle: '2d', longest: '2d' })).toMatchObject({ longest: 2 * DAY })
   })
-
-  it.each<[string, unknown, string]>([
-    ['no secret', {}, '"secret" must be a secret of at least 32 bytes, or a list of secrets, but is missing'],
-    ['a short secret', { secret: 'r'.repeat(31) }, `characters. Create a secret with: ${KEYGEN}`],
-    ['an empty list', { secret: [] }, '"secret" must be a secret of at least 32 bytes'],
-    ['a short second secret', { secret: [SECRET, 'short'] }, 'Number 2 of the list is too short'],
-    ['a secret instead of the options', SECRET, 'an object like { secret: process.env.REFRESH_SECRET }'],
-    ['the mode of a router', 'cookie', 'belong to createAuth'],
-    ['a number of milliseconds', { secret: SECRET, idle: 1_209_600_000 }, 'Did you pass milliseconds?'],
-    [
-      'a time without remember above idle',
-      { secret: SECRET, unremembered: '15d' },
-      '"unremembered" must not be longer',
-    ],
-    ['a longest time below idle', { secret: SECRET, idle: '2d', longest: '1d' }, '"longest" must not be shorter'],
-    ['a long grace', { secret: SECRET, grace: '2m' }, '"grace" must be'],
-    ...[
-      ['ttl', 'idle'],
-      ['expiresIn', 'idle'],
-      ['maxAge', 'longest'],
-    ].map(([name = '', option]): [string, unknown, string] => [
-      `${name}, the name of another package`,
-      { secret: SECRET, [name]: 5 },
-      `Did you mean "${option}"?`,
-    ]),
-  ])('refuses %s', (_, options, message) => {
-    expectMisuse(() => read(options), message)
-  })
-
-  it('is meant by the names of other packages', () => {
-    expectMisuse(() => createSessions(memorySessions(), { refreshTokens: {} } as never), 'Did you mean "refresh"?')
-  })
-
-  it('shows no secret in its errors', () => {
-    expect(() => read({ secret: 'very secret' })).not.toThrow('very secret')
-  })
-
-  it('needs a store with replace', () => {
-    const { replace: _, ...store } = memorySessions()
-    expectMisuse(() => createSessions(store, { refresh: { secret: SECRET } }), 'needs a store with "replace"')
-    expect(() => createSessions(store)).not.toThrow()
-  })
-})
-
-describe('the option refresh of createAuth', () => {
-  const sessions = createSessions(memorySessions(), { refresh: { secret: SECRET } })
-  const accounts = makeStore()
-  const base = { accounts, sessions }
 
   it.each<[string, object, string]>([
     ['another value', { refresh: 'header' }, "\"refresh\" must be 'cookie', 'body', or a function"],
     ['true', { refresh: true }, "\"refresh\" must be 'cookie', 'body', or a function"],
-    ['no sessions', { refresh: 'body', sessions: undefined }, '"refresh" needs "sessions" that can be refreshed'],
+    ['no mode', { refresh: {} }, 'option "refresh": option "mode" must be \'cookie\', \'body\', or a function'],
+    ['another mode', { refresh: { mode: 'header' } }, "option \"mode\" must be 'cookie', 'body', or a function"],
+    ['the secret in it', { refresh: { mode: 'body', secret: SECRET } }, 'Pass it to createAuth() as "secret"'],
+    ['a number of milliseconds', { refresh: { mode: 'body', idle: 1_209_600_000 } }, 'Did you pass milliseconds?'],
     [
-      'sessions without refresh',
-      { refresh: 'body', sessions: createSessions(memorySessions()) },
-      'Pass createSessions(store, { refresh: { secret } })',
+      'a time without remember above idle',
+      { refresh: { mode: 'body', unremembered: '15d' } },
+      '"unremembered" must not be longer',
     ],
     [
-      'a copy of the sessions',
-      { refresh: 'body', sessions: { ...sessions } },
-      'option "sessions" must be what createSessions() returned',
+      'a longest time below idle',
+      { refresh: { mode: 'body', idle: '2d', longest: '1d' } },
+      '"longest" must not be shorter',
+    ],
+    ['a long grace', { refresh: { mode: 'body', grace: '2m' } }, '"grace" must be'],
+    ...[
+      ['ttl', 'idle'],
+      ['expiresIn', 'idle'],
+      ['maxAge', 'longest'],
+    ].map(([name = '', option]): [string, object, string] => [
+      `${name}, the name of another package`,
+      { refresh: { mode: 'body', [name]: 5 } },
+      `Did you mean "${option}"?`,
+    ]),
+    ['no store', { refresh: 'body', store: undefined }, 'option "refresh" needs "store" with "sessions"'],
+    [
+      'a store of codes',
+      { refresh: 'body', store: { codes: memoryStore().codes } },
+      'option "refresh" needs "store" with "sessions"',
+    ],
+    [
+      'sessions without replace',
+      { refresh: 'body', store: { sessions: withoutReplace } },
+      'option "refresh" needs "store" whose sessions have "replace"',
+    ],
+    [
+      'no secret',
+      { refresh: 'body', secret: undefined },
+      `option "refresh" needs "secret". Create one with: ${KEYGEN}`,
     ],
     [
       'accounts without findById',
@@ -87,5 +71,26 @@ describe('the option refresh of createAuth', () => {
     ],
   ])('refuses %s', (_, change, message) => {
     expectMisuse(() => authWith({ ...base, ...change } as never), message)
+  })
+
+  it('needs sessions with replace, which an app without it does not', () => {
+    expect(() => authWith({ accounts, store: { sessions: withoutReplace } })).not.toThrow()
+  })
+})
+
+describe('the option secret of createAuth', () => {
+  const create = (secret: unknown) => () => authWith({ accounts: makeStore(), secret: secret as never })
+
+  it.each<[string, unknown, string]>([
+    ['a short secret', 'r'.repeat(31), `characters. Create a secret with: ${KEYGEN}`],
+    ['an empty list', [], '"secret" must be a secret of at least 32 bytes'],
+    ['a short second secret', [SECRET, 'short'], 'Number 2 of the list is too short'],
+  ])('refuses %s', (_, secret, message) => {
+    expectMisuse(create(secret), message)
+  })
+
+  it('is not shown in errors', () => {
+    expect(create('very secret')).toThrow(TypeError)
+    expect(create('very secret')).not.toThrow('very secret')
   })
 })

@@ -1,16 +1,10 @@
 // Tests sessions/refresh/{password-tags,refresh-steps}.ts
 
-import {
-  type AuthEvent,
-  createSessions,
-  type Duration,
-  memorySessions,
-  type SessionStore,
-} from 'express-token-endpoint'
+import type { AuthEvent, Duration, SessionStore } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { refreshStepsOf } from '../../../../src/sessions/internals.js'
 import { deferred, settled } from '../../../support/concurrency.js'
 import { refusalOf } from '../../../support/failures.js'
+import { memorySessions, sessionsAndSteps } from '../../../support/sessions.js'
 import { hang } from '../../../support/values/invalid-results.js'
 
 const FACTS = { sessionId: 'a', generation: 0 }
@@ -20,13 +14,12 @@ async function open(change: Partial<SessionStore> = {}, more: { longest?: Durati
   const store = { ...memorySessions(), ...change }
   const events: AuthEvent[] = []
   const time = { now: NOW }
-  const sessions = createSessions(store, {
+  const { refreshSteps = expect.fail('no refresh') } = sessionsAndSteps(store, {
     clock: () => time.now,
     onEvent: (event) => void events.push(event),
-    refresh: { secret: 'r'.repeat(32), idle: '10d', longest: more.longest },
+    refresh: { idle: '10d', longest: more.longest },
     timeout: more.timeout,
   })
-  const refreshSteps = refreshStepsOf(sessions) ?? expect.fail('no refresh')
   const { refresh, expiresAt } = refreshSteps.begin(true)
   await store.add({
     id: 'a',
@@ -92,7 +85,9 @@ describe('a change of a session', () => {
         return false
       },
     })
-    expect(await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
+    expect(
+      await refusalOf(refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null) as Promise<unknown>),
+    ).toMatchObject({
       code: 'overloaded',
     })
     expect(calls).toBe(16)
@@ -100,14 +95,18 @@ describe('a change of a session', () => {
 
   it('is unavailable when the store does not say whether it changed the session', async () => {
     const { refreshSteps, found } = await open({ replace: () => undefined as never })
-    const refusal = await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)
+    const refusal = await refusalOf(
+      refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null) as Promise<unknown>,
+    )
     expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
     expect(String(refusal.cause)).toContain('sessions: replace must return true or false')
   })
 
   it('is unavailable when the store does not respond in time', async () => {
     const { refreshSteps, found } = await open({ replace: hang }, { timeout: '1ms' })
-    expect(await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)).toMatchObject({
+    expect(
+      await refusalOf(refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null) as Promise<unknown>),
+    ).toMatchObject({
       code: 'unavailable',
     })
   })
@@ -116,7 +115,9 @@ describe('a change of a session', () => {
     const isSwapped = deferred<boolean>()
     const replace = vi.fn(() => isSwapped.promise)
     const { refreshSteps, found, store } = await open({ replace }, { timeout: '1ms' })
-    const refusal = await refusalOf(refreshSteps.rotate(await found(), 0, null) as Promise<unknown>)
+    const refusal = await refusalOf(
+      refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null) as Promise<unknown>,
+    )
     expect(refusal).toMatchObject({ code: 'unavailable' })
     const looked = vi.spyOn(store, 'find')
     isSwapped.resolve(false)
@@ -127,9 +128,9 @@ describe('a change of a session', () => {
 
   it('is stored once for two refreshes with the same token, one after the other', async () => {
     const { refreshSteps, found, store } = await open()
-    const first = await refreshSteps.rotate(await found(), 0, null)
+    const first = await refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null)
     const stored = await store.find('a')
-    expect(await refreshSteps.rotate(await found(), 0, null)).toMatchObject({
+    expect(await refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, null)).toMatchObject({
       state: (first as { state: object }).state,
     })
     expect(await store.find('a')).toBe(stored)
@@ -140,7 +141,7 @@ describe('a change of a session', () => {
     await refreshSteps.notePassword('a', { current: 'old hash', announced: undefined })
     const before = await found()
     await refreshSteps.keepAfterChange('a')
-    await refreshSteps.rotate(before, 0, 'old hash')
+    await refreshSteps.rotate(before, { sessionId: 'a', generation: 0 }, 'old hash')
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(false)
   })
 
@@ -153,9 +154,9 @@ describe('a change of a session', () => {
       return ['old hash', 'new hash', 'another hash', null].map((hash) => refreshSteps.hasOtherPassword(session, hash))
     }
     expect(await others()).toEqual([false, false, true, true])
-    await refreshSteps.rotate(await found(), 0, 'old hash')
+    await refreshSteps.rotate(await found(), { sessionId: 'a', generation: 0 }, 'old hash')
     expect(await others()).toEqual([false, false, true, true])
-    await refreshSteps.rotate(await found(), 1, 'new hash')
+    await refreshSteps.rotate(await found(), { sessionId: 'a', generation: 1 }, 'new hash')
     expect(await others()).toEqual([true, false, true, true])
   })
 
@@ -190,10 +191,10 @@ describe('a change of a session', () => {
     await refreshSteps.keepAfterChange('a')
     const before = await found()
     await refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to: 'new hash' })
-    await refreshSteps.rotate(before, 0, 'old hash')
+    await refreshSteps.rotate(before, { sessionId: 'a', generation: 0 }, 'old hash')
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(false)
     await refreshSteps.keepAfterChange('a')
-    await refreshSteps.rotate(await found(), 1, 'changed hash')
+    await refreshSteps.rotate(await found(), { sessionId: 'a', generation: 1 }, 'changed hash')
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(true)
   })
 

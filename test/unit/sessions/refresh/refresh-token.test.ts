@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRefreshSigner, isOpenTag, openTag } from '../../../../src/sessions/refresh/refresh-token.js'
+import { refreshTokenOfBefore } from '../../../support/earlier-release.js'
 
 const [FIRST, SECOND] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 const ISSUER = 'https://api.example.com'
@@ -17,9 +18,11 @@ describe('a refresh token', () => {
 
   it('stays valid when this package is updated, and so does a password tag', () => {
     expect([token, signer.tagOf('hash')]).toEqual([
-      'Session-1_~.12.pCgq3E7FyzgJ-stPQck2d5RQSsUxsygq1TRJna6UYvI',
+      'Session-1_~.12.eAA5g6PuOmPRmu-iOJzvNx9-V1c7WkmhHqCABfAnSas',
       'QoO5mO-EHTWCyjQa',
     ])
+    // One of an earlier release.
+    expect(read('Session-1_~.12.pCgq3E7FyzgJ-stPQck2d5RQSsUxsygq1TRJna6UYvI')).toEqual(FACTS)
   })
 
   it('is the same text in each process', () => {
@@ -42,9 +45,10 @@ describe('a refresh token', () => {
   })
 
   const TERMS = { ...FACTS, terms: 'a-_9'.repeat(512) }
-  const withTerms = signer.write(TERMS, ISSUER)
+  const withTerms = refreshTokenOfBefore(FIRST, TERMS, ISSUER)
 
-  it('holds terms of up to 2,048 characters, which its signature covers', () => {
+  it('of an earlier release is valid, and holds terms of up to 2,048 characters, which its signature covers', () => {
+    expect(read(refreshTokenOfBefore(FIRST, FACTS, ISSUER))).toEqual(FACTS)
     expect(withTerms.slice(0, -44)).toBe(`Session-1_~.12.${TERMS.terms}`)
     expect(read(withTerms)).toEqual(TERMS)
     const own = withTerms.slice(-43)
@@ -53,8 +57,10 @@ describe('a refresh token', () => {
   })
 
   const refused: [string, unknown][] = [
-    ['with terms of 2,049 characters', signer.write({ ...FACTS, terms: 'a'.repeat(2049) }, ISSUER)],
-    ['with a space in its terms', signer.write({ ...FACTS, terms: 'a b' }, ISSUER)],
+    ['with terms of 2,049 characters', refreshTokenOfBefore(FIRST, { ...FACTS, terms: 'a'.repeat(2049) }, ISSUER)],
+    ['with a space in its terms', refreshTokenOfBefore(FIRST, { ...FACTS, terms: 'a b' }, ISSUER)],
+    ['of an earlier release, and of another environment', refreshTokenOfBefore(FIRST, FACTS, 'https://other.example')],
+    ['of an earlier release, and of another secret', refreshTokenOfBefore(SECOND, FACTS, ISSUER)],
     ['of another environment', signer.write(FACTS, 'https://staging.example.com')],
     ['of another secret', createRefreshSigner([SECOND]).write(FACTS, ISSUER)],
     ['of another session', `Session-2.12.${mac}`],

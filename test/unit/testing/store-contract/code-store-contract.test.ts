@@ -1,15 +1,27 @@
 // Tests testing/store-contract/{code-checks,contract-options}.ts
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { type CodeStore, memoryCodes, type StoredCode } from 'express-token-endpoint'
-import { type CodeStoreContractOptions, codeStoreContract } from 'express-token-endpoint/testing'
+import type { CodeStore, StoredCode } from 'express-token-endpoint'
+import { type StoreContractOptions, storeContract } from 'express-token-endpoint/testing'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../../support/failures.js'
+import { memoryCodes } from '../../../support/sessions.js'
+
+type GivenCodes = CodeStore | (() => CodeStore)
+
+interface Given extends Omit<StoreContractOptions, 'otherStore'> {
+  store: GivenCodes
+  otherStore?: GivenCodes
+}
+
+/** Returns a store with these codes. */
+const partOf = (codes: GivenCodes) => (typeof codes === 'function' ? () => ({ codes: codes() }) : { codes })
 
 /** Runs all checks, and returns the messages of those that failed. */
-async function failuresOf(options: CodeStoreContractOptions): Promise<string[]> {
+async function failuresOf({ store, otherStore, ...accounts }: Given): Promise<string[]> {
   const failures: string[] = []
-  for (const { run } of codeStoreContract(options))
+  const options = { ...accounts, otherStore: otherStore && partOf(otherStore) }
+  for (const { run } of storeContract(partOf(store), options))
     await run().catch((error: Error) => void failures.push(error.message))
   return failures
 }
@@ -144,7 +156,7 @@ const WRONG: [mistake: string, message: string, change: (table: Table, store: Co
   ],
 ]
 
-describe('codeStoreContract', () => {
+describe('storeContract, of codes', () => {
   it('passes for the store in memory and for one like a table, and leaves nothing in it', async () => {
     const table = tableOf([])
     for (const store of [memoryCodes(), right(table), () => right(table)])
@@ -167,10 +179,10 @@ describe('codeStoreContract', () => {
 
   it('throws a TypeError for an option that is not valid', () => {
     expectMisuse(
-      () => codeStoreContract({ store: {} as never }),
-      'codeStoreContract: option "store" must be memoryCodes()',
+      () => storeContract({ codes: {} } as never),
+      'a store whose "codes" have "add", "take" and "removeAll"',
     )
-    expectMisuse(() => codeStoreContract({ codes: memoryCodes() } as never), 'Did you mean "store"?')
-    expectMisuse(() => codeStoreContract({ store: memoryCodes(), accountId: '' }), 'option "accountId"')
+    expectMisuse(() => storeContract(memoryCodes() as never), 'Pass { codes } with this object')
+    expectMisuse(() => storeContract({ codes: memoryCodes() }, { accountId: '' }), 'option "accountId"')
   })
 })

@@ -1,15 +1,35 @@
-// Tests testing/store-contract/{refresh-checks,session-calls,session-checks,session-expectations,session-samples,session-store-probe}.ts
+// Tests testing/store-contract/{refresh-checks,session-calls,session-checks,session-expectations,session-samples,session-store-probe,store-contract}.ts
 
-import { memorySessions, type SessionStore } from 'express-token-endpoint'
-import { type SessionStoreContractOptions, sessionStoreContract } from 'express-token-endpoint/testing'
+import type { SessionStore } from 'express-token-endpoint'
+import { type StoreContractOptions, storeContract } from 'express-token-endpoint/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
+import { memorySessions } from '../../../support/sessions.js'
 import { cachingForItself, turn, WRONG_PAIRS, WRONG_STORES, wrong } from './wrong-session-stores.js'
 
+type GivenSessions = SessionStore | (() => SessionStore)
+
+interface Given extends Omit<StoreContractOptions, 'otherStore'> {
+  store: GivenSessions
+  otherStore?: GivenSessions
+}
+
+/** Returns a store with these sessions. */
+const partOf = (sessions: GivenSessions) =>
+  typeof sessions === 'function' ? () => ({ sessions: sessions() }) : { sessions }
+
+/** Returns the checks of sessions. */
+const checksOf = (sessions: SessionStore) =>
+  storeContract({ sessions }).slice(
+    0,
+    storeContract({ sessions }).findIndex(({ name }) => name.startsWith('take ')),
+  )
+
 /** Runs all checks, and returns the messages of those that failed. */
-async function failuresOf(options: SessionStoreContractOptions): Promise<Record<string, string>> {
+async function failuresOf({ store, otherStore, ...accounts }: Given): Promise<Record<string, string>> {
   const failures: Record<string, string> = {}
-  for (const { name, run } of sessionStoreContract(options)) {
+  const options = { ...accounts, otherStore: otherStore && partOf(otherStore) }
+  for (const { name, run } of storeContract(partOf(store), options)) {
     await run().catch((error: Error) => {
       failures[name] = error.message
     })
@@ -32,7 +52,7 @@ function twoObjects(change: (store: SessionStore) => Partial<SessionStore>) {
   return { store: { ...data, ...change(data) }, otherStore: { ...data, ...change(data) } }
 }
 
-describe('sessionStoreContract', () => {
+describe('storeContract, of sessions', () => {
   it('passes for the store in memory, and leaves nothing in it', async () => {
     const store = memorySessions()
     expect(await failuresOf({ store, accountId: 'acc-1', otherAccountId: 'ACC-1' })).toEqual({})
@@ -52,7 +72,7 @@ describe('sessionStoreContract', () => {
         await turn()
         return result
       }
-    const { add, find, list, remove, removeAll, touch, replace } = store
+    const { add, find, list, remove, removeAll, touch, replace, update } = store
     const slowStore = {
       add: slow(add),
       find: slow(find),
@@ -61,6 +81,7 @@ describe('sessionStoreContract', () => {
       removeAll: slow(removeAll),
       touch: slow(touch),
       replace: slow(replace),
+      update: slow(update),
     }
     expect(await failuresOf({ store: slowStore, otherStore: store })).toEqual({})
   })
@@ -71,12 +92,12 @@ describe('sessionStoreContract', () => {
   })
 
   it('skips the checks of replace for a store without it', async () => {
-    const { replace: _, ...store } = memorySessions()
+    const { replace: _, update: __, ...store } = memorySessions()
     const skipped: string[] = []
-    for (const { name, run } of sessionStoreContract({ store })) {
+    for (const { name, run } of checksOf(store)) {
       await run({ skip: (reason) => skipped.push(`${name}: ${reason}`) })
     }
-    expect(skipped).toHaveLength(7)
+    expect(skipped).toHaveLength(10)
     for (const line of skipped) expect(line).toMatch(/replace|refresh/)
   })
 
@@ -103,7 +124,7 @@ describe('sessionStoreContract', () => {
       for (const name of Object.keys(await failuresOfWrong(row))) failed.add(name)
     }
     expect([...failed].sort()).toEqual(
-      sessionStoreContract({ store: memorySessions() })
+      checksOf(memorySessions())
         .map(({ name }) => name)
         .sort(),
     )
@@ -140,7 +161,7 @@ describe('sessionStoreContract', () => {
   it('says which method failed or returned something else', async () => {
     const name = 'list returns all sessions of the account, and no other'
     const messageOf = async (change: Partial<SessionStore>) => {
-      const check = sessionStoreContract({ store: wrong(() => change) }).find((one) => one.name === name)
+      const check = checksOf(wrong(() => change)).find((one) => one.name === name)
       return ((await rejectionOf(check?.run() ?? Promise.resolve())) as Error).message
     }
     expect(await messageOf({ add: () => Promise.reject(new Error('no table')) })).toBe(
@@ -152,20 +173,17 @@ describe('sessionStoreContract', () => {
   })
 
   it('refuses what is no store, and production', () => {
-    expectMisuse(
-      () => sessionStoreContract({ store: 7 as never }),
-      'sessionStoreContract: option "store" must be memorySessions()',
-    )
-    expectMisuse(
-      () => sessionStoreContract({ store: memorySessions(), otherStore: {} as never }),
-      'sessionStoreContract: option "otherStore" must be memorySessions()',
-    )
-    expectMisuse(
-      () => sessionStoreContract({ store: memorySessions(), accountId: '' }),
-      '"accountId" must be a non-empty',
-    )
+    const of =
+      (store: unknown, options: object = {}) =>
+      () =>
+        storeContract(store as never, options)
+    const store = { sessions: memorySessions() }
+    expectMisuse(of(7), 'storeContract: the store must be memoryStore()')
+    expectMisuse(of(memorySessions()), 'Pass { sessions } with this object')
+    expectMisuse(of(store, { otherStore: {} }), 'storeContract: option "otherStore" must be memoryStore()')
+    expectMisuse(of(store, { accountId: '' }), '"accountId" must be a non-empty')
     vi.stubEnv('NODE_ENV', 'production')
     onTestFinished(() => void vi.unstubAllEnvs())
-    expectMisuse(() => sessionStoreContract({ store: memorySessions() }), 'is only for tests')
+    expectMisuse(of(store), 'is only for tests')
   })
 })

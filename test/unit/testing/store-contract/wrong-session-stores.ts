@@ -1,5 +1,6 @@
-import { memorySessions, type Session, type SessionStore } from 'express-token-endpoint'
+import type { Session, SessionStore } from 'express-token-endpoint'
 import { expect } from 'vitest'
+import { memorySessions } from '../../../support/sessions.js'
 
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -68,6 +69,7 @@ const caching =
       removeAll: (...args) => changed(store.removeAll(...args)),
       touch: (...args) => changed(store.touch(...args)),
       replace: (...args) => changed(replaceIn(store, ...args)),
+      update: (...args) => changed(store.update?.(...args) ?? false),
     }
   }
 /** Stores with a cache that only their own changes clear. */
@@ -634,6 +636,39 @@ export const WRONG_STORES: readonly [mistake: string, says: string, change: Chan
           if (replaceIn(store, id, from, to)) return true
           const session = sessions.get(id)
           if (from === 'State.1' || from === 'State.2') if (session) store.add({ ...session, ...to })
+          return false
+        },
+      }
+    },
+  ],
+  // terms and data
+  [
+    'drops the terms of a session',
+    'find of "store" returned another "terms" after add',
+    storing(() => ({ terms: null })),
+  ],
+  [
+    'loses the data at a refresh',
+    'find of "store" returned another "data" after update and replace at the same time',
+    (store) => ({
+      async replace(id, from, to) {
+        await turn()
+        const isReplaced = replaceIn(store, id, from, to)
+        if (isReplaced) store.update?.(id, '{}')
+        return isReplaced
+      },
+    }),
+  ],
+  [
+    'writes the whole session with its data',
+    'find returned a session after remove and update',
+    (store) => {
+      const sessions = new Map<string, Session>()
+      return {
+        add: (session) => store.add(sessions.set(session.id, session).get(session.id) ?? session),
+        update(id, data) {
+          const session = sessions.get(id)
+          if (session) store.add({ ...session, data })
           return false
         },
       }

@@ -3,10 +3,9 @@ import {
   authOf,
   createAuth,
   createPasswords,
-  createSessions,
   createTokenIssuer,
   memoryAccounts,
-  memorySessions,
+  memoryStore,
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -18,10 +17,10 @@ const accounts = memoryAccounts([{ id: 'acc-1', email, passwordHash: await passw
 
 const app = express()
 app.use(tokenRouter({ tokens, accounts, passwords }))
-const sessions = createSessions(memorySessions(), { refresh: { secret: TOKEN_SECRET } })
+const ofRefresh = { store: memoryStore(), secret: TOKEN_SECRET, refresh: 'body' }
 const keys = { alg: 'HS256', secret: TOKEN_SECRET }
 const paths = { token: '/signed-in' }
-app.use(createAuth({ issuer: tokens.issuer, keys, accounts, passwords, sessions, refresh: 'body', paths }).router)
+app.use(createAuth({ issuer: tokens.issuer, keys, accounts, passwords, ...ofRefresh, paths }).router)
 app.get('/me', requireBearer({ tokens }), (req, res) => {
   res.json({ account: authOf(req).accountId })
 })

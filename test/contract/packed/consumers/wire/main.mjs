@@ -5,12 +5,11 @@ import {
   createAuth,
   createLimits,
   createPasswords,
-  createSessions,
   createTokenIssuer,
   createTokenVerifier,
   jwksRouter,
   memoryAccounts,
-  memorySessions,
+  memoryStore,
   remoteKeys,
   requireBearer,
   tokenRouter,
@@ -36,7 +35,7 @@ const limits = createLimits({ limits: { pair: { points: 1000, duration: '1m' } }
 
 const app = express()
 app.use(tokenRouter({ tokens, accounts, passwords, onEvent, limits }))
-const sessions = createSessions(memorySessions(), { refresh: { secret: 'r'.repeat(32) } })
+const store = memoryStore()
 const refresh = (req) => req.get('x-mode')
 const signedIn = {
   issuer,
@@ -44,7 +43,8 @@ const signedIn = {
   accounts,
   passwords,
   limits,
-  sessions,
+  store,
+  secret: 'r'.repeat(32),
   refresh,
   paths: { token: '/signed-in', keys: '/signed-in/keys' },
 }
@@ -58,7 +58,7 @@ app.get('/account', requireBearer({ tokens, accounts, isRevoked: async () => fal
 app.get('/reports', requireBearer({ tokens, scope: 'reports:read' }), whoIsThere)
 app.get('/admin', requireBearer({ tokens, scope: 'admin' }), whoIsThere)
 app.get('/optional', requireBearer({ tokens, optional: true }), whoIsThere)
-app.get('/session', requireBearer({ tokens, sessions }), whoIsThere)
+app.get('/session', requireBearer({ tokens, store }), whoIsThere)
 app.get('/events', (_req, res) => res.json(events))
 app.get('/versions', (_req, res) => res.json(process.versions))
 for (const key of keys) {

@@ -1,7 +1,11 @@
 import { AuthError } from '../errors/auth-error.js'
+import type { EventSubject } from '../events/emitter.js'
+import { LOGIN, tracePromise } from '../events/tracing.js'
 import type { Origin } from '../http/origin.js'
 import type { AttemptAdmission } from '../limits/attempt.js'
 import type { PasswordsSlot } from '../passwords/passwords.js'
+import type { SentCredentials } from './body/credentials.js'
+import type { LoginSettings } from './login-options.js'
 import { type KnownSignIn, knownSignIn } from './sign-in/known-sign-in.js'
 import { askBeforeSignIn } from './steps/before-sign-in.js'
 import { replaceOutdatedHash, verifyPassword, waitForSlot } from './steps/check-password.js'
@@ -9,6 +13,25 @@ import { admitAttempt, createAttempt, endAttempt, endRefusedAttempt } from './st
 import type { CheckedTask, LoginTask } from './steps/login-task.js'
 import { lookUpAccount } from './steps/look-up-account.js'
 import { recheckOf } from './steps/recheck-account.js'
+import { tenantIn } from './steps/tenant.js'
+
+/** A login with credentials that were read. Reports only failures that do not end the login, and adds what it learns to the subject of events. */
+export type LogInWith = (credentials: SentCredentials, origin: Origin, subject: EventSubject) => Promise<KnownSignIn>
+
+/** Creates the login of an app: asks for the tenant, then logs in. */
+export function createLogin({ emit, emailInEvents, tenant: tenantOf, ...dependencies }: LoginSettings): LogInWith {
+  return function logInWith(credentials, origin, subject) {
+    if (emailInEvents) subject.email = credentials.email
+    const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
+      emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
+    async function run(): Promise<KnownSignIn> {
+      const tenant = tenantIn(tenantOf, origin.req, credentials.fields)
+      if (tenant !== undefined) subject.tenant = tenant
+      return logIn({ ...dependencies, ...credentials, ...origin, tenant, dependencyFailed })
+    }
+    return tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
+  }
+}
 
 /**
  * Logs in: credentials → account, with one password check for every login. Where failures in other processes leave no room in the limits, the

@@ -12,7 +12,7 @@ import {
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Attempt, type AttemptAdmission, type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
-import { logIn } from '../../../src/login/login.js'
+import { logIn } from '../../../src/login/log-in.js'
 import type { LoginDependencies, LoginTask } from '../../../src/login/steps/login-task.js'
 import type { PasswordsSlot, QueuedPasswords } from '../../../src/passwords/passwords.js'
 import { refusalOf } from '../../support/failures.js'

@@ -1,0 +1,60 @@
+import type { Kysely, Transaction } from 'kysely'
+import { text } from '../options/checks.js'
+import { checkThat, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject } from '../options/values.js'
+import type { WholeStore } from '../store/store.js'
+import { CODE_COLUMNS, kyselyCodes } from './kysely-codes.js'
+import { kyselyOption } from './kysely-option.js'
+import { kyselySessions, SESSION_COLUMNS } from './kysely-sessions.js'
+import { createTable } from './kysely-table.js'
+
+/** The names of the tables. */
+export interface StoreTables {
+  /** The table of the sessions. Default `'sessions'`. */
+  sessions?: string | undefined
+  /** The table of the codes. Default `'codes'`. */
+  codes?: string | undefined
+}
+
+/** The options of `kyselyStore` and `createTables`. */
+export interface KyselyStoreOptions {
+  /** The names of the tables. Default: `sessions` and `codes`. */
+  tables?: StoreTables | undefined
+}
+
+const name = text('the name of a table')
+const tablesSchema = { sessions: optional(name, 'sessions'), codes: optional(name, 'codes') }
+
+type Caller = 'kyselyStore' | 'createTables'
+
+function tablesIn(caller: Caller, db: unknown, options: KyselyStoreOptions | undefined) {
+  kyselyOption(caller, db)
+  const tables = (value: unknown) =>
+    readOptions<StoreTables, typeof tablesSchema>(
+      `${caller}: option "tables"`,
+      optional(checkThat<StoreTables>("an object of names, like { sessions: 'app_sessions' }", isPlainObject))(value),
+      tablesSchema,
+    )
+  const aliases = { table: 'tables', tableName: 'tables' }
+  return readOptions<KyselyStoreOptions, { tables: typeof tables }>(caller, options, { tables }, aliases).tables
+}
+
+/**
+ * Creates a store in tables of PostgreSQL, MySQL, MariaDB, SQLite or SQL Server. Each sign-in deletes the sessions that have expired, and
+ * each new code the codes. `createTables` makes the tables.
+ * @throws TypeError naming the option that is not valid
+ */
+export function kyselyStore<DB>(db: Kysely<DB> | Transaction<DB>, options?: KyselyStoreOptions): WholeStore {
+  const tables = tablesIn('kyselyStore', db, options)
+  return { sessions: kyselySessions(db, tables.sessions), codes: kyselyCodes(db, tables.codes) }
+}
+
+/**
+ * Creates the tables of `kyselyStore` and their indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
+ * @throws TypeError naming the option that is not valid; every error of the database
+ */
+export async function createTables<DB>(db: Kysely<DB> | Transaction<DB>, options?: KyselyStoreOptions): Promise<void> {
+  const tables = tablesIn('createTables', db, options)
+  await createTable(db, tables.sessions, SESSION_COLUMNS)
+  await createTable(db, tables.codes, CODE_COLUMNS)
+}
