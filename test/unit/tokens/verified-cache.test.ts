@@ -230,7 +230,7 @@ describe('the guard, on a token’s first time', () => {
     const authorization = header()
     const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
     const next = vi.fn()
-    const res = { hasHeader: () => false, setHeader() {} } as unknown as ServerResponse
+    const res = { getHeader() {}, setHeader() {} } as unknown as ServerResponse
     requireBearer({ tokens })(req as unknown as GuardedRequest, res, next)
     return { next, req: req as GuardedRequest }
   }
