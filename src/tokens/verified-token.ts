@@ -97,10 +97,9 @@ export const isActing = (auth: VerifiedToken) => own(auth.claims, 'act') !== und
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another object,
- * each member of a token is read once and copied, the claims as JSON. Defaults: the verifier's issuer, an empty audience and claims, and as
+ * each member of a token is read once and copied, except the claims, which stay as they are. Defaults: the verifier's issuer, an empty audience and claims, and as
  * `expiresAt` the latest time that a `Date` can hold.
  * @returns undefined for a value that is not a token
- * @throws TypeError for claims that are not JSON, such as a cycle
  */
 export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: boolean): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
@@ -114,11 +113,12 @@ export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: b
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const issuedAt = memberOf(value, 'issuedAt')
   const expiresAt = memberOf(value, 'expiresAt') ?? new Date(LAST_MOMENT)
-  const claims = copyClaims(memberOf(value, 'claims') ?? {})
+  const claims = memberOf(value, 'claims') ?? {}
   if (typeof id !== 'string' || id === '' || typeof accountId !== 'string' || accountId === '') return undefined
   if (typeof issuer !== 'string' || typeof audience !== 'string' || !isScopeList(scopes)) return undefined
   if (clientId !== undefined && typeof clientId !== 'string') return undefined
-  if (!isValidDate(issuedAt) || !isValidDate(expiresAt) || !claims) return undefined
+  if (!isValidDate(issuedAt) || !isValidDate(expiresAt)) return undefined
+  if (!isPlainObject(claims) || isThenable(claims)) return undefined
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
   const kind = isUnnamed ? 'unnamed' : undefined
   return new Verified({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims, kind })
@@ -129,6 +129,8 @@ export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: b
  * have milliseconds, as a fraction.
  */
 interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
+  /** Frozen, unless they are those of a host's verifier. */
+  claims: PrivateClaims
   iat: number
   exp: number
   /** Returns the time of issue in milliseconds, when it is read. Default: that of `iat`. */
@@ -180,7 +182,7 @@ export class Verified implements VerifiedToken {
     this.#exp = exp
     defineGetter.call(this, 'issuedAt', Verified.#issuedAt)
     defineGetter.call(this, 'expiresAt', Verified.#expiresAt)
-    this.claims = deepFreeze(claims)
+    this.claims = claims
     Object.freeze(brand('VerifiedToken', this, members.kind))
   }
 
@@ -203,16 +205,6 @@ export function withScopes(auth: VerifiedToken, scopes: readonly string[]): Veri
 const dateOf = (milliseconds: number) => new Date(Math.round(milliseconds))
 
 const timeOfIat = (_id: string, iat: number) => iat * 1000
-
-/**
- * Copies claims as a token would hold them, because a verifier that caches would share nested objects between requests. Returns undefined
- * for a value that is not an object.
- */
-function copyClaims(claims: unknown): PrivateClaims | undefined {
-  if (!isPlainObject(claims) || isThenable(claims)) return undefined
-  const copy: unknown = JSON.parse(JSON.stringify(claims))
-  return isPlainObject(copy) ? copy : undefined
-}
 
 /** Freezes an object and all objects in it, without recursion, because claims may be nested deeper than the stack. */
 export function deepFreeze<T extends object>(root: T): T {

@@ -146,7 +146,7 @@ export function providerForm(settings: ProviderSettings): TokenForm {
       // Not of the whole text, because a token may have several valid signatures.
       const id = jti ?? createHash('sha256').update(signed).digest('base64url')
       const members = { id, accountId, issuer, audience, clientId: client, scopes, kind: 'provider' as const }
-      const token = new Verified({ ...members, iat, exp, claims: privateClaims(payload) })
+      const token = new Verified({ ...members, iat, exp, claims: deepFreeze(privateClaims(payload)) })
       return { token, notBefore, notAfter }
     },
   }
