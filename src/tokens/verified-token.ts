@@ -2,9 +2,9 @@ import { AuthError } from '../errors/auth-error.js'
 import type { TokenRefusal } from '../errors/codes.js'
 import { brand, hasBrand, markOf } from '../options/brand.js'
 import { isScopeList, LAST_MOMENT } from '../options/checks.js'
-import { isPlainObject, isThenable, isValidDate, memberOf, own } from '../options/values.js'
+import { isPlainObject, isThenable, isValidDate, memberOf } from '../options/values.js'
 
-/** Private claims, as JSON values. */
+/** Private claims: JSON values, or what a custom verifier returns. */
 export type PrivateClaims = Readonly<Record<string, unknown>>
 
 /** @inline */
@@ -15,8 +15,8 @@ type AnyClaims = Readonly<Record<string, any>>
 export type ClaimsCheck<C> = (claims: AnyClaims) => claims is AnyClaims & C
 
 /**
- * A verified token. Frozen, and without the token's text. Requests share the object, unless their guard looks accounts up. `C` is the type of
- * its private claims.
+ * A verified token. Frozen, except the claims of a custom verifier, and without the token's text. Requests share the object, unless their
+ * guard looks accounts up. `C` is the type of its private claims.
  */
 export interface VerifiedToken<C = PrivateClaims> {
   /** The token's id (`jti`), the key for a denylist. */
@@ -80,7 +80,7 @@ export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', a
  */
 export function signInOf(auth: VerifiedToken): number {
   const isForeign = mayBeRefreshed(auth)
-  const time = own(auth.claims, 'auth_time') ?? (isForeign ? undefined : Number.POSITIVE_INFINITY)
+  const time = memberOf(auth.claims, 'auth_time') ?? (isForeign ? undefined : Number.POSITIVE_INFINITY)
   const issuedAt = auth.issuedAt.getTime()
   if (typeof time !== 'number' || (isForeign && Math.floor(time) * 1000 > issuedAt)) return Number.NaN
   return Math.min(time * 1000, issuedAt)
@@ -93,12 +93,12 @@ export const signedInAtOf = (auth: VerifiedToken) => new Date(signInOf(auth) || 
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
 
 /** Returns whether an administrator, or another service, uses the token as the account (RFC 8693 section 4.1). */
-export const isActing = (auth: VerifiedToken) => own(auth.claims, 'act') !== undefined
+export const isActing = (auth: VerifiedToken) => memberOf(auth.claims, 'act') !== undefined
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another object,
- * each member of a token is read once and copied, except the claims, which stay as they are. Defaults: the verifier's issuer, an empty audience and claims, and as
- * `expiresAt` the latest time that a `Date` can hold.
+ * each member of a token is read once and copied, except the claims, which stay as they are. Defaults: the verifier's issuer, an empty
+ * audience and claims, and as `expiresAt` the latest time that a `Date` can hold.
  * @returns undefined for a value that is not a token
  */
 export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: boolean): VerifiedToken | undefined {
