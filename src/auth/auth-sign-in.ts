@@ -139,6 +139,6 @@ function withActor(subject: TokenSubject, actor: VerifiedToken | undefined, issu
 
 /** Returns the actor in a token, with its own. One without an issuer is of the token's issuer. */
 function earlierActor(claims: Readonly<Record<string, unknown>>, issuer: string): { act?: object } {
-  const act = own(claims, 'act')
+  const act = memberOf(claims, 'act')
   return isPlainObject(act) ? { act: { iss: issuer, ...act, ...earlierActor(act, issuer) } } : {}
 }

@@ -4,7 +4,7 @@ import type { TokenFrom } from '../guard/bearer-header.js'
 import { authOf, type BearerGuard, type GuardedRequest } from '../guard/require-bearer.js'
 import { type Duration, duration, text } from '../options/checks.js'
 import { optional, readOptions } from '../options/read-options.js'
-import { own, parseJson } from '../options/values.js'
+import { memberOf, own, parseJson } from '../options/values.js'
 import { sessionIdOf } from '../sessions/session.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { signedInAtOf } from '../tokens/verified-token.js'
@@ -60,7 +60,7 @@ export function createTickets(tokens: TokenIssuer) {
       scopes,
       sessionId: sessionIdOf(auth),
       // An administrator who acts as the account stays visible. JSON omits what is undefined. A URL shows no other claim.
-      claims: { act: own(claims, 'act'), method, path },
+      claims: { act: memberOf(claims, 'act'), method, path },
       // As old as the token, because a `tokensValidAfter` that refuses the token must also refuse a ticket of a request in progress.
       issuedAt: auth.issuedAt,
       // Otherwise the ticket of an old sign-in would be a recent one for `signedInWithin`.

@@ -115,7 +115,8 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
  * token, because a cache that stored such a response would send it to users.
  */
 export function keepPrivate(res: ServerResponse): void {
-  if (!res.headersSent && !res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', 'private')
+  // Not `hasHeader`, which the responses of Engine.IO lack.
+  if (!res.headersSent && res.getHeader('Cache-Control') === undefined) res.setHeader('Cache-Control', 'private')
 }
 
 /** Sets `req.auth` and `req.user`. */

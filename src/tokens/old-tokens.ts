@@ -123,7 +123,7 @@ function oldForm({ accountId, scopes: scopesOf, sessionId, until }: FormSettings
         sessionId: sid,
         iat: times.iat,
         exp: Math.min(times.exp, until / 1000),
-        claims: privateClaims(payload),
+        claims: deepFreeze(privateClaims(payload)),
         kind: sid === undefined ? 'unnamed' : 'old',
       })
       return { token, notBefore: times.notBefore, notAfter }

@@ -35,7 +35,7 @@ export interface CustomToken extends Pick<VerifiedToken, 'id' | 'accountId' | 's
   readonly clientId?: string | undefined
   /** The expiration. Default: none. */
   readonly expiresAt?: Date | undefined
-  /** The private claims, as JSON. Default: none. */
+  /** The private claims, which `req.auth.claims` returns as they are: a route that changes them changes yours. Default: none. */
   readonly claims?: PrivateClaims | undefined
 }
 

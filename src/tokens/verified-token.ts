@@ -4,7 +4,7 @@ import { brand, hasBrand, markOf } from '../options/brand.js'
 import { isScopeList, LAST_MOMENT } from '../options/checks.js'
 import { isPlainObject, isThenable, isValidDate, memberOf, own } from '../options/values.js'
 
-/** Private claims, as JSON values. */
+/** Private claims: JSON values, or what a custom verifier returns. */
 export type PrivateClaims = Readonly<Record<string, unknown>>
 
 /** @inline */
@@ -15,8 +15,8 @@ type AnyClaims = Readonly<Record<string, any>>
 export type ClaimsCheck<C> = (claims: AnyClaims) => claims is AnyClaims & C
 
 /**
- * A verified token. Frozen, and without the token's text. Requests share the object, unless their guard looks accounts up. `C` is the type of
- * its private claims.
+ * A verified token. Frozen, except the claims of a custom verifier, and without the token's text. Requests share the object, unless their
+ * guard looks accounts up. `C` is the type of its private claims.
  */
 export interface VerifiedToken<C = PrivateClaims> {
   /** The token's id (`jti`), the key for a denylist. */
@@ -82,7 +82,7 @@ export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', a
  */
 export function signInOf(auth: VerifiedToken): number {
   const isForeign = mayBeRefreshed(auth)
-  const time = own(auth.claims, 'auth_time') ?? (isForeign ? undefined : Number.POSITIVE_INFINITY)
+  const time = memberOf(auth.claims, 'auth_time') ?? (isForeign ? undefined : Number.POSITIVE_INFINITY)
   const issuedAt = auth.issuedAt.getTime()
   if (typeof time !== 'number' || (isForeign && Math.floor(time) * 1000 > issuedAt)) return Number.NaN
   return Math.min(time * 1000, issuedAt)
@@ -98,14 +98,13 @@ export const isOfProvider = (auth: VerifiedToken) => markOf('VerifiedToken', aut
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
 
 /** Returns whether an administrator, or another service, uses the token as the account (RFC 8693 section 4.1). */
-export const isActing = (auth: VerifiedToken) => own(auth.claims, 'act') !== undefined
+export const isActing = (auth: VerifiedToken) => memberOf(auth.claims, 'act') !== undefined
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another object,
- * each member of a token is read once and copied, the claims as JSON. Defaults: the verifier's issuer, an empty audience and claims, and as
- * `expiresAt` the latest time that a `Date` can hold.
+ * each member of a token is read once and copied, except the claims, which stay as they are. Defaults: the verifier's issuer, an empty
+ * audience and claims, and as `expiresAt` the latest time that a `Date` can hold.
  * @returns undefined for a value that is not a token
- * @throws TypeError for claims that are not JSON, such as a cycle
  */
 export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: boolean): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
@@ -119,11 +118,12 @@ export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: b
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const issuedAt = memberOf(value, 'issuedAt')
   const expiresAt = memberOf(value, 'expiresAt') ?? new Date(LAST_MOMENT)
-  const claims = copyClaims(memberOf(value, 'claims') ?? {})
+  const claims = memberOf(value, 'claims') ?? {}
   if (typeof id !== 'string' || id === '' || typeof accountId !== 'string' || accountId === '') return undefined
   if (typeof issuer !== 'string' || typeof audience !== 'string' || !isScopeList(scopes)) return undefined
   if (clientId !== undefined && typeof clientId !== 'string') return undefined
-  if (!isValidDate(issuedAt) || !isValidDate(expiresAt) || !claims) return undefined
+  if (!isValidDate(issuedAt) || !isValidDate(expiresAt)) return undefined
+  if (!isPlainObject(claims) || isThenable(claims)) return undefined
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
   const kind = isUnnamed ? 'unnamed' : undefined
   return new Verified({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims, kind })
@@ -134,6 +134,8 @@ export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: b
  * have milliseconds, as a fraction.
  */
 interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
+  /** Frozen, unless they are those of a host's verifier. */
+  claims: PrivateClaims
   iat: number
   exp: number
   /** Returns the time of issue in milliseconds, when it is read. Default: that of `iat`. */
@@ -186,7 +188,7 @@ export class Verified implements VerifiedToken {
     this.#exp = exp
     defineGetter.call(this, 'issuedAt', Verified.#issuedAt)
     defineGetter.call(this, 'expiresAt', Verified.#expiresAt)
-    this.claims = deepFreeze(claims)
+    this.claims = claims
     const session = own(members, 'session')
     this.session = session && deepFreeze(session)
     Object.freeze(brand('VerifiedToken', this, members.kind))
@@ -223,16 +225,6 @@ export function forRequest(auth: VerifiedToken, { scopes, data }: RequestFacts):
 const dateOf = (milliseconds: number) => new Date(Math.round(milliseconds))
 
 const timeOfIat = (_id: string, iat: number) => iat * 1000
-
-/**
- * Copies claims as a token would hold them, because a verifier that caches would share nested objects between requests. Returns undefined
- * for a value that is not an object.
- */
-function copyClaims(claims: unknown): PrivateClaims | undefined {
-  if (!isPlainObject(claims) || isThenable(claims)) return undefined
-  const copy: unknown = JSON.parse(JSON.stringify(claims))
-  return isPlainObject(copy) ? copy : undefined
-}
 
 /** Freezes an object and all objects in it, without recursion, because claims may be nested deeper than the stack. */
 export function deepFreeze<T extends object>(root: T): T {

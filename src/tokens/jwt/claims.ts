@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TokenRefusal } from '../../errors/codes.js'
 import { LAST_MOMENT, SCOPE_TOKEN } from '../../options/checks.js'
 import { bare, isPlainObject, own } from '../../options/values.js'
-import { type PrivateClaims, Verified, type VerifiedToken } from '../verified-token.js'
+import { deepFreeze, type PrivateClaims, Verified, type VerifiedToken } from '../verified-token.js'
 import type { CompactToken } from './compact-jws.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
@@ -164,7 +164,7 @@ export const ISSUED_FORM: TokenForm = {
     if (aud !== audience) return 'audience'
     if (typeof times === 'string') return times
     const { iat, exp, notBefore, notAfter } = times
-    const claims = ownPrivateClaims(payload)
+    const claims = deepFreeze(ownPrivateClaims(payload))
     const names = { id: jti, accountId: sub, issuer, audience, clientId, scopes, sessionId: sid, iat, exp, claims }
     const token = new Verified({ ...names, timeOfIssue })
     return { token, notBefore, notAfter }

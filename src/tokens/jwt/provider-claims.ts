@@ -40,6 +40,9 @@ const OF_ID_TOKENS = [
   ...['address', 'updated_at'],
 ]
 
+/** Claims about what the user may do, in tokens that name no client. Supabase has `role` and `session_id`. */
+const OF_PERMISSIONS = ['role', 'roles', 'permissions', 'session_id']
+
 /** Claims that only access tokens of Entra ID have. */
 export const FOR_APIS = ['azpacr', 'appidacr']
 
@@ -72,13 +75,12 @@ const isAccessTokenType = anyCase(ACCESS_TOKEN)
 /**
  * Returns whether a token is an access token. An ID token of the same issuer has the same keys, and tells a client who has signed in. Its
  * audience is the client, so a token for another audience than its client is an access token. A token that names no client is one when it
- * has no claim that ID tokens have.
+ * has no claim that ID tokens have. Then the guard's audience must be a URI (RFC 8707 section 2), or the token says what the user may do.
  */
 function isAccessToken(
   claims: Claims,
   typ: unknown,
-  client: string | undefined,
-  audiences: readonly string[],
+  { client, audience, audiences }: { client: string | undefined; audience: string; audiences: readonly string[] },
 ): boolean {
   // `token_use` is a claim of Cognito, and `typ` among the claims is one of Keycloak.
   const { token_use: use = 'access', typ: kind = 'Bearer', nonce } = claims
@@ -90,7 +92,8 @@ function isAccessToken(
   if (FOR_APIS.some(has) || scopes.some((scope) => !OF_SIGN_IN.includes(scope))) return true
   if (claims['iss'] === GOOGLE) return false
   if (client !== undefined) return !audiences.includes(client)
-  return scopes.length === 0 && !OF_ID_TOKENS.some((name) => claims[name] !== undefined)
+  const isForApi = URL.canParse(audience) || OF_PERMISSIONS.some(has)
+  return isForApi && scopes.length === 0 && !OF_ID_TOKENS.some((name) => claims[name] !== undefined)
 }
 
 /** Returns the scopes of a `scope` or `scp` claim: a list, or text with spaces between the scopes. Undefined when it is not valid. */
@@ -133,7 +136,7 @@ export function providerForm(settings: ProviderSettings): TokenForm {
       if (iss !== issuer) return 'issuer'
       if (!audiences.includes(audience)) return 'audience'
       if (parties && !parties.has(client)) return 'audience'
-      if (!isAccessToken(claims, typ, client, audiences)) return 'id_token'
+      if (!isAccessToken(claims, typ, { client, audience, audiences })) return 'id_token'
       if (typeof times === 'string') return times
       const { iat, exp, notBefore, notAfter } = times
       if (scopesOf || accountIdOf) deepFreeze(payload)
@@ -143,7 +146,7 @@ export function providerForm(settings: ProviderSettings): TokenForm {
       // Not of the whole text, because a token may have several valid signatures.
       const id = jti ?? createHash('sha256').update(signed).digest('base64url')
       const members = { id, accountId, issuer, audience, clientId: client, scopes, kind: 'provider' as const }
-      const token = new Verified({ ...members, iat, exp, claims: privateClaims(payload) })
+      const token = new Verified({ ...members, iat, exp, claims: deepFreeze(privateClaims(payload)) })
       return { token, notBefore, notAfter }
     },
   }

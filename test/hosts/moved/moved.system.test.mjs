@@ -37,10 +37,12 @@ it('has the same responses after its move, except for the texts about a bad toke
   const [before, after] = await Promise.all([wireOf('before'), wireOf('after')])
   expect(after).toHaveLength(18)
   const different = after.filter((line, index) => line !== before[index])
-  const err = '{"err":{"name":"JsonWebTokenError","message":"The access token is not valid."}}'
-  expect(different).toEqual(
-    ['another scheme', 'forged token', 'expired token'].map((request) => `${request}: 401 ${err}`),
-  )
+  const err = (message) => JSON.stringify({ err: { name: 'JsonWebTokenError', message } })
+  expect(different).toEqual([
+    `another scheme: 401 ${err('The access token is not valid.')}`,
+    `forged token: 401 ${err('The access token is not valid.')}`,
+    `expired token: 401 ${err('The access token expired.')}`,
+  ])
 })
 
 it('has the numbers of lines that the guide prints', () => {

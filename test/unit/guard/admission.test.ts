@@ -24,7 +24,7 @@ const accountId = ACCOUNTS.alice.id
 const newToken = () => issueNow(tokens, { accountId }).token
 
 /** A response that has no headers yet. */
-const RESPONSE = { setHeader() {}, hasHeader: () => false } as unknown as ServerResponse
+const RESPONSE = { setHeader() {}, getHeader() {} } as unknown as ServerResponse
 
 const requestOf = (token: string | undefined, members: object = {}) => {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }

@@ -9,6 +9,7 @@ import {
   authOf,
   createTokenVerifier,
   memoryStore,
+  type PrivateClaims,
   requireBearer,
   type TokenIssuer,
   type TokenVerifier,
@@ -373,6 +374,9 @@ describe('an Authorization header that a middleware has made something else of t
 
 describe('signedInWithin (RFC 9470)', () => {
   const MINUTE = 60_000
+  const raise = () => {
+    throw new Error('the claims cannot be read')
+  }
   /** A verifier of tokens of an identity provider. */
   const providerOf = (clock = Date.now) =>
     createTokenVerifier({
@@ -445,6 +449,29 @@ describe('signedInWithin (RFC 9470)', () => {
         `Bearer realm="${ISSUER}", error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in.", max_age="300"`,
       )
     }
+  })
+
+  it.each<[string, object, number]>([
+    ['a recent sign-in', { at: new Date(0), groups: new Map(), auth_time: Date.now() / 1000 - 60 }, 200],
+    ['an old sign-in that a class provides', Object.create({ auth_time: 1 }), 401],
+    ['a time that is a Date', { auth_time: new Date() }, 401],
+    ['a time that is a bigint', { auth_time: 1n }, 401],
+    [
+      'an acting administrator that a class provides',
+      Object.assign(Object.create({ act: {} }), { auth_time: Date.now() / 1000 }),
+      403,
+    ],
+    ['an actor that is null', { act: null }, 403],
+    ['a getter that throws', Object.defineProperty({}, 'act', { get: () => raise(), enumerable: true }), 503],
+    ['a trap that throws', new Proxy({}, { getOwnPropertyDescriptor: () => raise(), get: () => raise() }), 503],
+  ])('reads the claims of a custom verifier as they are: %s', async (_, claims, status) => {
+    const key = { id: 'key-1', accountId: 'acc-1', scopes: [], issuedAt: new Date(), claims: claims as PrivateClaims }
+    const { ask, seen } = await guarded({
+      tokens: { issuer: 'urn:keys', accepts: () => true, verify: async () => key },
+      signedInWithin: '5m',
+    })
+    expect((await ask('key')).status).toBe(status)
+    expect(seen.map((req) => authOf(req).claims === claims)).toEqual(status === 200 ? [true] : [])
   })
 
   it('needs a token, and a missing scope comes first', async () => {

@@ -230,7 +230,8 @@ describe('the guard, on a token’s first time', () => {
     const authorization = header()
     const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
     const next = vi.fn()
-    requireBearer({ tokens })(req as unknown as GuardedRequest, {} as ServerResponse, next)
+    const res = { getHeader() {}, setHeader() {} } as unknown as ServerResponse
+    requireBearer({ tokens })(req as unknown as GuardedRequest, res, next)
     return { next, req: req as GuardedRequest }
   }
 

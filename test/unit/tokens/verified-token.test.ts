@@ -159,27 +159,15 @@ describe('toVerifiedToken', () => {
     token?.issuedAt.setTime(0)
     given.issuedAt.setTime(0)
     given.scopes.push('admin')
-    given.claims.tenant = 'south'
     expect({ ...token }).toEqual({ ...whole, claims: { tenant: 'north', nested: { n: 1 } } })
-    expect([token?.scopes, token?.claims].map(Object.isFrozen)).toEqual([true, true])
+    expect(Object.isFrozen(token?.scopes)).toBe(true)
   })
 
-  it('copies nested claims as JSON, so that no request changes those of another', () => {
-    const nested = { groups: ['a'], at: new Date(0), list: [{ n: 1 }], none: null, left: undefined }
-    const given = { ...whole, claims: { nested } }
-    const token = toVerifiedToken(given)
-    nested.groups.push('admin')
-    const copy = { groups: ['a'], at: '1970-01-01T00:00:00.000Z', list: [{ n: 1 }], none: null }
-    expect(token?.claims).toEqual({ nested: copy })
-    const frozen = token?.claims['nested'] as typeof copy
-    expect(() => frozen.groups.push('admin')).toThrow(TypeError)
-    expect(() => Object.assign(frozen.list[0] as object, { n: 2 })).toThrow(TypeError)
-  })
-
-  it('throws for claims that are not JSON', () => {
-    const cycle: Record<string, unknown> = {}
-    cycle['self'] = cycle
-    for (const claims of [cycle, { big: 1n }]) expect(() => toVerifiedToken({ ...whole, claims })).toThrow(TypeError)
+  it('passes the claims as they are, also those that JSON cannot hold', () => {
+    const claims = { at: new Date(0), groups: new Map([['a', 1]]), left: undefined, big: 1n, self: {} }
+    claims.self = claims
+    expect(toVerifiedToken({ ...whole, claims })?.claims).toBe(claims)
+    expect(Object.isFrozen(claims)).toBe(false)
   })
 
   it('takes Dates of another realm, and members that a class provides', () => {
@@ -229,7 +217,7 @@ describe('toVerifiedToken', () => {
       issuer: [7],
       audience: [['a', 'b']],
       clientId: [7, ['client-9']],
-      claims: ['{}', [], Promise.resolve({}), { toJSON: () => 'a' }],
+      claims: ['{}', [], Promise.resolve({})],
     }).flatMap(([name, values]) =>
       values.map((value, i): [string, unknown] => [`a wrong ${name}, row ${i + 1}`, { ...whole, [name]: value }]),
     ),

@@ -27,7 +27,7 @@ const OF_PACKAGE: readonly (() => unknown)[] = [
   () => makeIssuer({ keys: [keys, { alg: 'ES256', publicKey }] as never }),
   () => tokenRouter({ tokens: createTokenVerifier({ issuer: ISSUER, keys }) as never, accounts: () => null }),
   () => jwksRouter({ tokens: makeIssuer() }),
-  () => requireBearer({ tokens: makeIssuer() })({ headers: {} } as never, {} as never, () => {}),
+  () => requireBearer({ tokens: makeIssuer() })({ headers: new Headers() } as never, {} as never, () => {}),
   () => remoteKeys('http://api.example.com/jwks.json'),
   () => createAuth({ issuer: ISSUER, keys, accounts: () => null, store: { sessions }, refresh: 'body' }),
   () => createAuth({ issuer: ISSUER, keys, accounts: () => null, refresh: 'body' }),

@@ -53,7 +53,7 @@ function twoObjects(change: (store: SessionStore) => Partial<SessionStore>) {
 }
 
 describe('storeContract, of sessions', () => {
-  it('passes for the store in memory, and leaves nothing in it', async () => {
+  it.concurrent('passes for the store in memory, and leaves nothing in it', async () => {
     const store = memorySessions()
     expect(await failuresOf({ store, accountId: 'acc-1', otherAccountId: 'ACC-1' })).toEqual({})
     for (const accountId of ['acc-1', 'ACC-1']) expect(await store.list(accountId)).toEqual([])
@@ -62,7 +62,7 @@ describe('storeContract, of sessions', () => {
     expect(await failuresOf({ store, otherStore: { ...store } })).toEqual({})
   })
 
-  it('passes for a store whose methods take several turns, and which changes a session in one statement', async () => {
+  it.concurrent('passes for a store whose methods take several turns, and which changes a session in one statement', async () => {
     const store = memorySessions()
     const slow =
       <Args extends unknown[], T>(call: (...args: Args) => T) =>
@@ -86,7 +86,7 @@ describe('storeContract, of sessions', () => {
     expect(await failuresOf({ store: slowStore, otherStore: store })).toEqual({})
   })
 
-  it('passes for a store that returns an empty text for null, which the package reads as null', async () => {
+  it.concurrent('passes for a store that returns an empty text for null, which the package reads as null', async () => {
     const store = wrong((memory) => ({ add: (session) => memory.add({ ...session, label: session.label ?? '' }) }))
     expect(await failuresOf({ store })).toEqual({})
   })
@@ -101,7 +101,7 @@ describe('storeContract, of sessions', () => {
     for (const line of skipped) expect(line).toMatch(/replace|refresh/)
   })
 
-  it.each(WRONG_STORES)('names the mistake of a store that %s: %s', async (...row) => {
+  it.concurrent.each(WRONG_STORES)('names the mistake of a store that %s: %s', async (...row) => {
     const messages = Object.values(await failuresOfWrong(row))
     const [, says] = row
     expect(messages.join('\n')).toContain(says)
@@ -109,7 +109,7 @@ describe('storeContract, of sessions', () => {
     for (const message of messages) expect(message).toMatch(/\. [A-Z]|failed with |must be a/)
   })
 
-  it.each(WRONG_PAIRS)(
+  it.concurrent.each(WRONG_PAIRS)(
     'names with a second store object the mistake of a store that %s: %s',
     async (_, says, change) => {
       const { store, otherStore } = twoObjects(change)
@@ -118,7 +118,7 @@ describe('storeContract, of sessions', () => {
     },
   )
 
-  it('finds a mistake with every check', async () => {
+  it.concurrent('finds a mistake with every check', async () => {
     const failed = new Set<string>()
     for (const row of WRONG_STORES) {
       for (const name of Object.keys(await failuresOfWrong(row))) failed.add(name)
@@ -130,7 +130,7 @@ describe('storeContract, of sessions', () => {
     )
   })
 
-  it('finds with a second store object what only another process sees: a cache', async () => {
+  it.concurrent('finds with a second store object what only another process sees: a cache', async () => {
     const { store, otherStore } = twoObjects(cachingForItself)
     expect(await failuresOf({ store })).toEqual({})
     expect(Object.values(await failuresOf({ store, otherStore })).join('\n')).toContain(
@@ -138,7 +138,7 @@ describe('storeContract, of sessions', () => {
     )
   })
 
-  it('finds with a second store object a replica that lags', async () => {
+  it.concurrent('finds with a second store object a replica that lags', async () => {
     const [store, replica] = [memorySessions(), memorySessions()]
     const later = (change: () => unknown) => void turn().then(change)
     const primary: SessionStore = {

@@ -48,6 +48,19 @@ describe('the tokens of providers', () => {
 
 describe("accept: 'jwt' admits", () => {
   const TYPES = ['JWT', 'jwt', 'Jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/AT+jwt', undefined]
+  it.each<[string, Json, string | undefined]>([
+    ['a URI', { aud: 'urn:api' }, undefined],
+    ['a name, with a role', { aud: 'api', role: 'authenticated' }, undefined],
+    ['a name, with a session of Supabase', { aud: 'api', session_id: 's' }, undefined],
+    ['a name, which may be that of a client', { aud: 'api' }, 'id_token'],
+    ['a name beside a URI', { aud: ['api', audience] }, 'id_token'],
+    ['a name, with a role that is null', { aud: 'api', role: null }, 'id_token'],
+  ])('a token without a client only when it is for an API: %s', async (_what, payload, reason) => {
+    const verify = verified({ azp: undefined, ...payload }, { audience: [payload['aud']].flat()[0] as string })
+    if (reason) await expectInvalidToken(verify, reason as never)
+    else expect(await verify).toMatchObject({ accountId: 'user-1', clientId: undefined })
+  })
+
   it.each(TYPES)('the type %s', async (typ) => {
     const auth = await verified({}, {}, { typ })
     expect([auth.accountId, mayBeRefreshed(auth)]).toEqual(['user-1', true])
