@@ -201,7 +201,7 @@ export class Verified implements VerifiedToken {
   }
 }
 
-/** What the app knows of a token at one request. */
+/** The facts that the app knows of a token at one request. */
 interface RequestFacts {
   /** The scopes of its account. Undefined where the guard looks no accounts up. */
   scopes: readonly string[] | undefined

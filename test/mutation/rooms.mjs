@@ -131,10 +131,12 @@ export const ROOMS = {
     ],
   },
   stores: {
-    mutate: ['src/stores/*.ts'],
+    mutate: ['src/store/*.ts', 'src/stores/*.ts'],
     tests: [
       'test/unit/stores/{kysely-accounts,kysely-errors,kysely-sessions,sql-server}.test.ts',
       'test/unit/stores/redis-{codes,errors,sessions}.system.test.ts',
+      'test/unit/auth/create-auth.test.ts',
+      'test/unit/guard/require-bearer-options.test.ts',
     ],
   },
   auth: { mutate: ['src/auth/*.ts'], tests: ['test/unit/auth/*.test.ts'] },
