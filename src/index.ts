@@ -49,17 +49,17 @@ export type {
 } from './events/events.js'
 export { type JwksRouterOptions, jwksRouter } from './features/keys.js'
 export type { TicketOptions } from './features/tickets.js'
-export type { Allow, RevocationCheck } from './guard/ask-host.js'
 export type { TokenFrom } from './guard/bearer-header.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/close-when-ended.js'
+export type { GuardedRequest } from './guard/guard.js'
 export {
   type AuthenticatedRequest,
   authOf,
   type BearerGuard,
-  type GuardedRequest,
   requireBearer,
 } from './guard/require-bearer.js'
 export type { RequireBearerOptions } from './guard/require-bearer-options.js'
+export type { Allow, RevocationCheck } from './guard/steps.js'
 export type { HostOptions } from './http/host-options.js'
 export type { RefusalBody, Refuse } from './http/refuse.js'
 export type { RefreshMode } from './http/responses.js'

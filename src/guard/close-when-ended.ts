@@ -8,7 +8,8 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { optional, readOptions } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
 import { invalidToken } from '../tokens/verified-token.js'
-import { authOf, type BearerGuard, type GuardedRequest } from './require-bearer.js'
+import type { GuardedRequest } from './guard.js'
+import { authOf, type BearerGuard } from './require-bearer.js'
 
 /** The options of `closeWhenEnded`. */
 export interface CloseWhenEndedOptions {

@@ -32,23 +32,24 @@ export interface RefusalSettings {
   readonly refuse: Refuse | undefined
 }
 
-/** A guarded request, and the client's address where it was read before a wait. */
-interface GuardedCall {
+/** A guarded request, its guard, and the client's address where it was read before a wait. */
+interface RefusedCall {
+  readonly guard: { readonly settings: RefusalSettings; readonly emit: Emit }
   readonly req: IncomingMessage
   readonly address: string | undefined
 }
 
 /** Returns the refusal that was thrown, with the challenge, and reports it to the host's observer. */
-export const refusalAt = (
-  { settings, emit }: { settings: RefusalSettings; emit: Emit },
-  { req, address = addressOf(req) }: GuardedCall,
-  thrown: unknown,
-): AuthError => reportRefusal(emit, { address }, GUARD_REFUSALS, thrown, settings)
+export function refusalAt({ guard, req, address = addressOf(req) }: RefusedCall, thrown: unknown): AuthError {
+  return reportRefusal(guard.emit, { address }, GUARD_REFUSALS, thrown, guard.settings)
+}
 
 /** Returns the error for a host that responds itself: with all headers of the response, or the host's own. */
-export function rejectionAt({ refuse }: RefusalSettings, { req }: GuardedCall, error: AuthError): object {
+export function rejectionAt(call: RefusedCall, thrown: unknown): object {
+  const { guard, req } = call
+  const error = refusalAt(call, thrown)
   // HTTP/2 has no such header, and Node would emit a warning for each response with it.
   const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
   if (closes) Object.assign(error, { headers: { ...error.headers, Connection: 'close' } })
-  return rejectionOf(refuse, error, req)
+  return rejectionOf(guard.settings.refuse, error, req)
 }

@@ -18,9 +18,9 @@ import { noteGuard } from '../sessions/mistakes.js'
 import { sessionsOfStore } from '../sessions/store-option.js'
 import type { Store } from '../store/store.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
-import type { Allow, RevocationCheck } from './ask-host.js'
 import { BEARER, type BearerScheme, schemeOf, type TokenFrom } from './bearer-header.js'
-import type { GuardSettings } from './bearer-steps.js'
+import type { GuardSettings } from './guard.js'
+import type { Allow, RevocationCheck } from './steps.js'
 import { tokenVerifiers } from './verifiers-option.js'
 
 /** The options of `requireBearer`. */

@@ -1,26 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Account, LookUpResult } from '../accounts/account.js'
-import { isUserOf } from '../accounts/request-user.js'
 import { throwLater } from '../concurrency/throw-later.js'
 import { assertHeaderLines } from '../http/header-lines.js'
-import { sendRefusal } from '../http/refuse.js'
-import { hasToClose } from '../http/send-response.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../tokens/verified-token.js'
-import type { Admission } from './ask-host.js'
-import { checkBearer, contextOf, createGuard, type GuardContext } from './bearer-steps.js'
-import { refusalAt, rejectionAt } from './refuse.js'
+import {
+  admit,
+  checkBearer,
+  contextOf,
+  createGuard,
+  forgetEarlier,
+  type GuardedRequest,
+  guardRequest,
+} from './guard.js'
+import { rejectionAt } from './refuse.js'
 import { type RequireBearerOptions, readRequireBearerOptions } from './require-bearer-options.js'
-
-/** A request as the guard uses it. Every request of Express and of Node's servers fits. */
-export interface GuardedRequest extends IncomingMessage {
-  /** The client's address, for events (`req.ip`: mind `trust proxy`). */
-  ip?: string | undefined
-  /** The verified token. An earlier value is removed. */
-  auth?: unknown
-  /** The account of the token, where `accounts` is given. The user of a session stays only if its `id` is the token's account. */
-  user?: unknown
-}
 
 /**
  * A middleware that keeps the types of the route's parameters, unlike `RequestHandler`. `authenticate` returns an `Auth`: a verified token,
@@ -41,8 +35,6 @@ export interface BearerGuard<Auth = VerifiedToken> {
 /** @inline */
 type Next = (error?: unknown) => void
 
-type RequestContext = GuardContext<GuardedRequest>
-
 /**
  * Creates the guard: a middleware that admits a request with a valid bearer token (RFC 6750) and sets `req.auth` to the verified
  * token.
@@ -60,41 +52,12 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
 
 /** Creates the guard of a function, which its errors name. */
 export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options: RequireBearerOptions) {
-  const settings = readRequireBearerOptions(caller, options)
-  const guard = createGuard(settings)
-
-  function refuse(context: RequestContext, thrown: unknown, res: ServerResponse, next: Next): void {
-    const { req } = context
-    try {
-      forgetEarlier(req)
-      sendRefusal(settings.refuse, refusalAt(guard, context, thrown), req, res, next, hasToClose(req))
-    } catch (cause) {
-      // The host may have replaced functions of the response, or members of the request. Their errors belong to its error handler.
-      next(cause)
-    }
-  }
-
-  async function run(context: RequestContext, res: ServerResponse, next: Next): Promise<void> {
-    const { req } = context
-    // A listener that is already attached would take the body before the route does.
-    const isFlowing = req.readableFlowing === true
-    if (isFlowing) req.pause()
-    try {
-      admit(req, await checkBearer(context))
-      keepPrivate(res)
-    } catch (thrown) {
-      refuse(context, thrown, res, next)
-      return
-    } finally {
-      if (isFlowing) req.resume()
-    }
-    next()
-  }
+  const guard = createGuard(readRequireBearerOptions(caller, options))
 
   function requireBearerMiddleware(req: GuardedRequest, res: ServerResponse, next: Next): void {
     assertHeaderLines('requireBearer', req)
     // Express 4 does not catch a rejection. Only an error of the host's `next` rejects here.
-    run(contextOf(guard, req), res, next).catch(throwLater)
+    guardRequest(contextOf(guard, req), res, next).catch(throwLater)
   }
 
   async function authenticate(req: GuardedRequest): Promise<VerifiedToken | undefined> {
@@ -102,37 +65,12 @@ export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options
     const context = contextOf(guard, req)
     const admission = await checkBearer(context).catch((thrown) => {
       forgetEarlier(req)
-      throw rejectionAt(settings, context, refusalAt(guard, context, thrown))
+      throw rejectionAt(context, thrown)
     })
     return admit(req, admission)
   }
 
   return Object.assign(requireBearerMiddleware, { authenticate })
-}
-
-/**
- * Keeps the response out of shared caches, unless the host decides otherwise: `express.static` would make it public. Also without a
- * token, because a cache that stored such a response would send it to users.
- */
-export function keepPrivate(res: ServerResponse): void {
-  // Not `hasHeader`, which the responses of Engine.IO lack.
-  if (!res.headersSent && res.getHeader('Cache-Control') === undefined) res.setHeader('Cache-Control', 'private')
-}
-
-/** Sets `req.auth` and `req.user`. */
-function admit(req: GuardedRequest, { auth, user }: Admission): VerifiedToken | undefined {
-  if (auth) req.auth = auth
-  else forgetEarlier(req)
-  if (user) req.user = user
-  else if (auth && req.user !== undefined && !isUserOf(auth.accountId, req.user)) req.user = undefined
-  return auth
-}
-
-/** Removes what an earlier guard has set. The user of a session stays. */
-export function forgetEarlier(req: GuardedRequest): void {
-  const { auth } = req
-  if (auth !== undefined) req.auth = undefined
-  if (isVerifiedToken(auth) && isUserOf(auth.accountId, req.user)) req.user = undefined
 }
 
 /** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */

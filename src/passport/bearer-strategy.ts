@@ -2,10 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { throwLater } from '../concurrency/throw-later.js'
 import { AuthError, type AuthErrorDetails } from '../errors/auth-error.js'
-import type { Admission } from '../guard/ask-host.js'
-import { checkBearer, contextOf, createGuard, type Guard } from '../guard/bearer-steps.js'
+import {
+  type Admission,
+  checkBearer,
+  contextOf,
+  createGuard,
+  forgetEarlier,
+  type Guard,
+  keepPrivate,
+} from '../guard/guard.js'
 import { refusalAt } from '../guard/refuse.js'
-import { forgetEarlier, keepPrivate } from '../guard/require-bearer.js'
 import {
   guardAliases,
   guardSchema,
@@ -122,7 +128,7 @@ export class BearerStrategy extends Bearer {
     })
 
     function refused(thrown: unknown): void {
-      failOrError(outcome, refusalAt(guard, context, thrown), guard.settings.refuse, req)
+      failOrError(outcome, refusalAt(context, thrown), guard.settings.refuse, req)
     }
 
     function admitted(done: Done): void {

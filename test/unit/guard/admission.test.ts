@@ -1,4 +1,4 @@
-// Tests guard/bearer-steps.ts
+// Tests guard/{guard,steps}.ts
 
 import { createServer, type ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'

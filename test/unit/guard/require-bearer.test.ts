@@ -1,4 +1,4 @@
-// Tests guard/{ask-host,refuse}.ts accounts/find-account.ts
+// Tests guard/{guard,refuse,steps}.ts accounts/find-account.ts
 
 import { fileURLToPath } from 'node:url'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'

@@ -6,7 +6,7 @@ import { AuthError, requireBearer, type TokenVerifier } from 'express-token-endp
 import fc from 'fast-check'
 import request from 'supertest'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { GuardedRequest } from '../../../src/guard/require-bearer.js'
+import type { GuardedRequest } from '../../../src/guard/guard.js'
 import { ISSUED_FORM } from '../../../src/tokens/jwt/claims.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
