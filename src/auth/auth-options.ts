@@ -32,38 +32,49 @@ export interface AuthPaths {
 
 /** The options of `createAuth`: those of its login, its issuer and its guards, and its own. */
 export interface AuthOptions<A extends LookUpResult = Account>
-  extends Omit<TokenIssuerOptions, 'keys'>,
+  extends Omit<TokenIssuerOptions, 'keys' | 'timeout'>,
     SignInOptions<A>,
     SessionsOptions,
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
-   * The store of the app: `memoryStore()`, one of a database, or your own object with `sessions`, `codes` or both. The session of each token
-   * is stored after `respond`, and a token whose session could not be stored is not sent (`503`). Default: no sessions and no codes.
+   * [The store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of sessions
+   * and codes: `memoryStore()`, one of a database, or your own object with `sessions`, `codes` or both. Stores the
+   * [session](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#show-and-end-sessions) of
+   * each token after `respond`, and then looks the account up a second time. A token whose session could not be stored is not sent (`503`).
+   * Default: no sessions and no codes.
    */
   store?: Partial<Store> | undefined
-  /** The keys of the tokens, as for `createTokenIssuer`. Default: HS256 with a key of `secret`. */
+  /**
+   * Keys of the tokens, as for
+   * [`createTokenIssuer`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createtokenissueroptions).
+   * Default: HS256 with a key of `secret`.
+   */
   keys?: TokenIssuerOptions['keys'] | undefined
   /**
-   * Verifiers of further tokens for all guards, such as `oldTokens`: the list after the app's own issuer in `tokens` of `requireBearer`. At
-   * most
-   * 31. Default: none.
+   * Further verifiers for all guards, such as
+   * [`oldTokens`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/old-tokens.md) and
+   * [API keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/other-sign-ins.md#api-keys-for-machines).
+   * At most 31, each of another issuer. Default: `[]`.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
-  /** The paths of the router. Default: `/api/v2013/authentication/token`, `/sessions` and `/.well-known/jwks.json`. */
-  paths?: AuthPaths | undefined
   /**
-   * The path at which you mount `auth.router`, as browsers see it, for example `/api`. `auth.signIn` needs it for the cookie with the refresh
-   * token. Default: the router has no mount path.
+   * Paths below the mount point of the router, without patterns. Refresh and sign-out are below `token`. Default:
+   * `{ token: '/api/v2013/authentication/token', sessions: '/sessions', keys: '/.well-known/jwks.json' }`.
    */
+  paths?: AuthPaths | undefined
+  /** The path at which you mount the router, as browsers see it, such as `/api`. `auth.signIn` needs it for the cookie. Default: `''`. */
   mountPath?: string | undefined
 }
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
 export interface AuthGuardOptions<A extends LookUpResult = Account> extends RouteOptions<A> {
   /**
-   * Also admits a ticket of `auth.ticket` in the query member `ticket`. Its `req.auth.claims` are only `path`, `method`, `auth_time` and
-   * the `act` of an administrator. Default false.
+   * Also admits a
+   * [ticket](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sockets.md#links-that-send-no-header)
+   * of `auth.ticket` in the query member `ticket`. Default: `false`.
+   *
+   * Its `req.auth.claims` are only `path`, `method`, `auth_time` and the `act` of an administrator.
    */
   ticket?: boolean | undefined
 }

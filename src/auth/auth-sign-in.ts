@@ -19,16 +19,17 @@ import { isVerifiedToken, mayHaveSession, signedInAtOf, type VerifiedToken } fro
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
   /**
-   * The token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act` (RFC 8693 section
-   * 4.1), and is not refreshed. Guards with `signedInWithin` refuse it, unless they have `acting: true`. Its sign-in is then that of the
-   * administrator. The event `token.issued` has both accounts, and the issuer of the administrator's token. Default: none. `undefined` is a `TypeError`: a request without a token must not become a sign-in of the account itself.
+   * The token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act: { sub, iss }` (RFC
+   * 8693), and the event `token.issued` has `actorId` and `actorIssuer`. There is no refresh token, and the session does not count for
+   * `maxPerAccount`. Guards with `signedInWithin` refuse the token with `403`, unless they have `acting: true`: the sign-in is then that of
+   * the administrator. `undefined` is a `TypeError`. Default: none.
    */
   actor?: VerifiedToken
   /** The name of the device for the list of sessions. Default: that of `sessionLabel`. */
   label?: NewSession['label']
-  /** The time just before you authenticated the account. A later `tokensValidAfter` refuses the sign-in. Default: the time of the call. */
+  /** The time just before you authenticated the account. A later `tokensValidAfter` refuses its token. Default: the time of the call. */
   issuedAt?: Date | undefined
-  /** False for a cookie that ends with the browser. Default true. */
+  /** `false` for a cookie that the browser deletes when it closes. Default: `true`. */
   remember?: boolean | undefined
 }
 

@@ -19,9 +19,9 @@ export interface TokenRouterOptions<A extends LookUpResult = Account>
   extends HostOptions,
     LoginOptions<A>,
     RespondOptions<A> {
-  /** Issues the tokens: the result of `createTokenIssuer`. */
+  /** Return value of `createTokenIssuer`. */
   tokens: TokenIssuer
-  /** The path of the endpoint below the router's mount point, without patterns. Default `/api/v2013/authentication/token`. */
+  /** Path below the mount point, without patterns and without a slash at its end. Default: `'/api/v2013/authentication/token'`. */
   path?: string | undefined
 }
 

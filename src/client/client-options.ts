@@ -54,39 +54,49 @@ export interface RefreshTokenStorage {
 
 /** The options of `createTokenClient`. */
 export interface TokenClientOptions {
-  /** The base URL of the API. `https:`, or `http:` on loopback. Paths that begin with `/` are appended to it. */
+  /** Base URL of your API. `https:`, or `http:` on loopback. */
   url: string | URL
   /**
-   * Returns the credentials for a sign-in. Called for each sign-in, so that the client does not keep the password. After a refusal with a
-   * code other than `invalid_credentials`, it may return only the members to add.
+   * Function that returns `{ email, password }`, or a promise of it. Called for each sign-in with `{ refused, signal }`. The client also
+   * sends further members, as JSON. With `remember: false`, the session ends when the browser closes.
+   *
+   * Called for each sign-in, so that the client does not keep the password. After a refusal with a code other than `invalid_credentials`,
+   * it may return only the members to add.
    */
   credentials: (request: CredentialsRequest) => Credentials | StepFields | PromiseLike<Credentials | StepFields>
   /**
-   * True when a person types the credentials. The client then waits for them without a time limit. It asks once more after a wrong
-   * password, and again after a refusal with another code: at most 5 times in one sign-in. Default false.
+   * Set it if a person types the credentials. The client then waits without a time limit, asks only after the token has expired, and allows
+   * [more attempts after a refusal](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/client-in-a-page.md#steps-after-the-password).
+   * Default: `false`.
+   *
+   * It asks once more after a wrong password, and again after a refusal with another code: at most 5 times in one sign-in.
    */
   interactive?: boolean | undefined
   /**
-   * Stays signed in without credentials, when `tokenRouter` has the option `refresh` too. `'cookie'` for pages: the refresh token is in a
-   * cookie that no script can read, and nothing is kept here. `{ load, save, remove }` for apps and scripts: the functions keep the
-   * refresh token, and may return promises. Default: the client asks for credentials again.
+   * `'cookie'` or `{ load, save, remove }`:
+   * [stays signed in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/client.md#stay-signed-in)
+   * without `credentials`. Default: asks for `credentials` again.
+   *
+   * `'cookie'` for pages: the refresh token is in a cookie that no script can read, and nothing is kept here. `{ load, save, remove }` for
+   * apps and scripts: the functions keep the refresh token, and may return promises.
    */
   refresh?: 'cookie' | RefreshTokenStorage | undefined
-  /** The path of the token endpoint below `url`. Default `/api/v2013/authentication/token`. */
+  /** Path of the token endpoint, appended to `url`. It begins with `/`. Default: `'/api/v2013/authentication/token'`. */
   path?: string | undefined
-  /** More origins that receive the token, for example the origin of a second API. Default none. */
+  /** Further origins that may receive the token, for example a second API, as `url`. Default: `[]`. */
   origins?: readonly (string | URL)[] | undefined
-  /** The time limit for a token call, and for `credentials` unless `interactive`. In seconds. Default 10, at most 600. */
+  /** Time limit in seconds for a token call, and for `credentials` unless `interactive`. More than 0, at most 600. Default: `10`. */
   timeout?: number | undefined
-  /** The longest time that a call waits because the token endpoint asks to try later. In seconds. Default 30, at most 3600. */
+  /** Longest time in seconds that a call waits after a `429` or `503` of the token endpoint. 0 to 3600. Default: `30`. */
   maxWait?: number | undefined
   /**
-   * Called with a copy of a 401 that demands a more recent or a stronger sign-in (RFC 9470 section 3), once for all calls with the same
-   * demand. Return true to sign in again and to repeat the request once. Otherwise, and by default, the caller gets the response.
-   * The function must not wait for a call that gets the same demand.
+   * Function that receives a copy of a `401` that requires a more recent or stronger sign-in. Return `true` to sign in again. Called once
+   * for all calls with the same requirement. Default: returns the `401` to you.
+   *
+   * RFC 9470 section 3. The request is repeated once. The function must not wait for a call that gets the same demand.
    */
   onStepUp?: ((response: Response) => boolean | PromiseLike<boolean>) | undefined
-  /** Sends all requests. Default: the global `fetch`. */
+  /** Replaces the global `fetch`, for all calls. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
 

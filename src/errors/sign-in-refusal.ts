@@ -8,15 +8,15 @@ import { NO_STORE } from './headers.js'
 
 /** The options of a `SignInRefusal`. */
 export interface SignInRefusalOptions {
-  /** The status of the response, from 400 to 499. Default 403. */
+  /** Status of the response, from 400 to 499. Default: `403`. */
   status?: number | undefined
-  /** The problem's `detail` (RFC 9457), an explanation for people. The client receives it. Default: a general sentence. */
+  /** `detail` of the problem (RFC 9457), an explanation for people. The client receives it. Default: a general sentence. */
   detail?: string | undefined
-  /** Further headers of the response, for example `Retry-After`. Default none. */
+  /** Further headers of the response, for example `Retry-After`. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** Counts a failed login, as a wrong password does. Set it for a wrong code, which nobody may guess. Default false. */
+  /** Counts a failed login, as a wrong password does. Set it for a wrong code, which nobody may guess. Default: `false`. */
   countAsFailure?: boolean | undefined
-  /** The error that led to the refusal, for logs. Never sent to the client. Default none. */
+  /** Error that led to the refusal, for logs. Never sent to the client. Default: none. */
   cause?: unknown
 }
 

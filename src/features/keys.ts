@@ -11,9 +11,9 @@ import { type Feature, mount } from './feature.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
-  /** The issuer whose public keys are published: the result of `createTokenIssuer`, with a key pair. */
+  /** Return value of `createTokenIssuer` with key pairs. Secrets are never published. */
   tokens: Pick<TokenIssuer, 'jwks'>
-  /** The path of the set below the router's mount point, without patterns. Default `/.well-known/jwks.json`. */
+  /** Path below the mount point, without patterns and without a slash at its end. Default: `'/.well-known/jwks.json'`. */
   path?: string | undefined
 }
 

@@ -17,9 +17,13 @@ export interface SignInParts extends TokenSettings {
 
 /** The options of a sign-in in an app. */
 export interface SignInOptions<A extends LookUpResult = Account>
-  extends Omit<LoginOptions<A>, 'accounts' | 'timeout'>,
+  extends Omit<LoginOptions<A>, 'accounts'>,
     RespondOptions<A> {
-  /** Finds the accounts: a function `(email) => account`, or a store. Guards look accounts up where the store has `findById`. */
+  /**
+   * Function `(email) => account`, or an
+   * [account store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md). Refresh and the
+   * guards look accounts up where the store has `findById`.
+   */
   accounts: AccountLookup<A> | AccountStoreOption<A>
 }
 

@@ -12,11 +12,11 @@ import { signedInAtOf } from '../tokens/verified-token.js'
 
 /** The route that a ticket is for. */
 export interface TicketOptions {
-  /** The path of the URL as the client sends it, with the mount path and without the query: `/reports/7.pdf`. */
+  /** Path of the URL as the client sends it, with the mount path and without the query: `/reports/7.pdf`. */
   path: string
-  /** The method. `GET` and `HEAD` are one: a ticket for either admits both. Default `GET`. */
+  /** Method of the request. `GET` and `HEAD` are one: a ticket for either admits both. Default: `GET`. */
   method?: string | undefined
-  /** The time until the ticket expires, from 1 s to 10 min. It never outlives the token of the request. Default 60 s. */
+  /** Time until the ticket expires. 1 s to 10 min. It never outlives the token of the request. Default: `'60s'`. */
   lifetime?: Duration | undefined
 }
 

@@ -13,9 +13,9 @@ import { authOf, type BearerGuard } from './require-bearer.js'
 
 /** The options of `closeWhenEnded`. */
 export interface CloseWhenEndedOptions {
-  /** The time between two checks. Default 30 s. 1 s to 1 h. */
+  /** Time between two checks. 1 s to 1 h. At most 32 checks of one guard run at a time. Others wait in order. Default: `'30s'`. */
   every?: Duration | undefined
-  /** The time for which a connection stays open after a check was due, until a check is successful. Default 5 min. 1 s to 1 day. */
+  /** Time for which a connection stays open while its checks fail with a status of 500 or more. 1 s to 1 day. Default: `'5m'`. */
   keepFor?: Duration | undefined
 }
 

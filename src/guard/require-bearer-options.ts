@@ -26,73 +26,81 @@ import { tokenVerifiers } from './verifiers-option.js'
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions<A extends LookUpResult = Account> extends HostOptions {
   /**
-   * Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. Or a list of 1 to 32 verifiers, each of another
-   * issuer: the claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. A custom
-   * verifier is an object with `issuer` and `verify`, and for other texts than JWTs also `accepts`.
+   * Return value of `createTokenIssuer` or `createTokenVerifier`, or a
+   * [list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md) of 1 to 32, each of another
+   * issuer. Also `oldTokens`, and your own `{ issuer, verify, accepts? }`.
+   *
+   * The claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. `accepts` is
+   * for other texts than JWTs.
    */
   tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
   /**
-   * Scopes that a token must have, all of them: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
-   * A missing scope causes a `403` (RFC 6750 section 3.1). `undefined` is a `TypeError`: a misspelt name must not open the guard.
+   * Scopes that a token needs, all of them: an array, or a text with spaces (RFC 6749 section 3.3). Otherwise `403`. `undefined` is a
+   * `TypeError`, so that a misspelt name opens no route. Default: none.
    */
   scope?: string | readonly string[]
-  /**
-   * Scopes of which a token must have at least one: an array, or a string with spaces. Default: none. A token without any of them
-   * causes a `403`, whose challenge lists them all. `undefined` is a `TypeError`.
-   */
+  /** Scopes of which a token needs one, in addition to `scope`. Otherwise `403`. `undefined` is a `TypeError`. Default: none. */
   anyScope?: string | readonly string[]
   /**
-   * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
-   * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`, or an
-   * earlier `auth_time` among its claims. A provider's token and an old token need it, and one after their `iat` does not count.
+   * Longest time since the sign-in (RFC 9470): `auth_time`, or `iat` without it. A token of
+   * [another issuer](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider)
+   * needs an `auth_time` that is not after its `iat`. 1 s to 366 days. An older token gets `401` with `max_age`. Default: any age.
    */
   signedInWithin?: Duration | undefined
   /**
-   * Admits administrators who act as the account, whose tokens have the claim `act` (RFC 8693 section 4.1). False causes a `403` with the
-   * code `forbidden`. Default: true, and false with `signedInWithin`.
+   * `false` refuses an administrator who
+   * [acts as the account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/login-routes.md#an-administrator-acts-as-a-user)
+   * with `403` `forbidden`. The token has the claim `act` (RFC 8693). Default: `true`, and `false` with `signedInWithin`.
    */
   acting?: boolean | undefined
   /**
-   * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
-   * from before the account's `tokensValidAfter`. `req.auth.scopes` are then those that the token and the account both have, and `scope` and
-   * `anyScope` need them.
-   * `req.user` is the `user` that the store returned with the account, or the account without its password hash. Default: no look-up.
+   * Store with `findById`, called on every request. `401` for a missing or disabled account, and for a token from before
+   * `tokensValidAfter`. `req.auth.scopes` are then the scopes that the token and the account both have, and `scope` and `anyScope` need
+   * them. Sets `req.user`. If you omit `accounts`, an earlier `req.user` stays only if its `id` is the token's account. Default: none.
+   *
+   * `req.user` is the `user` that the store returned with the account, or the account without its password hash.
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
-   * Called on every request. Returns whether the token was revoked. Use `auth.id` as the key, because a token's text has several
-   * spellings. Default: tokens are valid until they expire.
+   * Function `(auth) => boolean`, called on every request. `true` is `401`. A failure or another value is `503`. Default: none.
+   *
+   * Use `auth.id` as the key, because a token's text has several spellings.
    */
   isRevoked?: RevocationCheck | undefined
   /**
-   * The store of the app, of which the guard needs only the `sessions`. A token without a live session is refused, also when no session was
-   * ever stored for it. One look-up for each request. Default: tokens need no session.
+   * [The store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of the app, of
+   * which the guard needs only `sessions`. Read on every request. `401` for a token without a live session (`sid`, or `jti` without it).
+   * Default: none.
    */
   store?: Pick<Store, 'sessions'> | undefined
   /**
-   * Admits a request without credentials, without `req.auth`. With `true`, invalid credentials are still refused. With `'lenient'`, an invalid
-   * or expired token counts as none, and the event `bearer.refused` reports it. Default false.
+   * `true` admits a request without credentials, without `req.auth`, and still refuses invalid ones. `'lenient'` also takes an invalid
+   * token for none, and reports it. Default: `false`.
    */
   optional?: boolean | 'lenient' | undefined
   /**
-   * Returns whether the account may use the route, for example as the owner of what the request names. `(req, account, auth) => boolean`, or a
-   * promise. Needs `accounts`. False causes a `403`. Default: each account may.
+   * Function `(req, account, auth) => boolean`, or a promise of it, for routes
+   * [of an owner](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#let-owners-use-a-route).
+   * `false` is `403`. A failure is `503`. Needs `accounts`. Default: each account.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<UserOf<A>, any> | undefined
   /**
-   * The authentication scheme of the header and of the challenge, for clients that cannot be changed, such as `'Token'`. Or a list of 1 to
-   * 4, of which the challenge has the first. Default `'Bearer'`.
+   * Scheme of the header and of the challenge, or a list of 1 to 4, of which the challenge has the first,
+   * [for old clients](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#keep-the-header-of-your-clients).
+   * Default: `'Bearer'`.
    */
   scheme?: string | readonly string[] | undefined
   /**
-   * Returns the token of a request whose token is not in the header, or undefined or null. Browsers send cookies with requests of other sites, so a
-   * token in a cookie needs a defence against them (CSRF), such as `SameSite`. The second argument returns the token of the header. Default:
-   * the header `Authorization`.
+   * Function `(req, inHeader) => text`, `undefined` or `null`, for
+   * [a token elsewhere](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#keep-the-header-of-your-clients).
+   * `inHeader()` returns the token of the header. An empty or malformed text is an invalid token. Default: the header.
+   *
+   * Browsers send cookies with requests of other sites, so a token in a cookie needs a defence against them (CSRF), such as `SameSite`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tokenFrom?: TokenFrom<any> | undefined
-  /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer, the first of a list. */
+  /** `realm` of the challenge (RFC 9110 section 11.5), printable ASCII. Default: the issuer, the first of a list. */
   realm?: string | undefined
 }
 

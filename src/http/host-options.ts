@@ -7,21 +7,24 @@ import type { Refuse } from './refuse.js'
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
   /**
-   * Time limit for each dependency: account store, password check, revocation check, key set. Default 5 s. 1 ms to 1 min. After the
-   * limit the response is `503`.
+   * Time limit for each dependency of a request: the queue, the limits, the account store, the password check, the key set, `isRevoked` and
+   * the sessions. Then `503`. A password check must also begin within it. Default: `'5s'`.
    */
   timeout?: Duration | undefined
   /**
-   * Called with every refusal and every failure, and by the token router with every issued token. Default: each router and
-   * guard emits a process warning for the first failure of each dependency.
+   * Called with each [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/monitor.md#events):
+   * each refusal and each failure, and for a router each token. Default: a process warning for the first failure of each dependency.
    */
   onEvent?: AuthObserver | undefined
   /**
-   * Shapes every refusal, for clients that expect another form: `(error, req, next) => ({ status, body })`. An object is sent as JSON. Or it
-   * calls `next` once, with an error for the host's own error handler, and returns nothing. The headers stay in both cases, such as
-   * `Retry-After` and the challenge. When the function does neither, the response stays as it is, and also when it does both, throws or
-   * returns a promise. Default:
-   * problem details (RFC 9457), and an empty `403` for invalid credentials.
+   * Function `(error, req, next)` that gives refusals
+   * [a form that your clients expect](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#send-refusals-in-your-own-form),
+   * or passes
+   * [an error](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#errors-in-your-own-json)
+   * to your error handler. The headers stay. Default: problem details.
+   *
+   * It returns `{ status, body }`, of which an object is sent as JSON, or calls `next` once and returns nothing. When it does neither,
+   * both, throws or returns a promise, the response stays as it is: problem details (RFC 9457), and an empty `403` for invalid credentials.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   refuse?: Refuse<any> | undefined

@@ -14,22 +14,28 @@ import { sharedStore } from './shared-store.js'
  * @inline
  */
 interface LoginLimits {
-  /** One account from one address (an IPv6 address counts by its /64). Default 10 in 15 minutes. */
+  /** Failed logins of one account from one client network. Default: 10 in 15 minutes. */
   pair?: LoginLimit | false | undefined
-  /** One address, for all accounts. Default 100 in an hour. */
+  /** Failed logins from one client network, for all accounts. Default: 100 in an hour. */
   address?: LoginLimit | false | undefined
-  /** One account, from all addresses. Default 100 in an hour. */
+  /** Failed logins of one account, from all client networks. Default: 100 in an hour. */
   account?: LoginLimit | false | undefined
 }
 
 /** The options of `createLimits`. */
 export interface LimitsOptions {
   /**
-   * Shares the failures between processes: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store fails or
-   * hangs, the limits continue in this process's memory. Default: only in memory.
+   * Function `({ keyPrefix, points, duration }) => limiter` that
+   * [shares the limits between processes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/deploy.md),
+   * for example `RateLimiterRedis` of rate-limiter-flexible. It needs `consume`, `get` and `delete`. Default: memory of the process.
+   *
+   * While the store fails or hangs, the limits continue in this process's memory.
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
-  /** The failed-login limits. Each has its own default, and `false` disables a limit. */
+  /**
+   * The limits: `{ pair, address, account }`, each `{ points, duration }`, or `false` for no limit. `points` is the number of failures, 1
+   * to 1,000,000. `duration` is 1 s to 366 days. Default: that of each limit.
+   */
   limits?: LoginLimits | undefined
 }
 

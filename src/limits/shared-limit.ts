@@ -4,11 +4,11 @@ import type { SharedStore, StoreFailed } from './shared-store.js'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
 export interface LimiterOptions {
-  /** The prefix of the limit's keys in the store: `login-pair`, `login-address` or `login-account`. */
+  /** Prefix of the limit's keys in the store: `login-pair`, `login-address` or `login-account`. */
   keyPrefix: string
-  /** The number of failed logins that are allowed within `duration`. */
+  /** Number of failed logins that are allowed within `duration`. */
   points: number
-  /** The length of the window, in seconds. */
+  /** Length of the window, in seconds. */
   duration: number
 }
 

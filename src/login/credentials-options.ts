@@ -6,17 +6,21 @@ import type { MapBody } from './read-credentials.js'
 
 /** The options for reading the credentials of a request. */
 export interface CredentialsOptions<R = Request> {
-  /** The longest request body: a number of bytes, or a string like `'10kb'`. Default 10 kB, at most 1 MB. A longer body causes a `413`. */
+  /**
+   * Longest request body, in bytes or as a text. 1 byte to 1 MB. Then `413`. Waiting logins use at most 2 × (`queue` + 2,048) × `bodyLimit`
+   * of memory, by default 63 MB. Default: `'10kb'`.
+   */
   bodyLimit?: number | string | undefined
   /**
-   * Origins whose pages may send credentials as a form, like `'https://app.example.com'`. Forms of other sites are refused, because any
-   * page could send them. JSON needs the host's CORS settings instead. Default none.
+   * Origins whose pages may send credentials as a form: `'https://app.example.com'`. Forms of other sites get `415`. For JSON, use
+   * [`cors()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
+   * With `refresh: 'cookie'` of `createAuth`, also the other origins whose pages may sign in, refresh and sign out: otherwise `403`.
+   * Default: `[]`.
    */
   allowedOrigins?: readonly string[] | undefined
   /**
-   * Returns the credentials of a body that has other names or another shape: `({ username, password }) => ({ email: username, password })`. Other members of the
-   * returned object are further fields of the sign-in. A body for which the function throws, or returns no credentials, causes a
-   * `400`. Default: the members of the body.
+   * Function `(body, req) => ({ email, password })` for a body of another shape. Its other members become `fields`. When it throws or
+   * returns no credentials, the response is `400`. Default: the members of the body.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows the shape of its bodies.
   credentials?: ((body: any, req: R) => unknown) | undefined

@@ -25,26 +25,41 @@ import type { TenantOf } from './steps/tenant.js'
 export interface LoginOptions<A extends LookUpResult = Account>
   extends Pick<HostOptions, 'timeout' | 'onEvent' | 'refuse'>,
     CredentialsOptions {
-  /** Finds an account by its e-mail address: a function, or a store. */
+  /**
+   * Function `(email) => account`, or an
+   * [account store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md).
+   */
   accounts: AccountLookup<A> | AccountStoreOption<A>
   /**
-   * The names of further members of the request body, for `beforeSignIn` and `findByEmail`: a code, a tenant. Both receive them as the client
-   * sent them. No other member of the body is passed on. Default none.
+   * Names of further members of the request body, for `beforeSignIn` and `findByEmail`: a code, a tenant. Both receive them as the client
+   * sent them. Default: `[]`.
    */
   extraFields?: readonly string[] | undefined
   /**
-   * Returns the tenant of a sign-in: `({ req, fields }) => text`. Its failed-login limits are apart from those of other tenants, and
-   * `findByEmail` and events receive it. A failure causes a `503`. Default: no tenants.
+   * Function `({ req, fields }) => text`: the
+   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#tell-tenants-apart) of
+   * a sign-in. It is part of the failed-login limits, and `findByEmail` and events receive it. A failure is `503`. Default: no tenants.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
-  /** Decides about a sign-in after its password was right: a second factor, an address that must be verified. Default: none. */
+  /**
+   * Function `({ account, fields, req, signal })` that
+   * [accepts or refuses a sign-in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md)
+   * after a right password. A failure is `503`. Default: none.
+   */
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
-  /** Checks passwords. Default: `createPasswords()`. */
+  /**
+   * Return value of
+   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md). Share one
+   * object between all logins of a process. Default: `createPasswords()`.
+   */
   passwords?: Passwords | undefined
-  /** The failed-login limits. Default: `createLimits()`, in this process's memory. `false` turns them off. */
+  /**
+   * [Failed-login limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md#createlimitsoptions),
+   * or `false` for none. Share one object between all logins of a process. Default: `createLimits()`.
+   */
   limits?: Limits | false | undefined
-  /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
+  /** Adds the e-mail address, as sent, to events of logins. It is personal data. Default: `false`. */
   emailInEvents?: boolean | undefined
 }
 

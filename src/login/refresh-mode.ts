@@ -20,7 +20,7 @@ export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode 
 
 /** The option `refresh` of `createAuth` as an object. */
 export interface RefreshOptions<R = Request> extends RefreshTimes {
-  /** `'cookie'` for pages, `'body'` for mobile apps and scripts, or a function of the request. */
+  /** `'cookie'`, `'body'`, or a function `(req) => mode`. */
   mode: RefreshChoice<R>
 }
 

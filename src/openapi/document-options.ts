@@ -12,46 +12,38 @@ import type { PathItem, Schema } from './types.js'
 
 /** The options of `openApiDocument`. */
 export interface OpenApiOptions {
-  /** The API's name. Default `Token endpoint`. */
+  /** Name of your API. Default: `'Token endpoint'`. */
   title?: string | undefined
-  /** The API's version. Default `v2013`, the version of the token endpoint. */
+  /** Version of your API. Default: `'v2013'`. */
   version?: string | undefined
-  /** The base URL (usually the issuer), or a list of base URLs. Default: the origin that serves the document. */
+  /** Base URL or a list of base URLs, usually the issuer. Default: the origin of the document. */
   servers?: string | readonly string[] | undefined
   /**
-   * The whole path of the token endpoint: the mount path of `tokenRouter` and its `path`. Default
-   * `/api/v2013/authentication/token`. Set `false` for a service that only verifies tokens.
+   * Whole path of the token endpoint with its mount point. `false` for a service that only verifies tokens. Default:
+   * `'/api/v2013/authentication/token'`.
    */
   path?: string | false | undefined
-  /**
-   * The further members of the request body, by name: the option `extraFields` of `tokenRouter`. A list of names, or their schemas like
-   * `{ code: { type: 'string' } }`. Default none.
-   */
+  /** `extraFields` of `tokenRouter`: a list of names, or their schemas like `{ code: { type: 'string' } }`. Default: none. */
   extraFields?: readonly string[] | Record<string, Schema> | undefined
-  /** The schema of the request body, where `tokenRouter` has the option `credentials`. Default: `email`, `password` and the members of `extraFields`. */
+  /** Schema of the request body, if `tokenRouter` has `credentials`. Default: `email`, `password` and the members of `extraFields`. */
   tokenRequest?: Schema | undefined
-  /** The refusals of `beforeSignIn`: their codes, or `SignInRefusal`s with another status than 403. Default none. */
+  /**
+   * Codes of your `SignInRefusal`s, or the refusals themselves. Default: none.
+   *
+   * Pass a refusal with another status than 403 itself.
+   */
   refusals?: readonly (string | SignInRefusal)[] | undefined
-  /**
-   * The schema of the object that `respond` of `tokenRouter` returns, for example `{ type: 'object' }`. Default: `authenticationToken` and
-   * `expiration`.
-   */
+  /** Schema of the object that `respond` of `tokenRouter` returns. Default: `authenticationToken` and `expiration`. */
   tokenResponse?: Schema | undefined
-  /**
-   * The option `refresh` of `createAuth`: `'cookie'`, `'body'`, or `true` for a function, whose clients may use both. Default false: the
-   * router has no `refresh`.
-   */
+  /** `refresh` of `createAuth`: `'cookie'` or `'body'`, or `true` for a function. Default: `false`. */
   refresh?: RefreshMode | boolean | undefined
-  /** The whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default false: the app has no `jwksRouter`. */
+  /** Whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default: `false`. */
   jwks?: string | boolean | undefined
-  /** The whole path of the sessions of `createAuth`, or `true` for `/sessions`. Default false: the app has no sessions. */
+  /** Whole path of the sessions of `createAuth`, or `true` for `/sessions`. Default: `false`. */
   sessions?: string | boolean | undefined
-  /** The name of the bearer scheme in the document. Default `bearer`. */
+  /** Name of the security scheme: letters, digits, `.`, `-` and `_`. Default: `'bearer'`. */
   schemeName?: string | undefined
-  /**
-   * The host's own operations, by path. The document then has only the components that an operation uses. Default: none, and all
-   * components, for operations that the host adds to the document.
-   */
+  /** Your own operations, by path. Components that no operation uses are then omitted. Default: none. */
   paths?: Record<string, PathItem> | undefined
 }
 

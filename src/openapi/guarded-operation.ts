@@ -9,17 +9,17 @@ export const schemeName = optional(text("a name of letters, digits, '.', '-' and
 
 /** The options of `guardedOperation`, which describe the operation's guard. */
 export interface GuardedOperationOptions {
-  /** The `scope` option of the route's `requireBearer`. Default: none. */
+  /** `scope` of the route's guard. Default: none. */
   scope?: string | readonly string[] | undefined
-  /** The `anyScope` option of the route's `requireBearer`. Default: none. */
+  /** `anyScope` of the route's guard. Default: none. */
   anyScope?: string | readonly string[] | undefined
-  /** The `signedInWithin` option of the route's `requireBearer`. Default: any age. */
+  /** `signedInWithin` of the route's guard. Default: any age. */
   signedInWithin?: Duration | undefined
-  /** The `acting` option of the route's `requireBearer`. Default: true, and false with `signedInWithin`. */
+  /** `acting` of the route's guard. Default: `true`, and `false` with `signedInWithin`. */
   acting?: boolean | undefined
-  /** The `optional` option of the route's `requireBearer`. Default false. */
+  /** `optional` of the route's guard. Default: `false`. */
   optional?: boolean | undefined
-  /** The `schemeName` option of `openApiDocument`. Default `bearer`. */
+  /** `schemeName` of the document. Default: `'bearer'`. */
   schemeName?: string | undefined
 }
 

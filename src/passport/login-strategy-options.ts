@@ -18,12 +18,16 @@ import { memberOf } from '../options/values.js'
 /** The options of `LoginStrategy`: those of a login, or `logIn` with those of a request's body. */
 // biome-ignore lint/suspicious/noExplicitAny: the host knows the type of its users.
 export interface LoginStrategyOptions extends Omit<LoginOptions<any>, 'accounts'> {
-  /** Finds an account by its e-mail address: a function, or a store. Default: the accounts of `logIn`. */
+  /**
+   * Function `(email) => account`, or an
+   * [account store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md). Default: the
+   * accounts of `logIn`.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: the same.
   accounts?: LoginOptions<any>['accounts'] | undefined
   /**
-   * Authenticates the credentials: `auth.logIn` of `createAuth`, with its accounts, its limits and its other options. Default: a login with
-   * these options.
+   * `auth.logIn` of `createAuth`, which authenticates the credentials with its accounts, its limits and its other options. Pass only
+   * `bodyLimit`, `allowedOrigins`, `credentials`, `timeout`, `onEvent` and `refuse` with it. Default: a login with these options.
    */
   logIn?: Login | undefined
 }

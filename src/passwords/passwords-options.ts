@@ -9,29 +9,32 @@ export type ForbiddenCheck = (password: string) => boolean | Promise<boolean>
 
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
-  /** The accepted hashers. The first one makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
+  /** Accepted hashes. The first hasher makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * The hasher that does the work for unknown addresses, with the cost that most stored hashes have. Set it while old hashes are replaced,
-   * so that the time of a login does not tell who has an account. It needs `hash`. Default: the first of `hashers`.
+   * Hasher with `hash` that does the work for unknown addresses. Set it to that of most stored hashes, such as `bcrypt({ cost: 8 })`,
+   * [while you replace them](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/passwords.md#other-hashes-and-ldap).
+   * Default: the first of `hashers`.
+   *
+   * The time of a login then does not tell who has an account.
    */
   unknown?: Hasher | undefined
   /**
-   * Returns whether a user may not have a password, for example because it was leaked. `hash` asks it, and a login that replaces an old
-   * hash does not. True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for your own code.
-   * Another error, another value than a boolean, and a result after 5 s reject with an `AuthError` `unavailable`. Default: every password
-   * is allowed.
+   * Function `(password) => boolean` that
+   * [refuses a new password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/new-passwords.md).
+   * Called by `hash`, and not when a login replaces an old hash. At most 5 s. Default: none.
+   *
+   * True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for your own code. Another error,
+   * another value than a boolean, and a late result reject with an `AuthError` `unavailable`.
    */
   isForbidden?: ForbiddenCheck | undefined
   /**
-   * The number of passwords that are hashed at a time, from 1 to 1,024. Default: one less than libuv's threads
-   * (`UV_THREADPOOL_SIZE`, 4), at most the number of cores, and at least 1.
+   * Number of passwords that are hashed at the same time. 1 to 1,024. Default: one less than `UV_THREADPOOL_SIZE` (4), at most the number
+   * of cores.
    */
   concurrency?: number | undefined
   /**
-   * The number of logins that may wait, from 0 to 100,000. 32 for each hashing thread already look up their account. Of the others,
-   * at most half come from one client network. The queue alternates between networks. When the
-   * queue is full, a login of the network with the most waiting logins gets `503`. Default 1,024.
+   * Number of logins that may wait. 0 to 100,000. When it is full, the network with the most waiting logins gets `503`. Default: `1024`.
    */
   queue?: number | undefined
 }

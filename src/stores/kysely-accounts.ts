@@ -12,20 +12,22 @@ export type AccountColumn = Exclude<keyof Account, 'claims'> | 'email'
 
 /** The options of `kyselyAccounts`. */
 export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Members = object> {
-  /** The name of the app's own table. */
+  /** Name of your table. */
   table: Table
   /**
-   * The names of the columns. Default `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`. Other members are read if you name
-   * their columns: `disabled` (a boolean, or 0 and 1), `scopes` (an array, or JSON), `tokensValidAfter` (a time, or milliseconds since
-   * 1970) and `lifetime`.
+   * Names of the columns. Also `disabled` (a boolean, or 0 and 1), `scopes` (an array, or JSON), `tokensValidAfter` (a time, or
+   * milliseconds since 1970) and `lifetime`. These four are read only if you name them. Default:
+   * `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`.
    */
   columns?: Partial<Record<AccountColumn, keyof DB[Table] & string>> | undefined
   /**
-   * Returns more members of an account, where a mapping is more than names: its scopes by a role, its claims. Your own members reach
-   * `beforeSignIn` and `req.user`. Default: none.
+   * Function that receives the row, and returns more members of an account, such as `claims`. Returned members replace those that the
+   * columns give. Default: none.
+   *
+   * Your own members reach `beforeSignIn` and `req.user`.
    */
   read?: ((row: Selectable<DB[Table]>) => Members & Partial<Account>) | undefined
-  /** Changes an address before the look-up, for example to lower case. Default: the database decides which addresses are equal. */
+  /** Function that changes an address before the look-up. Default: the address as the client sent it. */
   normalizeEmail?: ((email: string) => string) | undefined
 }
 

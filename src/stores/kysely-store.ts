@@ -18,7 +18,7 @@ export interface StoreTables {
 
 /** The options of `kyselyStore` and `createTables`. */
 export interface KyselyStoreOptions {
-  /** The names of the tables. Default: `sessions` and `codes`. */
+  /** Names of the tables. Default: `{ sessions: 'sessions', codes: 'codes' }`. */
   tables?: StoreTables | undefined
 }
 

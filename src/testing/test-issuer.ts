@@ -14,15 +14,19 @@ import { type RefusedSessionTokens, type RefusedTokens, refusedTokens } from './
 import { type TestClock, testClock } from './test-clock.js'
 import { testsOnly } from './tests-only.js'
 
-/**
- * The options of `createTokenIssuer`, all optional. Default `issuer`: `https://issuer.test`. Default `keys`: an ES256 key that is
- * created once in each process. Default `clock`: `Date.now`. The test clock follows `clock` until it is set.
- */
-export type TestIssuerOptions = Partial<TokenIssuerOptions>
+/** The options of `createTestIssuer`: those of `createTokenIssuer`, all optional. */
+export interface TestIssuerOptions extends Partial<Omit<TokenIssuerOptions, 'issuer' | 'keys' | 'clock'>> {
+  /** Base URL of the environment (`iss`). Default: `'https://issuer.test'`. */
+  issuer?: TokenIssuerOptions['issuer']
+  /** Keys in memory. Pass the same `keys` to an app in another process. Default: an ES256 key, created once per process. */
+  keys?: TokenIssuerOptions['keys']
+  /** Time until your test sets the clock. Default: `Date.now`. */
+  clock?: TokenIssuerOptions['clock']
+}
 
 /** The options of an issuer for an app with sessions. */
-export type SessionTestIssuerOptions = TestIssuerOptions & {
-  /** The store of the app, of which only the `sessions` are needed. A session starts for each token. */
+export interface SessionTestIssuerOptions extends TestIssuerOptions {
+  /** The same as in your guards, of which only the `sessions` are needed. A session starts for each token. Default: none. */
   store: Pick<Store, 'sessions'>
 }
 

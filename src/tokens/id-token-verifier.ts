@@ -10,15 +10,17 @@ import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } fr
 
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
-  /** Verifies ID tokens, which tell who signed in at a provider. For `auth.signIn`, and never for a guard. */
+  /** `'id-token'`, for ID tokens, which tell who signed in at a provider. For `auth.signIn`, and never for a guard. */
   accept: 'id-token'
-  /** The provider's issuer, exactly as in its tokens (`iss`), for example `https://accounts.google.com`. */
+  /** Issuer of the provider, exactly as in its tokens (`iss`), for example `https://accounts.google.com`. */
   issuer: string | undefined
-  /** The id of your client at the provider. */
+  /** Id of your client at the provider. */
   audience: string | undefined
   /**
-   * The ids of your other clients that may get tokens for `audience` (`azp`; OpenID Connect Core 1.0 section 2), such as an Android app at
-   * Google. Default: only `audience` itself. A token of any other client is refused.
+   * List of the ids of
+   * [your other clients](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/other-sign-ins.md#android-and-other-clients)
+   * that a token may be issued to (`azp`), such as an Android app at Google. A token of any other client is refused. Default: only
+   * `audience`.
    */
   authorizedParties?: readonly string[] | undefined
 }

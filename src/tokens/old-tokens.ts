@@ -17,27 +17,35 @@ import { deepFreeze, type PrivateClaims, Verified } from './verified-token.js'
 /** The options of `oldTokens`. */
 export interface OldTokensOptions {
   /**
-   * The keys of the old code: secrets of any length, or public keys. One key, or a list of one kind. Or `remoteKeys(url)`. A token that names
-   * none of the keys is verified with each of its algorithm. Everyone who guesses a short secret can write old tokens until `until`.
+   * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) of the old code or
+   * a list, with `publicKey` or `secret`, or only
+   * [`remoteKeys(url)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
+   * A token that names none of the keys is checked with each key of its algorithm. A secret may have any length. Anyone who guesses a short
+   * secret can forge old tokens.
    */
   keys: TokenVerifierOptions['keys']
   /**
-   * Returns the account's id from the claims of an old token: a non-empty text or a whole number. With another value the token is refused,
-   * so return undefined for tokens of other purposes, such as refresh tokens and mailed links. An object, a promise or an error causes a
-   * `503`.
+   * Function `(claims) => id` that returns a text or a whole number. If it returns `undefined`, the guard refuses the token. If it throws,
+   * or returns an object or a promise, the client gets `503`.
+   *
+   * Return undefined for tokens of other purposes, such as refresh tokens and mailed links.
    */
   accountId: (claims: PrivateClaims) => unknown
-  /** The time from which all old tokens are refused. Set it to the longest lifetime of an old token after the release. */
+  /**
+   * `Date` from which all old tokens are refused, also those without `exp`. More than 90 days ahead is a
+   * [warning](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#process-warnings) in
+   * production.
+   */
   until: Date
-  /** Returns the scopes of an old token from its claims, for example from a role. Undefined means no scopes. Default: no scopes. */
+  /** Function `(claims) => scopes`, for example from a role. Default: no scopes. */
   scopes?: ScopesOf | undefined
   /**
-   * Returns the session of an old token from its claims: a non-empty text or a whole number, or undefined for a token without a session. A
-   * guard with sessions refuses the token when the session has ended, if the issuers of the sessions name `'old-tokens'`. With another value
-   * the token is refused. An object, a promise or an error causes a `503`. Default: old tokens have no session.
+   * Function `(claims) => id` that returns a text, a whole number, or `undefined` for a token without a session. A guard with a `store`
+   * then refuses the token after its session has ended. Pass the return value of `oldTokens` as `alsoAccept` of `createAuth`. Another value
+   * is `401`. If it throws, or returns an object or a promise, the client gets `503`. Default: no session.
    */
   sessionId?: ((claims: PrivateClaims) => unknown) | undefined
-  /** The difference between clocks that is tolerated for `iat`, `nbf` and `exp`. Default 0, at most one minute. */
+  /** Tolerated difference between clocks, at most 1 min. It does not move `until`. Default: `0`. */
   clockTolerance?: Duration | undefined
   /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined

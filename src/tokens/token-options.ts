@@ -10,22 +10,35 @@ import type { RemoteKeys } from './keys/remote-keys.js'
 /** The options of `createTokenVerifier`. */
 export interface TokenVerifierOptions {
   /**
-   * This environment's base URL: absolute, http or https. Every token contains it as `iss` (RFC 7519 section 4.1.1), and a token of
-   * another environment is refused. A trailing slash makes no difference.
+   * Base URL of this environment (`iss`), http or https, without query and fragment. A token of another environment is refused. A slash at
+   * its end makes no difference.
    */
   issuer: string | undefined
-  /** The audience of the tokens (`aud`; RFC 7519 section 4.1.3). One name, compared exactly. Default: the issuer. */
+  /** Audience of the tokens (`aud`), one text. Compared exactly. Default: the issuer. */
   audience?: string | undefined
-  /** The form of the tokens. Default: tokens that this package issues (RFC 9068). See {@link JwtVerifierOptions} for `'jwt'`. */
+  /**
+   * `'jwt'` accepts access tokens
+   * [of identity providers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider),
+   * `'id-token'` verifies
+   * [ID tokens](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/other-sign-ins.md#sign-in-with-google-apple-or-microsoft).
+   * Both have other options: {@link JwtVerifierOptions} and {@link IdTokenVerifierOptions}. Default: tokens of this package (RFC 9068).
+   */
   accept?: undefined
-  /** Public keys or secrets: one key, or a list of one kind. Every key of the list verifies. Or `remoteKeys(url)`. */
+  /**
+   * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) or a list, with
+   * `publicKey` or `secret`. Every key verifies. Or only
+   * [`remoteKeys(url)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options)
+   * or
+   * [`discoverKeys(issuer)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options).
+   */
   keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
-  /** The difference between clocks that is tolerated for `iat`, `nbf` and `exp`. Default 0, at most one minute. */
+  /** Tolerated difference between clocks for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
   clockTolerance?: Duration | undefined
   /**
-   * The number of verified tokens that stay cached: those that were used last. A cached token is not verified again, but its times and its key
-   * are checked on every request.
-   * Set it to at least the number of tokens in use. Default 10,000; 1 to 10,000,000; `false` turns the cache off.
+   * Number of cached verified tokens: those that were used last. 1 to 10,000,000, or `false`. Time, key, scope, revocation and account are
+   * checked on every request. Default: `10000`.
+   *
+   * Set it to at least the number of tokens in use.
    */
   cache?: number | false | undefined
   /** The current time, for tests. Default: `Date.now`. */
@@ -35,45 +48,49 @@ export interface TokenVerifierOptions {
 /** The options of `createTokenVerifier` for access tokens of an identity provider. */
 export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer'> {
   /**
-   * Accepts the access tokens of identity providers: with the type `at+jwt`, `JWT` or none, and several audiences. ID tokens are refused,
-   * and so are tokens that are bound to a key (`cnf`), because the guard does not check the proof.
+   * `'jwt'`, for access tokens of the type `at+jwt`, `JWT` or none, with one or several audiences. ID tokens are refused, and so are tokens
+   * that are bound to a key (`cnf`), because the guard does not check the proof.
    */
   accept: 'jwt'
   /**
-   * The clients whose tokens are accepted (`client_id`, `azp`, `cid` or `appid`). A token of another client, or without one, is refused.
-   * Default: every client of the provider, and tokens that name none.
+   * List of the clients
+   * [whose tokens are accepted](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider)
+   * (`client_id`, `azp`, `cid` or `appid`). A token of another client, or without one, is refused. Default: all, and tokens that name none.
    */
   authorizedParties?: readonly string[] | undefined
-  /** The provider's issuer, exactly as in its tokens (`iss`): an absolute http or https URL. A slash at its end makes a difference. */
+  /** Issuer of the provider, exactly as in its tokens (`iss`): an absolute http or https URL. A slash at its end makes a difference. */
   issuer: string | undefined
-  /** The audience of this API: one of those in `aud`, compared exactly. */
+  /** Audience of this API: one of those in `aud`, compared exactly. */
   audience: string | undefined
   /**
-   * Returns the scopes of a token from its claims, for example from roles or permissions. Called once for each new token. Undefined means
-   * no scopes. An error, or another value than a list of scopes, causes a `503`. Default: `scope` or `scp`, a list or text with spaces.
+   * Function `(claims) => scopes`, for example from roles or permissions, called once for each new token. `undefined` means no scopes. A
+   * failure, or another value than a list of scopes, is `503`. Default: `scope` or `scp`.
    */
   scopes?: ScopesOf | undefined
   /**
-   * Returns the account's id from a token's claims. Called once for each new token. A token whose result is undefined is refused. An error,
-   * or another value than a non-empty string, causes a `503`. Default: `sub`, which is unique only within its issuer.
+   * Function `(claims) => id`, called once for each new token. A token whose result is `undefined` is refused. A failure, or another value
+   * than a non-empty text, is `503`. Default: `sub`, which is unique only within its issuer.
    */
   accountId?: AccountIdOf | undefined
 }
 
 /** The options of `createTokenIssuer`. */
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' | 'keys'> {
-  /** One key, or a list: all secrets or all key pairs. The first key signs, all keys verify. */
+  /**
+   * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys), or a list that is
+   * all secrets or all key pairs. The first key signs, every key verifies.
+   */
   keys:
     | SecretTokenKey
     | PrivateTokenKey
     | RemoteSigningKey
     | readonly SecretTokenKey[]
     | readonly (PrivateTokenKey | PublicTokenKey | RemoteSigningKey)[]
-  /** The client that tokens are issued to (`client_id`; RFC 9068 section 2.2). A non-empty string. Default: the issuer. */
+  /** `client_id` of the tokens (RFC 9068 section 2.2). Default: the issuer. */
   clientId?: string | undefined
-  /** The lifetime of a token: `exp` minus `iat`. Default one hour; one second to 366 days. */
+  /** Lifetime of a token. 1 s to 366 days. Default: `'1h'`. */
   lifetime?: Duration | undefined
-  /** The time limit for `sign` of a key. Default 5 s. 1 ms to 1 min. */
+  /** Time limit for `sign` of a key. Default: `'5s'`. */
   timeout?: Duration | undefined
 }
 

@@ -32,15 +32,20 @@ import { signOutEndpoint } from './sign-out.js'
 /** The options of a refresh in an app. */
 export interface RefreshFeatureOptions {
   /**
-   * Signs refresh tokens and tickets, and without `keys` the tokens too, each with its own key: a text or bytes of at least 32 bytes, the same
-   * in all processes. A list: the first one signs, all of them verify, so that you can replace a secret without signing anyone out. Default:
-   * none. Required for `refresh`, and without `keys`.
+   * Signs refresh tokens and tickets, and without `keys` the tokens too with HS256, each with
+   * [its own key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret). A text or
+   * bytes of at least 32 bytes, the same in all processes. Or
+   * [a list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret):
+   * the first signs, all verify. Needed for `refresh`, and without `keys`. Default: none.
    */
   secret?: Secret | readonly Secret[] | undefined
   /**
-   * Keeps users signed in: the router then has `POST` `/refresh` and `/sign-out` below the path of the token endpoint. `'cookie'` for pages,
-   * `'body'` for mobile apps and scripts, or a function of the request, whose `undefined` means a client without refresh. Or an object with
-   * this `mode` and the times of the sessions. Needs `store`, `secret`, and `accounts` with `findById`. Default: no refresh tokens.
+   * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, whose `undefined` is a client without refresh, or
+   * [an object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh) with
+   * this `mode` and times.
+   * [Keeps users signed in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md): adds
+   * `POST {token}/refresh` and `{token}/sign-out`. Needs `store`, `secret`, and `accounts` with `findById`. A failure of the function is
+   * `503`. Default: none.
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
 }

@@ -12,20 +12,24 @@ const nodeRs = () => nativeModule<typeof Argon2>('@node-rs/argon2')
 
 /** The options of `argon2id`: the costs of new hashes (RFC 9106 section 3.1). Stored hashes contain their costs. */
 export interface Argon2idOptions {
-  /** Memory in KiB: 8 to 1,048,576, and 8 for each lane. Default 19,456 (OWASP Password Storage Cheat Sheet). */
+  /**
+   * Memory in KiB. 8 to 1,048,576, and at least 8 for each lane. Default: `19456`.
+   *
+   * The default costs are those of the OWASP Password Storage Cheat Sheet.
+   */
   memoryCost?: number | undefined
-  /** Passes over the memory: 1 to 64. Default 2 (OWASP Password Storage Cheat Sheet). */
+  /** Passes over the memory. 1 to 64. Default: `2`. */
   timeCost?: number | undefined
-  /** Lanes: 1 to 64. Default 1 (OWASP Password Storage Cheat Sheet). */
+  /** Lanes. 1 to 64. Default: `1`. */
   parallelism?: number | undefined
   /**
-   * The most that a stored hash may cost, in memory and in work (memory × passes), compared with a new hash or with the default costs if
-   * they are higher. 1 to 1,024. Default 8. A hash of a higher cost is not accepted.
+   * Highest cost of a stored hash, in multiples of a new hash or of the default costs if they are higher. Limits memory and memory ×
+   * passes. 1 to 1,024. With the default, 152 MiB, and 311,296 KiB × passes. Default: `8`.
    */
   costLimit?: number | undefined
   /**
-   * The code that computes the hashes: `'native'` is the module `@node-rs/argon2`. `'node'` is `crypto.argon2` of Node 24.7 or newer,
-   * for hosts that cannot load native modules. Both read and write the same hashes. Default `'native'`.
+   * `'native'` is the module `@node-rs/argon2`. `'node'` is `crypto.argon2` of Node 24.7 or newer, otherwise a `TypeError`. Both read and
+   * write the same hashes. Default: `'native'`.
    */
   engine?: 'native' | 'node' | undefined
 }

@@ -10,16 +10,18 @@ const blowfish = () => nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
 
 /** The options of `bcrypt`: the cost of new hashes. Stored hashes contain their cost. */
 export interface BcryptOptions {
-  /** Log2 of the number of rounds: 4 to 18. Default 12. */
+  /** Base-2 logarithm of the number of rounds. 4 to 18. Default: `12`. */
   cost?: number | undefined
   /**
-   * The most that a stored hash may cost in rounds, compared with a new hash or with the default cost if that is higher. 1 to 1,024.
-   * Default 8, which allows a cost of 15. A hash of a higher cost is not accepted.
+   * Highest number of rounds of a stored hash, in multiples of a new hash. 1 to 1,024. Stored costs of 4 to 15 are accepted with the default. A
+   * `cost` below the default counts as the default, and no cost above 18 is accepted. Default: `8`.
    */
   costLimit?: number | undefined
   /**
-   * Checks a password of more than 72 bytes by its first 72 bytes, as older code did, so that its owner can sign in. Put `argon2id()`
-   * first, which then hashes the whole password. Text after a NUL still never matches. Default false.
+   * Compares only the first 72 bytes of a longer password, as older code did. Put `argon2id()` first, so that the next sign-in hashes the
+   * whole password. Default: `false`.
+   *
+   * Text after a NUL still never matches.
    */
   truncate?: boolean | undefined
 }

@@ -7,13 +7,17 @@ import { fromBase64, keyHasher } from './stored-key.js'
 
 /** The options of `firebaseScrypt`: the password hash parameters of the Firebase project, as its console shows them. */
 export interface FirebaseScryptOptions {
-  /** The console's `base64_signer_key`: 32 to 128 bytes in base64. A secret of the project. */
+  /** `base64_signer_key`: 32 to 128 bytes in base64. A secret. */
   signerKey: string
-  /** The console's `base64_salt_separator`: 1 to 32 bytes in base64, usually `'Bw=='`. */
+  /** `base64_salt_separator`: 1 to 32 bytes in base64, usually `'Bw=='`. */
   saltSeparator: string
-  /** The console's `rounds`: 1 to 8, usually 8. */
+  /** `rounds`: 1 to 8, usually 8. */
   rounds: number
-  /** The console's `mem_cost`: 1 to 14, usually 14. A check takes 128 · `rounds` · 2^`memCost` bytes of memory. */
+  /**
+   * `mem_cost`: 1 to 14, usually 14.
+   *
+   * A check takes 128 · `rounds` · 2^`memCost` bytes of memory.
+   */
   memCost: number
 }
 

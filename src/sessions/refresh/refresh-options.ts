@@ -4,16 +4,17 @@ import { type Checked, optional } from '../../options/read-options.js'
 
 /** The times of the option `refresh` of `createAuth`. */
 export interface RefreshTimes {
-  /** A session ends when it was not refreshed for this time. Default 14 days. 1 s to 366 days. */
+  /** A session ends when it was not refreshed for this time. 1 s to 366 days. Default: `'14d'`. */
   idle?: Duration | undefined
-  /** The time in place of `idle` for a sign-in with `remember: false`. Default: that of `idle`, which it must not exceed. 1 s to 366 days. */
+  /** The time in place of `idle` for a sign-in with `remember: false`. At most `idle`. Default: that of `idle`. */
   unremembered?: Duration | undefined
-  /** The longest time from a sign-in to the end of its session. Default 90 days, or `idle` if that is longer. Up to 10 years. */
+  /** Longest time from a sign-in to the end of its session. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
   longest?: Duration | undefined
   /**
-   * The time in which a replaced refresh token returns its successor again, for tabs, retries and lost responses. A thief who always
-   * refreshes within this time of the owner is not noticed, so keep it short. Default 10 s. At most 1 min. 0: a replaced refresh token ends
-   * the session, so that a lost response signs the user out.
+   * Time in which a replaced refresh token returns the current one. Up to 1 min. It must be longer than the difference between the clocks
+   * of your processes. `0`: a replaced refresh token ends the session, and so does a lost response. Default: `'10s'`.
+   *
+   * For tabs, retries and lost responses. A thief who always refreshes within this time of the owner is not noticed, so keep it short.
    */
   grace?: Duration | undefined
 }

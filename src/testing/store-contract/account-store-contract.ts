@@ -15,16 +15,19 @@ export type ExistingAccount = {
 
 /** The options of `accountStoreContract`. */
 export interface AccountStoreContractOptions {
-  /** The store, or a function that returns a store. Every check calls the function. */
+  /** Account store, or a function that returns one and is called for each check. */
   store: AccountStore<LookUpResult> | (() => AccountStore<LookUpResult> | Promise<AccountStore<LookUpResult>>)
   /**
-   * Another store object on the same data, like the one of another process, or a function that returns it. The checks read with both what
-   * `store` has changed. A cache in the store then fails, and a replica that lags. Default: none.
+   * Another store object on the same data, as another process has one, or a function that returns it. The checks of `replacePasswordHash`
+   * read with both, and so find a cache. Default: none.
    */
   otherStore?: AccountStoreContractOptions['store'] | undefined
-  /** An account in the store. It needs a password if the store has `replacePasswordHash`: checks change its hash and restore it. */
+  /**
+   * Account in the store: `{ email, … }`. Other members are compared. It needs a password if the store has `replacePasswordHash`: checks
+   * change its hash and restore it.
+   */
   existing: ExistingAccount
-  /** An id that no account has. Default: the existing account's id with another last letter or digit. */
+  /** Id that no account has. Default: the id of the account with another last letter or digit. */
   unknownId?: string | undefined
 }
 

@@ -16,13 +16,14 @@ export type GivenStore = Partial<Store> | (() => Partial<Store> | Promise<Partia
 /** The options of `storeContract`. */
 export interface StoreContractOptions {
   /**
-   * Another store object on the same data, like the one of another process, or a function that returns it. The checks read with both what
-   * the store has changed. A cache in the store then fails, and a replica that lags. Default: none.
+   * Another store object on the same data, as another process has one, or a function that returns it. The checks read with both, and so
+   * find a cache or a replica that lags. They also call `remove` and `replace` of both at the same time, and so find a lock that works in
+   * only one process. Default: none.
    */
   otherStore?: GivenStore | undefined
-  /** An account of what the checks add and remove. Needed where the store knows the accounts. Default: a random id. */
+  /** Account of what the checks add, for a store that knows the accounts. Default: a random id. */
   accountId?: string | undefined
-  /** Another account. Default: a random id. */
+  /** Another account, for the same. Default: a random id. */
   otherAccountId?: string | undefined
 }
 

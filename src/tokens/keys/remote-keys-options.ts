@@ -9,39 +9,37 @@ import type { KeysFetch } from './fetch-text.js'
 /** The options of `remoteKeys` and `discoverKeys`. */
 export interface RemoteKeysOptions {
   /**
-   * The algorithms that keys of the set may have (RFC 8725 section 3.1). Keys with another algorithm are skipped. With only one
-   * RSA algorithm, an RSA key needs no `alg`. Default: every algorithm of key pairs.
+   * Algorithms that keys of the set may use (RFC 8725 section 3.1). With only one RSA algorithm, an RSA key needs no `alg`. Default: every
+   * algorithm of key pairs.
    */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
-  /** The time limit for one fetch, until the last byte. Default 5 s. From 1 ms to 1 min. */
+  /** Time limit for one fetch, until its last byte. Default: `'5s'`. */
   timeout?: Duration | undefined
-  /** The longest body of a response, in bytes. A compressed response is refused. Default 102,400 (100 kB). From 1 to 10,485,760. */
+  /** Longest response in bytes. 1 to 10,485,760. A longer or a compressed response counts as a failed fetch. Default: `102400`. */
   sizeLimit?: number | undefined
-  /**
-   * The minimum time between two fetches, also when tokens name unknown keys. Default 30 s. From 1 s to 1 h, and at most half of
-   * `maxAge`.
-   */
+  /** Minimum time between two fetches, also when tokens name unknown keys. 1 s to 1 h, at most half of `maxAge`. Default: `'30s'`. */
   cooldown?: Duration | undefined
   /**
-   * The maximum age of cached keys. A removed key verifies for at most this time while the source responds. From half of this age
-   * on, the keys are refreshed in the background, so that no request waits. Default 10 min. From 2 s to 1 day.
+   * Maximum age of cached keys while the source responds. 2 s to 1 day. Refreshed in the background from half that age. Default: `'10m'`.
    */
   maxAge?: Duration | undefined
   /**
-   * The time for which cached keys are used while the source is down, from its last response. Default 1 h, like the lifetime of
-   * tokens. A longer time does not help tokens, but a removed key verifies for longer in a service that cannot reach the source. At
-   * least `maxAge`, at most 30 days.
+   * Time for which cached keys verify while the source is down. `maxAge` to 30 days. Then `503`. Default: `'1h'`.
+   *
+   * A longer time does not help tokens of an hour, and a removed key verifies for longer in a service that cannot reach the source.
    */
   keepFor?: Duration | undefined
   /**
-   * Called for each fetch that failed, also when no request needed the keys, and for each set without a usable key. Its errors and
-   * rejections are ignored. Default: emits a process warning for the first failure.
+   * Function that is called with the error of each failed fetch, and of each set without a usable key. Its errors and rejections are
+   * ignored. Default: a process warning for the first failure.
    */
   onError?: ((error: Error) => unknown) | undefined
   /**
-   * Fetches instead of the global `fetch`, for example through a proxy or with a private CA. Pass the `url` and the `init` on. The limits
-   * on time, size and redirects also hold when the function ignores `init`. While 8 of its calls have not settled, or 256 of all sources,
-   * further calls fail. Default: the global `fetch`.
+   * Function `(url, init) => response`, for example through a proxy. All limits also hold for it.
+   * [At most 8](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options)
+   * calls that never settle. Default: the global `fetch`.
+   *
+   * Pass the `url` and the `init` on. While 8 of its calls have not settled, or 256 of all sources, further calls fail.
    */
   fetch?: KeysFetch | undefined
   /** The current time, for tests. Default: `Date.now`. */

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import * as library from 'express-token-endpoint'
-import { Kysely, PostgresDialect } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
@@ -11,41 +10,13 @@ import { REFUSALS } from '../../../../src/errors/codes.js'
 import * as renamed from '../../../../src/renamed.js'
 import * as renamedStores from '../../../../src/stores/renamed.js'
 import * as renamedInTesting from '../../../../src/testing/renamed.js'
-import { type Page, pagesBelow, readPage } from '../../../support/documents/pages.js'
+import { type Page, readPage } from '../../../support/documents/pages.js'
 import { ENTRIES, root } from '../../../support/documents/repository.js'
-import { ISSUER } from '../../../support/fixtures.js'
 
 /** The names of earlier releases. */
 const RENAMED = { ...renamed, ...renamedInClient, ...renamedStores, ...renamedInTesting }
 
-const db = new Kysely({ dialect: new PostgresDialect({ pool: async () => expect.fail('a query') }) })
-
-/** The arguments before the options, for the functions that have some. */
-const BEFORE: Record<string, unknown[]> = {
-  remoteKeys: [ISSUER],
-  guardedOperation: [{ responses: {} }],
-  kyselyAccounts: [db],
-  kyselyStore: [db],
-  storeContract: [library.memoryStore()],
-}
-
-/** Returns the options that a function accepts, from its message about an unknown option. */
-function knownOptions(name: string, make: (...args: unknown[]) => unknown): string[] {
-  try {
-    make(...(BEFORE[name] ?? []), { '?': 1 })
-  } catch (error) {
-    return /Known options: (.*?)(?:\. |$)/.exec((error as Error).message)?.[1]?.split(', ') ?? []
-  }
-  return []
-}
-
-/** Functions with the options of `remoteKeys`, `createPasswords`, and `kyselyStore`. */
-const LIKE_OTHERS = ['discoverKeys', 'fastPasswords', 'createTables']
 const entries = await Promise.all(ENTRIES.map((name) => import(/* @vite-ignore */ `${root}src/${name}.js`)))
-const FUNCTIONS = Object.entries(Object.assign({}, ...entries)).flatMap(([name, value]) => {
-  const options = /^[a-z]/.test(name) && !LIKE_OTHERS.includes(name) ? knownOptions(name, value as never) : []
-  return options.length > 0 ? [[name, options] as const] : []
-})
 const COMMANDS: readonly Command[] = [keygen, hash, check]
 
 const source = (file: string) => readFileSync(`${root}src/${file}`, 'utf8')
@@ -60,7 +31,6 @@ function unionOf(file: string, name: string): string[] {
 const membersOf = (text: string) =>
   [...text.matchAll(/^ {2}(\w+)\??: (.+[^,])$/gm)].map(([, name = '', type = '']) => ({ name, type }))
 
-const clientOptions = /^export interface TokenClientOptions \{\n[\s\S]*?^\}/m.exec(source('client/client-options.ts'))
 const events = membersOf(source('events/events.ts'))
 
 /** Returns the flags and the environment variables of a command. */
@@ -86,22 +56,9 @@ const inHeadings = ({ headings }: Page, pattern: RegExp) =>
 const inRows = ({ tableIn }: Page, heading: string, pattern = /^`(\w+)`$/) =>
   tableIn(heading).flatMap(([cell = '']) => pattern.exec(cell)?.[1] ?? [])
 
-const WITH_OPTIONS = pagesBelow('docs').map(readPage)
-
-/** Returns the options in the rows below each heading with the name of a function. A row may have several. */
-const optionsOf = (name: string) =>
-  WITH_OPTIONS.flatMap((page) =>
-    page.headings
-      .filter(({ text }) => text.startsWith(`\`${name}(`))
-      .flatMap(({ text, level }) => inRows(page, `${'#'.repeat(level)} ${text}`, /^((?:`\w+`(?:, )?)+)$/))
-      .flatMap((cell) => cell.match(/\w+/g) ?? []),
-  )
-
 const eventSections = pages.events.headings.filter(({ level }) => level === 2).map(({ text }) => `## ${text}`)
 
 describe('the pages name each of these, and no other:', () => {
-  it('functions with options', () => expect(FUNCTIONS.length).toBeGreaterThan(20))
-
   it('entries of the package', () => {
     const named = readPage('docs/reference/compatibility.md')
       .section('## Module systems')
@@ -111,11 +68,6 @@ describe('the pages name each of these, and no other:', () => {
   })
 
   it.each<[what: string, named: Iterable<string>, members: Iterable<string | undefined>]>([
-    [
-      'options of createTokenClient',
-      inRows(pages.client, '## Options'),
-      membersOf(clientOptions?.[0] ?? '').map(({ name }) => name),
-    ],
     [
       'codes of TokenClientError',
       inRows(pages.client, '## Errors'),
@@ -141,7 +93,6 @@ describe('the pages name each of these, and no other:', () => {
       inRows(pages.cli, `## \`${command.name}\``, /^`(--[\w-]+|CHECK_\w+)(?: [^`]+)?`$/),
       flagsOf(command),
     ]),
-    ...FUNCTIONS.map(([name, known]): [string, string[], string[]] => [`options of ${name}`, optionsOf(name), known]),
   ])('%s', (_what, named, members) => {
     expect([...members]).not.toEqual([])
     expect([...named].sort()).toEqual([...members].sort())
