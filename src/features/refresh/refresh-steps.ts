@@ -27,6 +27,10 @@ export interface Live {
   found: FoundAccount
 }
 
+/** Returns the terms of the sign-in. Those of the session come first: only a refresh token of an earlier release has some. */
+export const termsOf = ({ presented, session }: Pick<Live, 'presented' | 'session'>): string | undefined =>
+  session.terms ?? presented.terms
+
 /** A refreshed session, and what was issued for it. */
 export interface Refreshed<Token> {
   presented: RefreshTokenFacts

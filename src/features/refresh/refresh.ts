@@ -26,7 +26,7 @@ import {
   refreshTokenBody,
   waitForTurn,
 } from './presented.js'
-import { refresh } from './refresh-steps.js'
+import { refresh, termsOf } from './refresh-steps.js'
 import { signOutEndpoint } from './sign-out.js'
 
 /** The options of a refresh in an app. */
@@ -97,10 +97,12 @@ function createRefresh(settings: RefreshParts) {
       presented: texts,
       address,
       isWanted: () => !res.headersSent && !signal.aborted,
-      issue({ presented: ofToken, session: found, found: { account, user } }) {
-        const expiresAt = refreshSteps.endOf(found)
-        const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), found.terms ?? ofToken.terms)
-        const subject = withinSession(narrowed, { ...found, expiresAt }, lookedUpAt.getTime())
+      issue(live) {
+        const { session, found } = live
+        const { account, user } = found
+        const expiresAt = refreshSteps.endOf(session)
+        const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), termsOf(live))
+        const subject = withinSession(narrowed, { ...session, expiresAt }, lookedUpAt.getTime())
         return issue(req, subject, user)
       },
     })

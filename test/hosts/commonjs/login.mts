@@ -4,8 +4,10 @@ import 'express-token-endpoint/express'
 import * as express from 'express'
 import { AuthError, createPasswords, requireBearer, type TokenVerifier } from 'express-token-endpoint'
 import { createTokenClient, type TokenClient } from 'express-token-endpoint/client'
+import { kyselyStore } from 'express-token-endpoint/kysely'
 import { openApiDocument } from 'express-token-endpoint/openapi'
 import { BearerStrategy } from 'express-token-endpoint/passport'
+import { redisStore } from 'express-token-endpoint/redis'
 import { createTestIssuer } from 'express-token-endpoint/testing'
 
 const { tokens } = createTestIssuer()

@@ -1,6 +1,7 @@
 import { isAuthError } from '../../../src/errors/auth-error.js'
+import { refreshTokenOfBefore } from '../../support/earlier-release.js'
 import { type Law, trace } from './law.js'
-import { CLIENT_TIMEOUT, ISSUER, type Request, type Server, type Servers } from './servers.js'
+import { CLIENT_TIMEOUT, FIRST_SECRET, ISSUER, type Request, type Server, type Servers } from './servers.js'
 import type { Choices, Time } from './time.js'
 
 const MOST_DELAY = 4000
@@ -15,6 +16,17 @@ export interface Device {
   token: string | undefined
   /** True while an app waits for a response. */
   isBusy: boolean
+}
+
+/** Returns a refresh token of the earlier release, which wrote the terms of the sign-in into each refresh token. */
+export const earlierToken = (sessionId: string, generation: number, terms: string | undefined) =>
+  refreshTokenOfBefore(FIRST_SECRET, { sessionId, generation, terms }, ISSUER)
+
+/** Returns the text that a device sends. Once a session has its terms, those of a refresh token must not count. */
+function textOf(law: Law, { token, sessionId }: Device): string | undefined {
+  const [, generation, terms, mac] = token?.split('.') ?? []
+  const hasMoved = mac !== undefined && law.of(sessionId).storedTerms !== undefined
+  return hasMoved ? earlierToken(sessionId, Number(generation), `other-${terms}`) : token
 }
 
 /** The share of 1,000 messages that are lost, late or doubled. */
@@ -74,8 +86,8 @@ export interface Sim {
 
 /** Sends one refresh of a device, and repeats it after a failure. With `burst`, it refreshes so often in turn. */
 export function send(sim: Sim, device: Device, { retries = 0, burst = 0 } = {}): void {
-  const { time, choices, servers, network } = sim
-  const text = device.token
+  const { time, choices, servers, law, network } = sim
+  const text = textOf(law, device)
   if (text === undefined || (device.kind === 'body' && device.isBusy)) return
   device.isBusy = true
   const delay = () => 1 + (burst === 0 && choices.isOneOf(network.late) ? choices.below(MOST_DELAY) : choices.below(40))
@@ -90,7 +102,7 @@ export function send(sim: Sim, device: Device, { retries = 0, burst = 0 } = {}):
       if (device.token?.startsWith(`${device.sessionId}.`)) device.token = undefined
     } else if (typeof outcome === 'object') {
       device.token = outcome.token
-      sim.law.received(device.sessionId, Number(outcome.token.split('.')[1]))
+      law.received(device.sessionId, Number(outcome.token.split('.')[1]))
       if (burst > 1) send(sim, device, { burst: burst - 1 })
     } else if (retries > 0) {
       time.after(choices.pick([10, 1000, 8000, 30_000, 120_000]), () => send(sim, device, { retries: retries - 1 }))

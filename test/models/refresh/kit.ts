@@ -1,14 +1,18 @@
 import type { SessionStore } from 'express-token-endpoint'
 import type { Account } from '../../../src/accounts/account.js'
-import { firstState, writeState } from '../../../src/sessions/refresh/refresh-state.js'
+import { isAuthError } from '../../../src/errors/auth-error.js'
+import { firstState, nextState, writeState } from '../../../src/sessions/refresh/refresh-state.js'
 import { isOpenTag } from '../../../src/sessions/refresh/refresh-token.js'
 import { newSession } from '../../../src/sessions/session.js'
-import type { Device, Network, Sim } from './devices.js'
+import { type Device, earlierToken, type Network, type Sim } from './devices.js'
 import { createLaw, type Facts } from './law.js'
 import { createServers, ISSUER, type Request, type Settings } from './servers.js'
 import { createChoices, startTime } from './time.js'
 
 const MINUTE = 60_000
+
+/** What has started a session: this release, or the earlier one, whose last response its device may have lost. */
+const ORIGINS = ['this', 'earlier', 'lost'] as const
 
 /** Starts the servers of a run, and what a user, a host and an attacker can do. */
 export function start(
@@ -32,23 +36,33 @@ export function start(
   const kit = {
     ...sim,
     devices,
-    async signIn(kind: Device['kind'], accountId: string): Promise<Device> {
+    async signIn(
+      kind: Device['kind'],
+      accountId: string,
+      origin: (typeof ORIGINS)[number] = choices.pick(ORIGINS),
+    ): Promise<Device> {
       const { refreshSteps, clock } = servers.anyServer()
       const { passwordHash, disabled } = servers.accounts.get(accountId) as { passwordHash: string; disabled?: boolean }
       const id = `s${made++}`
       const { expiresAt } = refreshSteps.begin(true)
-      const begun = {
-        refresh: writeState(firstState({ remember: true, passwordTag: refreshSteps.tagOf(passwordHash) })),
-        expiresAt,
-      }
-      const session = newSession({ id, accountId, ...begun }, clock())
+      const first = firstState({ remember: true, passwordTag: refreshSteps.tagOf(passwordHash) })
+      const times = { now: clock(), presentedAt: clock(), grace: settings.grace }
+      const state = (origin === 'lost' && nextState(first, 0, times)) || first
+      const refresh = writeState(state)
+      const terms = choices.pick([`terms-${id}`, undefined])
+      const storedTerms = origin === 'this' ? terms : undefined
+      const session = newSession({ id, accountId, refresh, expiresAt, terms: storedTerms }, clock())
       await servers.store.add(session)
-      law.begin({ id, accountId, createdAt: session.createdAt.getTime() }, begun.refresh, begun.expiresAt)
+      const { generation } = state
+      const begun = { id, accountId, createdAt: session.createdAt.getTime(), terms, storedTerms, generation }
+      const name = `device ${id}`
+      law.begin(begun, refresh, expiresAt, name)
       // It may start after a login has announced its hash, and before that hash is stored.
       const isRehashed = time.now() - (rehashedAt.get(accountId) ?? 0) < MINUTE
       if (disabled || isRehashed) law.of(id).mayEnd = true
-      const token = refreshSteps.write({ sessionId: id, generation: 0 }, ISSUER)
-      const device: Device = { name: `device ${id}`, kind, accountId, sessionId: id, token, isBusy: false }
+      const token =
+        origin === 'this' ? refreshSteps.write({ sessionId: id, generation: 0 }, ISSUER) : earlierToken(id, 0, terms)
+      const device: Device = { name, kind, accountId, sessionId: id, token, isBusy: false }
       devices.push(device)
       return device
     },
@@ -72,6 +86,28 @@ export function start(
         await servers.run(server, request, () => servers.signOut(server, request))
         law.of(sessionId).overAt = Math.min(law.of(sessionId).overAt, time.now())
       } catch {}
+    },
+    /** Sends a request with an access token of a session to a guarded route. */
+    async use(device: Device): Promise<void> {
+      const [server, facts] = [servers.anyServer(), law.of(device.sessionId)]
+      const { isRemoved } = facts
+      const isEnded = await servers
+        .run(server, other(time.now()), () => servers.use(server, ownerOf(device)))
+        .catch(() => undefined)
+      if (isEnded !== undefined) law.guarded(facts, isRemoved, isEnded)
+    },
+    /** Sets the data of a session in such a route. */
+    async update(device: Device): Promise<void> {
+      const [server, facts] = [servers.anyServer(), law.of(device.sessionId)]
+      const [failures, data] = [servers.failures(), { order: made++ }]
+      try {
+        await servers.run(server, other(time.now()), () => servers.update(server, ownerOf(device), data))
+        law.must(facts.data.includes(JSON.stringify(data)), 'data that the host has set is in the store')
+      } catch (error) {
+        if (!isAuthError(error)) throw error
+        if (error.code === 'invalid_token') law.updateRefused(facts)
+        else law.must(servers.failures() > failures, `a store that works does not cause ${error.code} for data`)
+      }
     },
     /** Stores a new password hash, and ends all sessions, or all but the one of the device. */
     async changePassword({ accountId, sessionId }: Device, isKept: boolean): Promise<void> {
@@ -166,6 +202,9 @@ function beginChange(facts: Facts): void {
   if (facts.changedAt === Number.POSITIVE_INFINITY) facts.mayEnd = true
   facts.changedAt = Number.POSITIVE_INFINITY
 }
+
+/** Returns an access token of the session of a device. */
+const ownerOf = ({ accountId, sessionId }: Device) => ({ accountId, sessionId, id: 'token', issuer: ISSUER })
 
 /** Returns the tags of the password hashes. */
 const tagOf = (text: string) => text.split('.')[3]

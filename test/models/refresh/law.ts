@@ -1,5 +1,5 @@
 import { readState } from '../../../src/sessions/refresh/refresh-state.js'
-import { CLIENT_TIMEOUT, type Request, type Settings, type StoreObserver } from './servers.js'
+import { CLIENT_TIMEOUT, type Issued, type Request, type Settings, type StoreObserver } from './servers.js'
 import type { Time } from './time.js'
 
 /** The longest time from a request until its effect in the store. */
@@ -15,6 +15,12 @@ export interface Facts {
   readonly id: string
   readonly accountId: string
   readonly createdAt: number
+  /** The terms of the sign-in. */
+  readonly terms: string | undefined
+  /** The terms in the store. A session of the earlier release has them in its refresh tokens until its first refresh. */
+  storedTerms: string | undefined
+  /** The host's data in the store, oldest first. */
+  readonly data: (string | null)[]
   /** The generation in the store. */
   generation: number
   /** The time of each generation at which a process asked the store to replace it. */
@@ -90,6 +96,7 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       must(!facts.isRemoved, 'a session that has ended is not stored again')
       if (request?.kind !== 'refresh') return
       const { presented, from: party } = request
+      if (from === to) return must(presented.terms !== undefined, 'without a rotation, a refresh only stores terms')
       trace(time, 'moved', request, before, after, to)
       const isAgain = after === before
       if (isAgain)
@@ -113,6 +120,17 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       facts.isRemoved = true
       facts.overAt = Math.min(facts.overAt, time.now())
     },
+    updated: (id, data) => void of(id).data.push(data),
+    wrote(id, session) {
+      if (!session) return
+      const facts = of(id)
+      must(!facts.isRemoved, 'a session that has ended is not stored again')
+      must((session.data ?? null) === facts.data.at(-1), 'a session keeps the data that the host has set last')
+      const terms = session.terms ?? undefined
+      const isMoved = facts.storedTerms === undefined && terms === facts.terms
+      must(isMoved || terms === facts.storedTerms, 'a session keeps the terms of its sign-in')
+      facts.storedTerms = terms
+    },
   }
 
   return {
@@ -121,12 +139,17 @@ export function createLaw(time: Time<Request>, settings: Settings) {
     of,
     sessions,
     observer,
-    begin(facts: Pick<Facts, 'id' | 'accountId' | 'createdAt'>, text: string, expiresAt: Date): void {
+    begin(
+      facts: Pick<Facts, 'id' | 'accountId' | 'createdAt' | 'terms' | 'storedTerms' | 'generation'>,
+      text: string,
+      expiresAt: Date,
+      name: string,
+    ): void {
       const staysUntil = time.now() + Math.min(idle, longest)
       sessions.set(facts.id, {
         ...facts,
-        generation: 0,
-        replacedAt: [],
+        data: [null],
+        replacedAt: Array(facts.generation).fill(time.now()),
         recentAt: [],
         forgiven: undefined,
         received: 0,
@@ -135,7 +158,7 @@ export function createLaw(time: Time<Request>, settings: Settings) {
         changedAt: 0,
         overAt: Number.POSITIVE_INFINITY,
         isRemoved: false,
-        movedBy: [],
+        movedBy: Array(facts.generation).fill(name),
         history: [{ text, staysUntil, forgiven: undefined, expiresAt }],
       })
       must(expiresAt.getTime() <= facts.createdAt + longest, 'no session begins with an end past `longest`')
@@ -167,15 +190,25 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       const facts = of(sessionId)
       facts.received = Math.max(facts.received, generation)
     },
-    granted(request: Request, issuedAt: number, generation: number): void {
+    granted(request: Request, { at, terms }: Issued, generation: number): void {
       const facts = of(request.presented.sessionId)
       must(request.arrivedAt < facts.overAt, 'a session that has ended grants nothing')
       must(!late.has(request), 'an expired session grants nothing')
-      must(issuedAt - SLOWEST < facts.createdAt + longest, 'no access token is issued after `longest`')
+      must(at - SLOWEST < facts.createdAt + longest, 'no access token is issued after `longest`')
+      must(terms === facts.terms, 'each access token has the terms of its sign-in')
       must(
         facts.movedBy[generation - 1] !== undefined || generation === 0,
         'a refresh token is sent only after the store has its generation',
       )
+    },
+    /** Notes what a guard said about the session of an access token. */
+    guarded(facts: Facts, wasRemoved: boolean, isEnded: boolean): void {
+      must(isEnded || !wasRemoved, 'a guard refuses the access tokens of a session that has ended')
+      must(!isEnded || facts.isRemoved || hasExpired(facts), 'a guard accepts the access tokens of a session')
+    },
+    /** Notes that the host may not set the data of a session. */
+    updateRefused(facts: Facts): void {
+      must(facts.isRemoved || hasExpired(facts), 'the host can set the data of each session that has not ended')
     },
     failed(request: Request, dependency: unknown): void {
       const isEarly = dependency === 'accounts' || dependency === 'internal'

@@ -38,10 +38,21 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
     },
   ],
   [
-    3,
-    (kit, { accountId }) => {
+    6,
+    (kit, device) => {
+      const { accountId } = device
+      send(kit, device)
       for (let logins = 1 + kit.choices.below(6); logins > 0; logins--)
         kit.time.after(kit.choices.below(60), () => void kit.rehash(accountId))
+    },
+  ],
+  [12, (kit, device) => void kit.use(device)],
+  [6, (kit, device) => void kit.update(device)],
+  [
+    6,
+    (kit, device) => {
+      send(kit, device)
+      kit.time.after(kit.choices.below(200), () => void kit.update(device))
     },
   ],
   [1, (kit, device) => void kit.signOut(device)],
@@ -81,15 +92,15 @@ export async function honestRun(
     await kit.signIn('cookie', 'acc-1')
     while (!choices.isUsedUp() && law.broken.length === 0) {
       await time.pass(choices.weigh(GAPS))
-      const device = devices[choices.below(devices.length)] as Device
+      let device = devices[choices.below(devices.length)] as Device
       if (device.token === undefined || law.of(device.sessionId).mayEnd) {
         // A session that may end is followed for a while, then the user signs in again.
         if (choices.isOneOf(device.token === undefined ? 900 : 200)) {
           devices.splice(devices.indexOf(device), 1)
-          await kit.signIn(choices.pick(['cookie', 'body']), kit.working(device.accountId))
+          device = await kit.signIn(choices.pick(['cookie', 'body']), kit.working(device.accountId))
         }
       } else if (devices.length < 3 && choices.isOneOf(50)) {
-        await kit.signIn(choices.pick(['body', 'cookie']), kit.working(choices.pick(['acc-1', 'acc-2'])))
+        device = await kit.signIn(choices.pick(['body', 'cookie']), kit.working(choices.pick(['acc-1', 'acc-2'])))
       }
       choices.weigh(COMMANDS)(kit, device)
       await time.settle()
@@ -112,7 +123,7 @@ export async function thiefRun(
   // A store that fails postpones the end of the session.
   const { choices, time, servers, law, signIn, ...kit } = start(numbers, { ...settings, faults: 0 }, network, store)
   const sim = { choices, time, servers, law, ...kit }
-  const owner = await signIn('body', 'acc-1')
+  const owner = await signIn('body', 'acc-1', choices.pick(['this', 'earlier']))
   const { sessionId } = owner
   const tokens: Record<string, string | undefined> = { owner: owner.token }
   const facts = law.of(sessionId)

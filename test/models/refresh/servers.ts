@@ -1,12 +1,15 @@
 import type { SessionStore } from 'express-token-endpoint'
 import type { Account } from '../../../src/accounts/account.js'
 import { callHost } from '../../../src/concurrency/host-call.js'
-import { type Refreshed, refresh, signOut } from '../../../src/features/refresh/refresh-steps.js'
+import { type Refreshed, refresh, signOut, termsOf } from '../../../src/features/refresh/refresh-steps.js'
 import { noteSessionsOf } from '../../../src/login/steps/announce-hash.js'
 import { replaceOutdatedHash } from '../../../src/login/steps/check-password.js'
 import type { CheckedTask } from '../../../src/login/steps/login-task.js'
-import { createRefreshSteps, type RefreshSteps } from '../../../src/sessions/refresh/refresh-steps.js'
+import { brand } from '../../../src/options/brand.js'
+import type { RefreshSteps } from '../../../src/sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../../../src/sessions/refresh/refresh-token.js'
+import type { FoundSession } from '../../../src/sessions/session.js'
+import { createSessions, type SessionOwner, type Sessions } from '../../../src/sessions/sessions.js'
 import type { Choices, Time } from './time.js'
 
 /** The time limit for a call of the store, in milliseconds. */
@@ -18,6 +21,8 @@ export const CLIENT_TIMEOUT = 5000
 const STAGES: readonly (readonly Uint8Array[])[] = ['1', '12', '21', '213', '321'].map((list) =>
   [...list].map((byte) => Buffer.alloc(32, byte)),
 )
+/** Of the earlier release. All processes accept its refresh tokens too. */
+export const FIRST_SECRET = Buffer.alloc(32, '1')
 export const ISSUER = 'https://api.example.com'
 
 /** A request at a server process. */
@@ -46,11 +51,22 @@ export interface StoreObserver {
   asked(id: string, from: string, to: string, request: Request): void
   replaced(id: string, from: string, to: string, expiresAt: Date, askedAt: number, request: Request | undefined): void
   removed(id: string, request: Request | undefined): void
+  /** Called when the host's data was stored. */
+  updated(id: string, data: string): void
+  /** Called after each write of a session, with what the store then has. */
+  wrote(id: string, session: FoundSession | null | undefined): void
+}
+
+/** What a refresh has issued: the time, and the terms of the access token. */
+export interface Issued {
+  readonly at: number
+  readonly terms: string | undefined
 }
 
 /** A server process. */
 export interface Server {
   readonly clock: () => number
+  sessions: Sessions
   refreshSteps: RefreshSteps
   /** The number of its crashes. */
   crashes: number
@@ -111,6 +127,8 @@ export function createServers(
     })
   }
 
+  const wrote = async (id: string) => observer.wrote(id, await store.find(id))
+
   function storeOf(server: Server): SessionStore {
     return {
       ...store,
@@ -128,6 +146,26 @@ export function createServers(
           true,
         )
       },
+      touch: (id, lastUsedAt) =>
+        call(
+          server,
+          async () => {
+            await store.touch(id, lastUsedAt)
+            await wrote(id)
+          },
+          true,
+        ),
+      update: (id, data) =>
+        call(
+          server,
+          async () => {
+            const isUpdated = await store.update(id, data)
+            if (isUpdated) observer.updated(id, data)
+            await wrote(id)
+            return isUpdated
+          },
+          true,
+        ),
       replace(id, from, to) {
         const [request, askedAt] = [time.cause(), time.now()]
         if (request) observer.asked(id, from, to.refresh, request)
@@ -136,6 +174,7 @@ export function createServers(
           async () => {
             const isReplaced = await store.replace(id, from, to)
             if (isReplaced) observer.replaced(id, from, to.refresh, to.expiresAt, askedAt, request)
+            await wrote(id)
             return isReplaced
           },
           true,
@@ -144,31 +183,24 @@ export function createServers(
     }
   }
 
-  function start(server: Server): RefreshSteps {
+  function start(server: Server): void {
     const { secrets, clock: now } = server
     const { idle, longest, grace } = settings
-    return createRefreshSteps({
-      store: storeOf(server),
-      now,
-      timeout: TIMEOUT,
-      emit: () => {},
-      secrets,
-      idle,
-      unremembered: idle,
-      longest,
-      grace,
-    })
+    const refresh = { secrets, idle, unremembered: idle, longest, grace }
+    const [store, emit] = [storeOf(server), () => {}]
+    const options = { store, issuers: [ISSUER], maxPerAccount: 100, timeout: TIMEOUT, emit, now, refresh }
+    Object.assign(server, createSessions(options))
   }
 
   function crash(server: Server): void {
     server.crashes++
-    server.refreshSteps = start(server)
+    start(server)
   }
 
   const servers = [0, 1, 2].map((number) => {
     const ahead = number === 0 ? 0 : number === 1 ? settings.skew : choices.below(settings.skew + 1)
     const server = { clock: () => time.now() + ahead, crashes: 0, secrets: STAGES[0] } as unknown as Server
-    server.refreshSteps = start(server)
+    start(server)
     return server
   })
   let stage = 1
@@ -204,7 +236,7 @@ export function createServers(
       if ('error' in result) throw result.error
       return result.value
     },
-    refresh(server: Server, request: Request, isWanted: () => boolean): Promise<Refreshed<number>> {
+    refresh(server: Server, request: Request, isWanted: () => boolean): Promise<Refreshed<Issued>> {
       const { refreshSteps, clock } = server
       return refresh({
         refreshSteps,
@@ -212,10 +244,16 @@ export function createServers(
         timeout: TIMEOUT,
         presented: [request.presented],
         address: undefined,
-        issue: () => callHost('internal', () => call(server, clock), { timeout: TIMEOUT }),
+        issue: (live) =>
+          callHost('internal', () => call(server, () => ({ at: clock(), terms: termsOf(live) })), { timeout: TIMEOUT }),
         isWanted,
-      } as Parameters<typeof refresh<number>>[0])
+      } as Parameters<typeof refresh<Issued>>[0])
     },
+    /** Admits a request with the access token of a session, as a guard does. Returns whether the session has ended. */
+    use: ({ sessions }: Server, owner: SessionOwner) => sessions.isEnded(owner),
+    /** Sets the data of a session, in a guarded request. */
+    update: ({ sessions }: Server, owner: SessionOwner, data: Readonly<Record<string, unknown>>) =>
+      sessions.update({ auth: brand('VerifiedToken', owner) }, data),
     signOut: ({ refreshSteps }: Server, { presented }: Request) =>
       signOut({ refreshSteps, address: undefined }, presented),
     /** Calls the session store of a process, as the host does. */
@@ -248,7 +286,7 @@ export function createServers(
         return
       }
       behind.secrets = list
-      behind.refreshSteps = start(behind)
+      start(behind)
     },
   }
 }
