@@ -2,11 +2,11 @@ import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '.
 import { anyBody, type Schema, type Success } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { type HttpResponse, jsonResponse, tokenResult } from '../http/responses.js'
+import type { FinishSignIn } from '../login/finish-sign-in.js'
 import type { LogInWith } from '../login/log-in.js'
 import { type LoginOptions, loginSchema } from '../login/login-options.js'
 import { LOGIN_RESPONSES } from '../login/login-refusals.js'
 import { createCredentialsOf, waitForTurn } from '../login/read-credentials.js'
-import type { FinishSignIn } from '../login/sign-in/finish-sign-in.js'
 import { type RespondOptions, respondOption, type TokenSettings } from '../login/token-settings.js'
 import type { DescribedSchemas, Feature } from './feature.js'
 

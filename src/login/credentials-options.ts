@@ -1,8 +1,7 @@
 import type { Request } from 'express'
 import { func } from '../options/checks.js'
 import { type Check, describeList, InvalidOption, optional } from '../options/read-options.js'
-import { LONGEST_CREDENTIALS } from './body/credentials.js'
-import type { MapBody } from './read-credentials.js'
+import { LONGEST_CREDENTIALS, type MapBody } from './read-credentials.js'
 
 /** The options for reading the credentials of a request. */
 export interface CredentialsOptions<R = Request> {

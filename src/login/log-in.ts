@@ -4,16 +4,24 @@ import { LOGIN, tracePromise } from '../events/tracing.js'
 import type { Origin } from '../http/origin.js'
 import type { AttemptAdmission } from '../limits/attempt.js'
 import type { PasswordsSlot } from '../passwords/passwords.js'
-import type { SentCredentials } from './body/credentials.js'
+import { askBeforeSignIn } from './before-sign-in.js'
+import { type KnownSignIn, knownSignIn } from './known-sign-in.js'
 import type { LoginSettings } from './login-options.js'
-import { type KnownSignIn, knownSignIn } from './sign-in/known-sign-in.js'
-import { askBeforeSignIn } from './steps/before-sign-in.js'
-import { replaceOutdatedHash, verifyPassword, waitForSlot } from './steps/check-password.js'
-import { admitAttempt, createAttempt, endAttempt, endRefusedAttempt } from './steps/login-attempt.js'
-import type { CheckedTask, LoginTask } from './steps/login-task.js'
-import { lookUpAccount } from './steps/look-up-account.js'
-import { recheckOf } from './steps/recheck-account.js'
-import { tenantIn } from './steps/tenant.js'
+import type { SentCredentials } from './read-credentials.js'
+import { recheckOf } from './recheck-account.js'
+import {
+  admitAttempt,
+  type CheckedTask,
+  createAttempt,
+  endAttempt,
+  endRefusedAttempt,
+  type LoginTask,
+  lookUpAccount,
+  replaceOutdatedHash,
+  tenantIn,
+  verifyPassword,
+  waitForSlot,
+} from './steps.js'
 
 /** A login with credentials that were read. Reports only failures that do not end the login, and adds what it learns to the subject of events. */
 export type LogInWith = (credentials: SentCredentials, origin: Origin, subject: EventSubject) => Promise<KnownSignIn>

@@ -1,8 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { EventSubject } from '../events/emitter.js'
 import { reportRefusal } from '../events/report-refusal.js'
+import { clientNetwork } from '../http/client-network.js'
+import { followerOf, NEVER, type Origin, originOfRequest } from '../http/origin.js'
 import { rejectionOf } from '../http/refuse.js'
+import { text } from '../options/checks.js'
+import { checkThat, named, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject, memberOf } from '../options/values.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import type { LogInWith } from './log-in.js'
+import type { LoginSettings } from './login-options.js'
+import { LOGIN_REFUSALS } from './login-refusals.js'
 import {
   type Credentials,
   credentialsIn,
@@ -10,11 +18,15 @@ import {
   fieldsIn,
   hasUnnamedIn,
   LONGEST_CREDENTIALS,
-} from './body/credentials.js'
-import type { LogInWith } from './log-in.js'
-import type { LoginSettings } from './login-options.js'
-import { type LoginOrigin, originOf } from './login-origin.js'
-import { LOGIN_REFUSALS } from './login-refusals.js'
+} from './read-credentials.js'
+
+/** The client that signs in, where there is no request. */
+export interface LoginOrigin {
+  /** The client's address, for the failed-login limits. All logins without an address count as one client network. */
+  address?: string | undefined
+  /** Aborts when the client has disconnected. The login then ends with `client_closed_request`. Default: never. */
+  signal?: AbortSignal | undefined
+}
 
 /** A successful login: who signed in, and what `issue` and `auth.signIn` need. */
 export interface LoginResult<U = object> {
@@ -54,4 +66,30 @@ export function loginForHost({ emit, refuse, extraFields }: LoginSettings, logIn
       throw rejectionOf(refuse, reportRefusal(emit, subject, LOGIN_REFUSALS, thrown), origin.req)
     }
   }
+}
+
+const isSignal = (value: unknown) =>
+  isPlainObject(value) &&
+  typeof memberOf(value, 'aborted') === 'boolean' &&
+  typeof memberOf(value, 'addEventListener') === 'function'
+const signalOption = checkThat<AbortSignal>('an AbortSignal', isSignal)
+
+const originOption = checkThat<LoginOrigin>('the request or { address }', isPlainObject, (value) =>
+  typeof value === 'string' ? 'Pass the credentials as one object: logIn({ email, password }, req)' : '',
+)
+
+const originSchema = {
+  address: optional(text('the address of a client')),
+  signal: optional((value) => followerOf(signalOption(value)), NEVER),
+}
+
+/** An object with `headers` and an `address` is neither a request nor an origin, so that its address is not lost. */
+const isRequest = (origin: object): origin is IncomingMessage =>
+  isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
+
+export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
+  if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
+  const given = named('logIn: the origin', originOption, origin)
+  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>('logIn', given, originSchema)
+  return { req: undefined, address, signal, network: clientNetwork(address) }
 }

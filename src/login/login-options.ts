@@ -17,9 +17,9 @@ import { type Check, type Checked, describeList, InvalidOption, optional } from 
 import { methodHint } from '../options/suggest.js'
 import { isPlainObject, memberOf, own } from '../options/values.js'
 import { createPasswords, type Passwords, type QueuedPasswords } from '../passwords/passwords.js'
+import type { BeforeSignIn, BeforeSignInTask } from './before-sign-in.js'
 import { type CredentialsOptions, credentialsSchema } from './credentials-options.js'
-import type { BeforeSignIn, BeforeSignInTask } from './steps/before-sign-in.js'
-import type { TenantOf } from './steps/tenant.js'
+import type { TenantOf } from './steps.js'
 
 /** The options of a login: those that `tokenRouter`, `createAuth` and `LoginStrategy` have in common. */
 export interface LoginOptions<A extends LookUpResult = Account>

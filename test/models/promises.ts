@@ -25,7 +25,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     ],
     'The same holds for cached tokens': 'a removed key verifies nothing after 10 minutes',
   },
-  'test/unit/login/steps/before-sign-in.test.ts': {
+  'test/unit/login/before-sign-in.test.ts': {
     'If it throws or takes longer than 5 s, the sign-in is refused': [
       'responds 503 with an event when the step throws %s',
       'ends a step that takes too long',

@@ -42,7 +42,7 @@ export const ROOMS = {
     tests: [
       'test/unit/{concurrency,http}/*.test.ts',
       'test/unit/passwords/hash-queue.test.ts',
-      'test/unit/login/steps/before-sign-in.test.ts',
+      'test/unit/login/before-sign-in.test.ts',
       'test/unit/features/refresh/refresh.test.ts',
       'test/unit/sessions/memory-sessions.test.ts',
       'test/unit/events/warnings.test.ts',

@@ -2,6 +2,8 @@ import { isAuthError } from '../../errors/auth-error.js'
 import type { RefreshRefusal } from '../../errors/codes.js'
 import { empty } from '../../http/declaration.js'
 import { type Call, endpoint } from '../../http/endpoint.js'
+import { createIssuing, limitCalls } from '../../login/issuing.js'
+import { subjectOf, withKeptTerms } from '../../login/known-sign-in.js'
 import { deleteCookie } from '../../login/refresh-cookie.js'
 import {
   type RefreshChoice,
@@ -10,8 +12,6 @@ import {
   refreshResponse,
   withinSession,
 } from '../../login/refresh-mode.js'
-import { createIssuing, limitCalls } from '../../login/sign-in/issuing.js'
-import { subjectOf, withKeptTerms } from '../../login/steps/sign-in-terms.js'
 import { PAGE } from '../../options/misuse.js'
 import { optional } from '../../options/read-options.js'
 import { type Secret, secretList } from '../../options/secret.js'

@@ -1,8 +1,8 @@
 import { isAuthError } from '../../errors/auth-error.js'
 import { empty } from '../../http/declaration.js'
 import { endpoint } from '../../http/endpoint.js'
+import { limitCalls } from '../../login/issuing.js'
 import { deleteCookie } from '../../login/refresh-cookie.js'
-import { limitCalls } from '../../login/sign-in/issuing.js'
 import { createPresenter, type RefreshParts, refreshTokenBody, waitForTurn } from './presented.js'
 import { signOut } from './refresh-steps.js'
 

@@ -1,4 +1,4 @@
-// Tests login/sign-in/{account-by-id,finish-sign-in,known-sign-in}.ts and sessions/acting-id.ts
+// Tests login/{finish-sign-in,known-sign-in}.ts and sessions/acting-id.ts
 
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import {

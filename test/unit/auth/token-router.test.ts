@@ -1,4 +1,4 @@
-// Tests features/sign-in.ts login/login-refusals.ts login/sign-in/issuing.ts
+// Tests features/sign-in.ts login/login-refusals.ts login/issuing.ts
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'

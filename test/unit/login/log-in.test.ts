@@ -1,4 +1,4 @@
-// Tests login/steps/{check-password,look-up-account}.ts
+// Tests login/steps.ts
 
 import {
   type AccountStore,
@@ -13,7 +13,7 @@ import {
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Attempt, type AttemptAdmission, type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
 import { logIn } from '../../../src/login/log-in.js'
-import type { LoginDependencies, LoginTask } from '../../../src/login/steps/login-task.js'
+import type { LoginDependencies, LoginTask } from '../../../src/login/steps.js'
 import type { PasswordsSlot, QueuedPasswords } from '../../../src/passwords/passwords.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'

@@ -1,4 +1,4 @@
-// Tests login/{login-origin,token-settings}.ts login/body/credentials.ts
+// Tests login/token-settings.ts
 
 import { generateKeyPairSync } from 'node:crypto'
 import { getEventListeners, once } from 'node:events'

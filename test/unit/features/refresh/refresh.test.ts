@@ -1,4 +1,4 @@
-// Tests features/refresh/{refresh,refresh-steps,presented,sign-out}.ts login/sign-in/replaced-sessions.ts
+// Tests features/refresh/{refresh,refresh-steps,presented,sign-out}.ts login/start-session.ts
 import { once } from 'node:events'
 import express, { type Request, type Response } from 'express'
 import {

@@ -18,11 +18,11 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { askBeforeSignIn } from '../../../../src/login/steps/before-sign-in.js'
-import { authWith, logInWith } from '../../../support/auth.js'
-import { settled, until } from '../../../support/concurrency.js'
-import { refreshTokenOfBefore } from '../../../support/earlier-release.js'
-import { expectMisuse, fatalErrors, rejectionOf } from '../../../support/failures.js'
+import { askBeforeSignIn } from '../../../src/login/before-sign-in.js'
+import { authWith, logInWith } from '../../support/auth.js'
+import { settled, until } from '../../support/concurrency.js'
+import { refreshTokenOfBefore } from '../../support/earlier-release.js'
+import { expectMisuse, fatalErrors, rejectionOf } from '../../support/failures.js'
 import {
   ACCOUNTS,
   countingHasher,
@@ -31,7 +31,7 @@ import {
   ISSUER,
   makeIssuer,
   SECRET,
-} from '../../../support/fixtures.js'
+} from '../../support/fixtures.js'
 import {
   asForm,
   asJson,
@@ -41,8 +41,8 @@ import {
   GOOD,
   GOOD_FORM,
   passOn,
-} from '../../../support/host.js'
-import { client, listen, TOKEN_PATH } from '../../../support/http.js'
+} from '../../support/host.js'
+import { client, listen, TOKEN_PATH } from '../../support/http.js'
 
 const alice = {
   ...ACCOUNTS.alice,

@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http'
-import type { FoundAccount } from '../../accounts/account.js'
-import { callHost } from '../../concurrency/host-call.js'
-import { AuthError, copyOf, isAuthError } from '../../errors/auth-error.js'
-import { isSignInRefusal, type SignInRefusal } from '../../errors/sign-in-refusal.js'
-import { warnOnce } from '../../events/warnings.js'
-import type { Origin } from '../../http/origin.js'
-import { resultOrUndefined } from '../../options/values.js'
-import type { ExtraFields } from '../body/credentials.js'
-import { readTerms, type SignInTerms } from './sign-in-terms.js'
+import type { Account, FoundAccount } from '../accounts/account.js'
+import { callHost } from '../concurrency/host-call.js'
+import { AuthError, copyOf, isAuthError } from '../errors/auth-error.js'
+import { isSignInRefusal, type SignInRefusal } from '../errors/sign-in-refusal.js'
+import { warnOnce } from '../events/warnings.js'
+import type { Origin } from '../http/origin.js'
+import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
+import { describe, named } from '../options/read-options.js'
+import { isPlainObject, memberOf, resultOrUndefined } from '../options/values.js'
+import type { ExtraFields } from './read-credentials.js'
 
 /** A sign-in whose password is right. */
 export interface CheckedPassword<A = object, R = IncomingMessage> {
@@ -19,6 +21,16 @@ export interface CheckedPassword<A = object, R = IncomingMessage> {
   req: R
   /** Aborts when the client has disconnected, or after the time limit. */
   signal: AbortSignal
+}
+
+/** The terms of one sign-in, which `beforeSignIn` returns. They hold for all its tokens, also after a refresh. */
+export interface SignInTerms {
+  /** The lifetime of each token, from 1 s. A longer one than the account's or the issuer's has no effect. Default: the account's. */
+  lifetime?: Duration | undefined
+  /** Private claims, in addition to those of the account. Default none. */
+  claims?: Readonly<Record<string, unknown>> | undefined
+  /** The scopes of the tokens: some of the account's. Default: all of the account's. */
+  scopes?: readonly string[] | undefined
 }
 
 /**
@@ -77,4 +89,35 @@ export async function askBeforeSignIn(
 function withAccount(refusal: SignInRefusal, accountId: string): AuthError {
   const copy = resultOrUndefined(() => copyOf(refusal, { accountId }))
   return copy ?? new AuthError('unavailable', { dependency: 'hook', option: 'beforeSignIn', accountId, cause: refusal })
+}
+
+const MEMBERS = ['lifetime', 'claims', 'scopes']
+
+/**
+ * Reads what `beforeSignIn` returned.
+ * @throws TypeError that names the mistake
+ */
+export function readTerms(returned: unknown, account: Account): SignInTerms | undefined {
+  if (returned === undefined || returned === null) return undefined
+  const wrong = isPlainObject(returned) ? unknownIn(returned) : describe(returned)
+  if (wrong) {
+    throw misuse(
+      `beforeSignIn: must return nothing, or { lifetime, claims, scopes }, but returned ${wrong}. To refuse the sign-in, throw new SignInRefusal('code')`,
+    )
+  }
+  const { lifetime, claims, scopes }: SignInTerms = Object.fromEntries(
+    MEMBERS.map((name) => [name, memberOf(returned, name)]),
+  )
+  if (lifetime !== undefined) named('beforeSignIn: "lifetime"', tokenAge, lifetime)
+  if (claims !== undefined && !isPlainObject(claims)) throw misuse('beforeSignIn: "claims" must be an object')
+  if (scopes !== undefined && !isScopeList(scopes)) throw misuse('beforeSignIn: "scopes" must be an array of scopes')
+  if (scopes?.some((scope) => !account.scopes?.includes(scope))) {
+    throw misuse('beforeSignIn: "scopes" has a scope that the account does not have. Add it to the account')
+  }
+  return { lifetime, claims, scopes }
+}
+
+function unknownIn(returned: object): string | undefined {
+  const unknown = Object.keys(returned).find((name) => !MEMBERS.includes(name))
+  return unknown === undefined ? undefined : `a member "${unknown}"`
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { keptTerms, withKeptTerms } from '../../../../src/login/steps/sign-in-terms.js'
-import type { TokenSubject } from '../../../../src/tokens/jwt/issue-token.js'
+import { keptTerms, withKeptTerms } from '../../../src/login/known-sign-in.js'
+import type { TokenSubject } from '../../../src/tokens/jwt/issue-token.js'
 
 const account = { accountId: 'acc-1', scopes: ['a', 'b'], claims: {}, lifetime: '1h', issuedAt: new Date(0) } as const
 

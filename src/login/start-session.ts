@@ -1,9 +1,14 @@
-import { callHost, withDeadline } from '../../concurrency/host-call.js'
-import { AuthError } from '../../errors/auth-error.js'
-import type { RefreshSteps } from '../../sessions/refresh/refresh-steps.js'
-import type { NewSession } from '../../sessions/session.js'
-import type { Sessions } from '../../sessions/sessions.js'
-import type { RecheckAccount } from '../steps/recheck-account.js'
+import type { Request } from 'express'
+import { callHost, withDeadline } from '../concurrency/host-call.js'
+import { AuthError } from '../errors/auth-error.js'
+import { own } from '../options/values.js'
+import type { RefreshSteps } from '../sessions/refresh/refresh-steps.js'
+import type { NewSession } from '../sessions/session.js'
+import type { Sessions } from '../sessions/sessions.js'
+import { isVerifiedToken } from '../tokens/verified-token.js'
+import type { RecheckAccount } from './recheck-account.js'
+import { presentedIn } from './refresh-cookie.js'
+import type { RefreshRoutes } from './refresh-mode.js'
 
 /** The members that only a session with refresh tokens has. */
 export interface RefreshedSession {
@@ -50,5 +55,24 @@ export async function startSession(starting: StartingSession): Promise<void> {
     const end = async () => sessions.end({ accountId }, id, address ?? undefined)
     await withDeadline(timeout, end()).catch(() => {})
     throw error
+  }
+}
+
+/**
+ * Reads which sessions a new cookie replaces: those of the cookies of the request, and that of its token, because the browser sends the cookie
+ * only to the token endpoint.
+ * @returns the function that ends those of an account. A session of another account stays, because its user has not signed in
+ * @throws AuthError `invalid_body` for too many cookies
+ */
+export function replacedSessions({ refreshSteps, issuers }: RefreshRoutes, req: Request) {
+  const ids = new Set(presentedIn(req, refreshSteps, issuers).map(({ sessionId }) => sessionId))
+  const auth = own(req, 'auth')
+  if (isVerifiedToken(auth) && auth.sessionId !== undefined && issuers.includes(auth.issuer)) ids.add(auth.sessionId)
+
+  return async function endReplaced(accountId: string, address: string | undefined): Promise<void> {
+    for (const sessionId of ids) {
+      const session = await refreshSteps.findEvenExpired({ sessionId })
+      if (session?.accountId === accountId) await refreshSteps.end(session, 'signed_out', address)
+    }
   }
 }

@@ -1,14 +1,14 @@
 import { inspect } from 'node:util'
 import { AuthError, createLimits, createPasswords, type MemoryAccount } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import type { LimitsPort } from '../../../../src/limits/attempt.js'
-import { logIn as logInWith } from '../../../../src/login/log-in.js'
-import type { LoginTask } from '../../../../src/login/steps/login-task.js'
-import type { QueuedPasswords } from '../../../../src/passwords/passwords.js'
-import { deferred, until } from '../../../support/concurrency.js'
-import { refusalOf } from '../../../support/failures.js'
-import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../../support/fixtures.js'
-import { hang } from '../../../support/values/invalid-results.js'
+import type { LimitsPort } from '../../../src/limits/attempt.js'
+import { logIn as logInWith } from '../../../src/login/log-in.js'
+import type { LoginTask } from '../../../src/login/steps.js'
+import type { QueuedPasswords } from '../../../src/passwords/passwords.js'
+import { deferred, until } from '../../support/concurrency.js'
+import { refusalOf } from '../../support/failures.js'
+import { ACCOUNTS, countingHasher, frozenClock, PASSWORD } from '../../support/fixtures.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const { alice, bob } = ACCOUNTS
 const GOOD = { email: alice.email, password: PASSWORD }

@@ -9,11 +9,11 @@ import {
 import { LoginStrategy } from 'express-token-endpoint/passport'
 import passport from 'passport'
 import { describe, expect, it } from 'vitest'
-import { ACCOUNTS, PASSWORD } from '../../../support/fixtures.js'
-import { asJson, send } from '../../../support/host.js'
-import { listen } from '../../../support/http.js'
-import { membersOf, startRefreshHost } from '../../../support/refresh-host.js'
-import { memorySessions } from '../../../support/sessions.js'
+import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
+import { asJson, send } from '../../support/host.js'
+import { listen } from '../../support/http.js'
+import { membersOf, startRefreshHost } from '../../support/refresh-host.js'
+import { memorySessions } from '../../support/sessions.js'
 
 const GOOD = { email: ACCOUNTS.alice.email, password: PASSWORD }
 const OLD = `old:${PASSWORD}`

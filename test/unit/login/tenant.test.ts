@@ -1,9 +1,9 @@
 import { type AuthError, type AuthEvent, type AuthOptions, createLimits } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { logInWith } from '../../../support/auth.js'
-import { expectMisuse, rejectionOf } from '../../../support/failures.js'
-import { ACCOUNTS } from '../../../support/fixtures.js'
-import { GOOD } from '../../../support/host.js'
+import { logInWith } from '../../support/auth.js'
+import { expectMisuse, rejectionOf } from '../../support/failures.js'
+import { ACCOUNTS } from '../../support/fixtures.js'
+import { GOOD } from '../../support/host.js'
 
 const { alice } = ACCOUNTS
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { AuthError } from '../../../../src/errors/auth-error.js'
-import { askBeforeSignIn } from '../../../../src/login/steps/before-sign-in.js'
-import { endRefusedAttempt } from '../../../../src/login/steps/login-attempt.js'
-import { deferred, settled } from '../../../support/concurrency.js'
-import { fatalErrors, rejectionOf } from '../../../support/failures.js'
-import { ACCOUNTS } from '../../../support/fixtures.js'
-import { hang } from '../../../support/values/invalid-results.js'
+import { AuthError } from '../../../src/errors/auth-error.js'
+import { askBeforeSignIn } from '../../../src/login/before-sign-in.js'
+import { endRefusedAttempt } from '../../../src/login/steps.js'
+import { deferred, settled } from '../../support/concurrency.js'
+import { fatalErrors, rejectionOf } from '../../support/failures.js'
+import { ACCOUNTS } from '../../support/fixtures.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const { alice } = ACCOUNTS
 const origin = { req: undefined, address: undefined, source: { network: 'x', connection: undefined } }

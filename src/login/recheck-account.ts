@@ -1,12 +1,9 @@
-import type { Account, FoundAccount } from '../../accounts/account.js'
-import { currentAccount } from '../../accounts/find-account.js'
-import { callHost } from '../../concurrency/host-call.js'
-import { AuthError } from '../../errors/auth-error.js'
-import type { ConfirmedHash } from '../../sessions/refresh/refresh-steps.js'
-import { waitForSlot } from './check-password.js'
-import { NOT_CHECKED } from './login-attempt.js'
-import type { LoginTask } from './login-task.js'
-import { lookUpAccount } from './look-up-account.js'
+import type { Account, FoundAccount } from '../accounts/account.js'
+import { currentAccount } from '../accounts/find-account.js'
+import { callHost } from '../concurrency/host-call.js'
+import { AuthError } from '../errors/auth-error.js'
+import type { ConfirmedHash } from '../sessions/refresh/refresh-steps.js'
+import { type LoginTask, lookUpAccount, NOT_CHECKED, waitForSlot } from './steps.js'
 
 /** Looks the account of a sign-in up again after its session has started. Returns the hash that the account has now. */
 export type RecheckAccount = () => Promise<ConfirmedHash>

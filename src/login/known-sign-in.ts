@@ -1,49 +1,71 @@
-import type { Account } from '../../accounts/account.js'
-import { type Duration, isScopeList, tokenAge } from '../../options/checks.js'
-import { misuse } from '../../options/misuse.js'
-import { describe, named } from '../../options/read-options.js'
-import { bare, isPlainObject, memberOf, own } from '../../options/values.js'
-import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
+import type { Account, FoundAccount } from '../accounts/account.js'
+import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
+import { AuthError } from '../errors/auth-error.js'
+import { type Duration, tokenAge } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
+import { bare, own } from '../options/values.js'
+import type { TokenSubject } from '../tokens/jwt/issue-token.js'
+import type { TokenIssuer } from '../tokens/tokens.js'
+import type { SignInTerms } from './before-sign-in.js'
+import { createRecheck, type RecheckAccount } from './recheck-account.js'
 
-/** The terms of one sign-in, which `beforeSignIn` returns. They hold for all its tokens, also after a refresh. */
-export interface SignInTerms {
-  /** The lifetime of each token, from 1 s. A longer one than the account's or the issuer's has no effect. Default: the account's. */
-  lifetime?: Duration | undefined
-  /** Private claims, in addition to those of the account. Default none. */
-  claims?: Readonly<Record<string, unknown>> | undefined
-  /** The scopes of the tokens: some of the account's. Default: all of the account's. */
-  scopes?: readonly string[] | undefined
+/** A sign-in whose account is known. */
+export interface KnownSignIn {
+  /** The host's own object of the account, without its password hash. */
+  user: object
+  /** The subject of the token. */
+  subject: TokenSubject
+  /** The subject of the account as it was looked up. The one of the token may have other scopes, claims or another lifetime. */
+  ofAccount: AccountSubject
+  /** The terms that `beforeSignIn` returned. Default: none. */
+  terms?: SignInTerms | undefined
+  recheckAccount: RecheckAccount
 }
 
-const MEMBERS = ['lifetime', 'claims', 'scopes']
+/** The sign-ins of the subjects that the host's code has received. */
+const signIns = new WeakMap<object, KnownSignIn>()
+
+/** Returns the sign-in of an account. */
+export function knownSignIn(
+  { account, user }: FoundAccount,
+  lookedUpAt: Date,
+  recheckAccount: RecheckAccount,
+  terms?: SignInTerms,
+): KnownSignIn {
+  const ofAccount = subjectOf(account, lookedUpAt)
+  const signIn = { user, subject: withTerms({ ...ofAccount }, terms), ofAccount, terms, recheckAccount }
+  signIns.set(signIn.subject, signIn)
+  return signIn
+}
+
+/** Returns the sign-in whose subject the host passes, or undefined for any other value. */
+export const knownSignInOf = (subject: unknown) => signIns.get(subject as object)
+
+interface Finder {
+  tokens: TokenIssuer
+  findById: FindById
+  /** The time limit for each look-up, in milliseconds. */
+  timeout: number
+}
 
 /**
- * Reads what `beforeSignIn` returned.
- * @throws TypeError that names the mistake
+ * Looks up an account that the host has authenticated without its password. Its hash shows whether the password was changed since.
+ * @param since the time just before the host authenticated the account, which becomes the time of the sign-in. Default: now
+ * @throws AuthError `invalid_credentials` for an account that is gone or disabled, or has ended its earlier tokens since; `unavailable`
  */
-export function readTerms(returned: unknown, account: Account): SignInTerms | undefined {
-  if (returned === undefined || returned === null) return undefined
-  const wrong = isPlainObject(returned) ? unknownIn(returned) : describe(returned)
-  if (wrong) {
-    throw misuse(
-      `beforeSignIn: must return nothing, or { lifetime, claims, scopes }, but returned ${wrong}. To refuse the sign-in, throw new SignInRefusal('code')`,
-    )
-  }
-  const { lifetime, claims, scopes }: SignInTerms = Object.fromEntries(
-    MEMBERS.map((name) => [name, memberOf(returned, name)]),
-  )
-  if (lifetime !== undefined) named('beforeSignIn: "lifetime"', tokenAge, lifetime)
-  if (claims !== undefined && !isPlainObject(claims)) throw misuse('beforeSignIn: "claims" must be an object')
-  if (scopes !== undefined && !isScopeList(scopes)) throw misuse('beforeSignIn: "scopes" must be an array of scopes')
-  if (scopes?.some((scope) => !account.scopes?.includes(scope))) {
-    throw misuse('beforeSignIn: "scopes" has a scope that the account does not have. Add it to the account')
-  }
-  return { lifetime, claims, scopes }
-}
-
-function unknownIn(returned: object): string | undefined {
-  const unknown = Object.keys(returned).find((name) => !MEMBERS.includes(name))
-  return unknown === undefined ? undefined : `a member "${unknown}"`
+export async function signInById(
+  { tokens, findById, timeout }: Finder,
+  id: string,
+  since?: Date,
+): Promise<KnownSignIn> {
+  const lookedUpAt = new Date(Number(tokens.now()))
+  const lookUp = () => findAccount(findById, id, timeout)
+  const found = currentAccount(await lookUp(), since ?? lookedUpAt)
+  if (typeof found === 'string') throw new AuthError('invalid_credentials', { reason: found, accountId: id })
+  const { passwordHash } = found.account
+  const isKnown = (hash: string | null) => hash === passwordHash
+  const signIn = knownSignIn(found, lookedUpAt, createRecheck({ id, lookedUpAt, lookUp, isKnown }))
+  return since ? { ...signIn, subject: { ...signIn.subject, signedInAt: since } } : signIn
 }
 
 /** Returns the subject of a sign-in with its terms. */
