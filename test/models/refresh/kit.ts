@@ -11,7 +11,7 @@ import { createChoices, startTime } from './time.js'
 
 const MINUTE = 60_000
 
-/** What has started a session: this release, or the earlier one, whose last response its device may have lost. */
+/** The release that has started a session: this one, or the earlier one, whose last response its device may have lost. */
 const ORIGINS = ['this', 'earlier', 'lost'] as const
 
 /** Starts the servers of a run, and what a user, a host and an attacker can do. */

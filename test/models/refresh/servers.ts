@@ -19,7 +19,7 @@ export const CLIENT_TIMEOUT = 5000
 const STAGES: readonly (readonly Uint8Array[])[] = ['1', '12', '21', '213', '321'].map((list) =>
   [...list].map((byte) => Buffer.alloc(32, byte)),
 )
-/** Of the earlier release. All processes accept its refresh tokens too. */
+/** The sessions of the earlier release. All processes accept its refresh tokens too. */
 export const FIRST_SECRET = Buffer.alloc(32, '1')
 export const ISSUER = 'https://api.example.com'
 
@@ -55,7 +55,7 @@ export interface StoreObserver {
   wrote(id: string, session: FoundSession | null | undefined): void
 }
 
-/** What a refresh has issued: the time, and the terms of the access token. */
+/** The facts of a refresh: its time, and the terms of the access token. */
 export interface Issued {
   readonly at: number
   readonly terms: string | undefined
