@@ -2,25 +2,41 @@ import type { RefusedSignIn } from './client-options.js'
 
 /** The reasons why a caller gets no token. */
 export type TokenClientErrorCode =
+  /**
+   * The server refused your credentials. The `status` is `403`, or another from `400` to `499`. `error.refused` is `{ code, detail }`. To use
+   * new ones, call `signOut()`.
+   */
   | 'refused'
+  /**
+   * The server asked with the `status` `429` or `503` to wait for longer than `maxWait`. `retryAt` is the time of the next sign-in. After a
+   * `429`, another e-mail address need not wait.
+   */
   | 'try_later'
+  /**
+   * No complete response arrived within `timeout`, or `credentials` took longer. `retryAt` is the time of the next sign-in.
+   */
   | 'unreachable'
+  /**
+   * The response had another `status`, which is `0` for a redirect in a browser, or no valid token. `retryAt` is the time of the next sign-in.
+   */
   | 'unexpected'
+  /**
+   * The connection broke while your request sent a body. Your API may have refused the token before it read the body. Your next call gets a
+   * new token.
+   */
   | 'interrupted'
+  /**
+   * Your call began before a sign-out, or
+   * [somebody signed in in another tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/client-in-a-page.md#another-tab-signs-in).
+   * The call is not repeated for the next user: in the second case, call `restore()`. The error's `name` is `AbortError`.
+   */
   | 'signed_out'
+  /** You have called `close()`. The error's `name` is `AbortError`. */
   | 'closed'
 
 /**
- * The error of the client. It holds no token, no password and no other error, because other errors can hold a request.
- *
- * - `refused`: the server refused the sign-in, and `refused` has its code. Call `signOut()` before you use new credentials.
- * - `try_later`: the server asked with 429 or 503 to wait longer than `maxWait`. After a 429, another e-mail address need not wait.
- * - `unreachable`: there was no complete response within `timeout`.
- * - `unexpected`: the response has another status, or no valid token.
- * - `interrupted`: the connection broke while a body was sent, perhaps because the API refused the token. The next call has another token.
- * - `signed_out`: the user signed out after the call began, or somebody signed in in another tab. The call is not repeated for the next
- *   user. In the second case, call `restore()`.
- * - `closed`: `close()` has ended the client.
+ * The error of the client. It holds no token, no password and no other error, because other errors can hold a request. Its `code` is a
+ * {@link TokenClientErrorCode}.
  */
 export class TokenClientError extends Error {
   /** `'AbortError'` for `signed_out` and `closed`, as `fetch` names it. Otherwise `'TokenClientError'`. */

@@ -7,7 +7,7 @@ import { warn, warnOnce } from './warnings.js'
 export type EventSubject = Pick<EventBase, 'address' | 'email' | 'tenant'>
 
 /** An event without the fields that the emitter adds. */
-export type NewEvent<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
+export type NewEvent<E> = E extends AuthEvent ? Omit<E, Exclude<keyof EventBase, 'type'>> : never
 
 export type Emit = (subject: EventSubject, event: NewEvent<AuthEvent>) => void
 

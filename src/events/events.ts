@@ -9,148 +9,186 @@ import type {
   TokenRefusal,
 } from '../errors/codes.js'
 
+/** The members of all events. */
 export interface EventBase {
-  /** The time of the event. */
+  /** Type of the event, such as `'token.issued'`. */
+  type: string
+  /** Time of the event, a `Date`. */
   time: Date
-  /** The client's address, from `req.ip`. Express's setting `trust proxy` determines it. */
+  /** Address of the client, from `req.ip`. It is correct only if you set `trust proxy`. */
   address: string | undefined
-  /** The e-mail address as the client sent it. Only on events of the token endpoint, and only with `emailInEvents`. */
+  /** E-mail address as sent. Only in events of the token endpoint, and only with `emailInEvents`. */
   email?: string
-  /** The tenant of the login, as the option `tenant` returns it. Only on events of the token endpoint, and only with that option. */
+  /** Tenant, as your option `tenant` returns it. Only in events of the token endpoint, and only with that option. */
   tenant?: string
 }
 
-/** A token was issued. */
+/** The token endpoint or `auth.signIn` issued a token. */
 export interface TokenIssuedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.issued'
-  /** The account that the token was issued to (`sub`). */
+  /** `id` of the account, the token's `sub`. */
   accountId: string
-  /** The administrator who acts as the account (`act`). Only of `auth.signIn` with `actor`. */
+  /** `id` of the administrator who acts as the account, the token's `act`. Only of `auth.signIn` with `actor`. */
   actorId?: string
-  /** The issuer of the administrator's token, which says whose id `actorId` is. */
+  /** Issuer of the administrator's token, which says whose id `actorId` is. */
   actorIssuer?: string
-  /** The token's `jti`. */
+  /** `jti` of the token, and `id` of its session without `refresh`. */
   tokenId: string
-  /** The session that the token names (`sid`). Only with refresh, and with `actor` where the app has sessions. */
+  /** `id` of the session, the token's `sid`. Only with the option `refresh`, and with `actor` where the app has sessions. */
   sessionId?: string
-  /** The token's `exp`, as sent to the client. */
+  /** `exp` of the token, a `Date`. */
   expiresAt: Date
 }
 
-/** The token endpoint, or its path for refresh or sign-out, refused a request: it was malformed, or the login or the refresh failed. */
+/** The token endpoint, or its path for refresh or sign-out, refused a malformed request, a login or a refresh. */
 export interface TokenRefusedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.refused'
   /**
-   * The code of the refusal, which determines the status of the response. Of a `SignInRefusal`, its own code. `sign_in_refused` for an
-   * error of `beforeSignIn` that your error handler receives.
+   * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal. Of a
+   * [`SignInRefusal`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md#refuse-for-another-reason),
+   * your code, and `sign_in_refused` for an error that your error handler receives.
    */
   code: AuthErrorCode | HostCode
-  /** The reason for refusing the login (`invalid_credentials`) or the refresh token (`invalid_refresh_token`). Never sent to the client. */
+  /**
+   * Reason for which a [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons) failed
+   * (`invalid_credentials`), or a
+   * [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) is
+   * invalid (`invalid_refresh_token`). Never sent to the client.
+   */
   reason?: LoginRefusal | RefreshRefusal
-  /** The account with this e-mail address, if there is one. */
+  /** `id` of the account with this e-mail address, if there is one. */
   accountId?: string
 }
 
-/** A login was refused because a failed-login limit is used up (`429`). */
+/** A failed-login limit is used up (`429`). */
 export interface TokenThrottledEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.throttled'
-  /** Always `too_many_attempts`, which means status `429`. */
+  /** `too_many_attempts`. */
   code: 'too_many_attempts'
-  /** The limit that is used up. Absent where `beforeSignIn` has thrown the refusal. */
+  /** The limit: `'address'`, `'pair'` or `'account'`. Absent where `beforeSignIn` has thrown the refusal. */
   limit?: LimitName
 }
 
-/** A login was refused because too many logins wait, are under way, or were left by their clients (`503`). */
+/** Too many logins wait, are in progress, or were left by their clients (`503`). */
 export interface TokenOverloadedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.overloaded'
-  /** Always `overloaded`, which means status `503`. */
+  /** `overloaded`. */
   code: 'overloaded'
 }
 
-/** The guard refused a request. */
+/** A guard refused a request. */
 export interface BearerRefusedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'bearer.refused'
-  /** The code of the refusal, which determines the status and the challenge of the response. */
+  /**
+   * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal, which
+   * determines the status and the challenge.
+   */
   code: AuthErrorCode
-  /** The reason for refusing the token (`invalid_token`). The client learns only of `expired`. */
+  /**
+   * Reason for which the [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) is
+   * invalid (`invalid_token`). The client learns only of `expired`.
+   */
   reason?: TokenRefusal
-  /** The account of the token, if the token could be verified. */
+  /** The token's `sub`. Only if the token itself was valid. */
   accountId?: string
-  /** The token's `jti`, if its signature is valid. */
+  /** The token's `jti`. Only if its signature is valid. */
   tokenId?: string
-  /** The issuer whose verifier refused the token. Absent when `tokens` is a list without the issuer that the token names. */
+  /** Issuer whose verifier refused the token. Absent when `tokens` is a list without the issuer that the token names. */
   issuer?: string
 }
 
-/** A token was issued, and its session was stored. */
+/** The session of a new token was stored. */
 export interface SessionStartedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.started'
-  /** The account that signed in. */
+  /** `id` of the account that signed in. */
   accountId: string
-  /** The session's id, which is the token's `jti`. Only of sessions without the option `refresh`. */
+  /** `id` of the session, which is the token's `jti`. Only without the option `refresh`. */
   tokenId?: string
-  /** The session's id, which is `sid` of its tokens. Only of sessions with the option `refresh`. */
+  /** `id` of the session, which is `sid` of its tokens. Only with the option `refresh`. */
   sessionId?: string
-  /** The time at which the session ends by itself: the token's `exp`, or later with refresh. */
-  expiresAt: Date
-}
-
-/** A session was refreshed, and a new token was issued. */
-export interface SessionRefreshedEvent extends EventBase {
-  /** Identifies the kind of event. */
-  type: 'session.refreshed'
-  /** The account that is signed in. */
-  accountId: string
-  /** The session's id: `sid` of its tokens. */
-  sessionId: string
-  /** The new token's `jti`. */
-  tokenId: string
-  /** The new token's `exp`, as sent to the client. */
+  /** End of the session, a `Date`: `exp` of the token, or later with `refresh`. */
   expiresAt: Date
 }
 
 /**
- * The reason for the end of a session. `signed_out`: by itself, or by a sign-in that replaces its refresh cookie. `ended`: from another session, or by the host. `others`: all except
- * one. `all`: every one. `maximum`: by a further sign-in above the maximum. `reused`: a refresh token was used that had been replaced
- * before, so another client may hold a copy. `account`: at a refresh, the account was gone or disabled, or its password was changed.
+ * The token endpoint issued a token for a
+ * [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md). There is no
+ * `token.issued` for this token.
  */
-export type SessionEnd = 'signed_out' | 'ended' | 'others' | 'all' | 'maximum' | 'reused' | 'account'
+export interface SessionRefreshedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'session.refreshed'
+  /** `id` of the account that is signed in. */
+  accountId: string
+  /** `id` of the session, which is `sid` of its tokens. */
+  sessionId: string
+  /** `jti` of the new token. */
+  tokenId: string
+  /** `exp` of the new token, a `Date`. */
+  expiresAt: Date
+}
 
-/** A session has ended, or several sessions of an account. A session that expires has no event. */
+/** The reason for the end of a session. */
+export type SessionEnd =
+  /** The current session, by its token or its refresh token, or by a sign-in that replaces its refresh cookie. */
+  | 'signed_out'
+  /** One session, from another session of the account, or by your code with `end`. */
+  | 'ended'
+  /** All other sessions, from one of them, or by your code with `endOthers`. */
+  | 'others'
+  /** Every session, by your code with `endAll`. */
+  | 'all'
+  /** The oldest session, by a further sign-in above `maxPerAccount`. */
+  | 'maximum'
+  /**
+   * A refresh token came back that was
+   * [replaced earlier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
+   * so another client may hold a copy.
+   */
+  | 'reused'
+  /**
+   * The session of a refresh, because the account was missing or disabled, its password had changed, or `tokensValidAfter` was later than the sign-in.
+   */
+  | 'account'
+
+/** One or more sessions of an account have ended. There is no event for a session that expires. */
 export interface SessionEndedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.ended'
-  /** The account whose session has ended. */
+  /** `id` of the account. */
   accountId: string
-  /** The reason for the end. */
+  /** Reason for the end of the session, as {@link SessionEnd} says. */
   reason: SessionEnd
-  /** The session's id, as in `session.started`. Absent for the reasons `others` and `all`. */
+  /** `id` of the session, as in `session.started`. Absent for the reasons `others` and `all`. */
   tokenId?: string
-  /** The session's id, as in `session.started`. Absent for the reasons `others` and `all`. */
+  /** `id` of the session, as in `session.started`. Absent for the reasons `others` and `all`. */
   sessionId?: string
 }
 
-/** A dependency of the host failed or did not respond within its timeout. */
+/** Your database, Redis or another dependency failed or exceeded `timeout`. */
 export interface DependencyFailedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'dependency.failed'
-  /** The dependency that failed. */
+  /**
+   * [Dependency](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies) that
+   * failed.
+   */
   dependency: Dependency
-  /** The option whose function failed. Only if the dependency is `hook`. */
+  /** Option whose function failed. Only if the dependency is `hook`. */
   option?: HookOption
-  /** True when the request got `503` because of the failure. When false, a second event reports how the request ended. */
+  /** `true`: the request got `503`. `false`: the request continued, and a second event reports its end. */
   refused: boolean
-  /** The account whose password could not be checked. Only on failures of the password check. */
+  /** `id` of the account whose password could not be checked. Only on failures of the password check. */
   accountId?: string
-  /** The issuer whose keys are unavailable. Only on failures of the keys. */
+  /** Issuer whose keys are unavailable. Only on failures of the keys. */
   issuer?: string
-  /** The error that the dependency threw, unchanged. Its content comes from the host. */
+  /** Error that the dependency threw, unchanged. Its content comes from your code. */
   error: unknown
 }
 

@@ -1,20 +1,32 @@
 import { posix } from 'node:path'
 import ts from 'typescript'
+import { type AuthErrorCode, REFUSALS } from '../../../src/errors/codes.js'
+import { endpointsAt } from '../../../src/features/features.js'
+import { codesOf, successesOf } from '../../../src/http/declaration.js'
+import { methodsOf, pathsBelow } from '../../../src/http/endpoint.js'
 import { strictest } from './compiler.js'
 import { type Page, pagesBelow, readPage, shippedPages, targetOf } from './pages.js'
 import { ENTRIES, root } from './repository.js'
 
 /*
- * The tables of the pages that are made of TSDoc comments. A comment in a page names what its table is of:
+ * The tables of the pages that are made of comments and declarations in `src`. A comment in a page names what its table is of: an interface,
+ * a union of texts, or the endpoints.
  *
  *     <!-- table: TokenRouterOptions -->
  *     <!-- table: AuthOptions, others as TokenIssuerOptions TokenRouterOptions -->
+ *     <!-- table: TokenIssuedEvent, without EventBase -->
+ *     <!-- table: LoginRefusal -->
+ *     <!-- table: endpoints -->
  *
- * The first paragraph of a member's comment is its row. The sentence "Default: …." in it is the column of the default. The other paragraphs
- * are only for editors. A link of a comment is a URL of the repository, which leads to the page from an editor too.
+ * The first paragraph of a member's comment is its row, and the other paragraphs are only for editors. The sentence "Default: …." in it is
+ * the column of the default. A link of a comment is a URL of the repository, which leads to the page from an editor too. The page has the
+ * head of the table, whose columns `default` and `status` have these values.
  */
 
-const MARK = /^<!-- table: (\w+)(?:, others as ([\w ]+))? -->\n(?:\|.*\n)*/gm
+const MARK = /^<!-- table: (\w+)(?:, (others as|without) ([\w ]+))? -->\n((?:\|.*\n){2})?(?:\|.*\n)*/gm
+
+/** The head of a table that a page does not have yet. */
+const HEAD = '| option | default | meaning |\n|---|---|---|\n'
 
 const program = ts.createProgram(
   ENTRIES.map((name) => `${root}src/${name}.ts`),
@@ -47,12 +59,46 @@ const membersOf = (name: string) => checker.getPropertiesOfType(checker.getDecla
 /** Returns the declaration of a member: the same for a member that two types inherit. */
 const declarationOf = (member: ts.Symbol) => member.declarations?.[0]
 
-/** Returns the first paragraph of a comment in one line. */
-function sentencesOf(symbol: ts.Symbol): string {
-  const comment = ts.displayPartsToString(symbol.getDocumentationComment(checker))
+/** A member of an interface or of a union: its name, the first paragraph of its comment in one line, and whether it may be absent. */
+interface Described {
+  name: string
+  text: string
+  isOptional: boolean
+}
+
+function described(name: string, comment: string, isOptional = false): Described {
   const [first = ''] = comment.split(/\n\s*\n/)
-  if (first === '') throw new Error(`"${symbol.name}" has no comment`)
-  return first.replace(/\s+/g, ' ').replace(/\{@link (\w+)\}/g, '`$1`')
+  if (first === '') throw new Error(`"${name}" has no comment`)
+  return { name, text: first.replace(/\s+/g, ' ').replace(/\{@link (\w+)\}/g, '`$1`'), isOptional }
+}
+
+const describedMember = (member: ts.Symbol): Described => {
+  const comment = ts.displayPartsToString(member.getDocumentationComment(checker))
+  return described(member.name, comment, (member.flags & ts.SymbolFlags.Optional) !== 0)
+}
+
+/** Returns an event by the text of its `type`, with the comment of its interface. */
+function describedEvent(reference: ts.TypeReferenceNode): Described {
+  const event = checker.getTypeAtLocation(reference)
+  const type = event.getProperty('type')
+  const name = type && checker.getTypeOfSymbol(type)
+  if (!name?.isStringLiteral()) throw new Error(`"${reference.getText()}" has no type, like 'token.issued'`)
+  return { ...describedMember(event.symbol), name: name.value }
+}
+
+/** Returns the texts or the events of a union with their comments. */
+function valuesOf(union: ts.TypeNode): Described[] {
+  // `keyof typeof OBJECT`: the comments are those of the members of the object.
+  if (ts.isTypeOperatorNode(union) && ts.isTypeQueryNode(union.type)) {
+    return checker.getPropertiesOfType(checker.getTypeAtLocation(union.type.exprName)).map(describedMember)
+  }
+  if (!ts.isUnionTypeNode(union)) throw new Error(`"${union.getText()}" is not a union`)
+  return union.types.map((value, index) => {
+    if (ts.isTypeReferenceNode(value)) return describedEvent(value)
+    const before = union.getSourceFile().text.slice(union.types[index - 1]?.end ?? union.pos, value.getStart())
+    const [, comment = ''] = /\/\*\*([\s\S]*?)\*\//.exec(before) ?? []
+    return described(value.getText().replaceAll("'", ''), comment.replace(/^\s*\* ?/gm, '').trim())
+  })
 }
 
 /** Returns a text as a cell of a table, whose links are relative to the page where the package has both. */
@@ -69,22 +115,30 @@ const cellOf = (text: string, page: string) =>
 
 const DEFAULT = /(?:^| )Default: ((?:`[^`]*`|[^`])*?)\.(?= |$)/
 
-/** Returns the row of a member: its name, its default and its meaning. */
-function rowOf(member: ts.Symbol, page: string): string[] {
-  const text = sentencesOf(member)
-  const isOptional = member.flags & ts.SymbolFlags.Optional
+/** Returns the default that the comment of an option names, and the other sentences. */
+function withDefault({ name, text, isOptional }: Described) {
   const [sentence = '', value = isOptional ? undefined : 'required'] = DEFAULT.exec(text) ?? []
-  if (value === undefined) throw new Error(`The comment of "${member.name}" has no sentence "Default: …."`)
-  return [`\`${member.name}\``, cellOf(value, page), cellOf(text.replace(sentence, '').trim(), page)]
+  if (value === undefined) throw new Error(`The comment of "${name}" has no sentence "Default: …."`)
+  return { value, text: text.replace(sentence, '').trim() }
+}
+
+/** Returns the row of a member or a value, for the columns of a table. */
+function rowOf(one: Described, columns: readonly string[], page: string): string[] {
+  const { name, isOptional } = one
+  if (columns.includes('default')) {
+    const { value, text } = withDefault(one)
+    return [`\`${name}\``, cellOf(value, page), cellOf(text, page)]
+  }
+  const status = columns.includes('status') ? [`\`${REFUSALS[name as AuthErrorCode].status}\``] : []
+  return [`\`${name}${isOptional ? '?' : ''}\``, ...status, cellOf(one.text, page)]
 }
 
 /** The marks of all pages. */
 const MARKED = pagesBelow('docs').flatMap((path) => {
   const page = readPage(path)
-  return [...page.text.matchAll(MARK)].map(([, name = '', others = ''], index) => ({
+  return [...page.text.matchAll(MARK)].map(([, name = ''], index) => ({
     page,
     name,
-    others,
     heading: headingBefore(page, index),
   }))
 })
@@ -108,33 +162,61 @@ function seeOther(name: string, members: readonly ts.Symbol[], page: string): st
   return [members.map((member) => `\`${member.name}\``).join(', '), 'see there', `As for ${link}`]
 }
 
-/** Returns the table of a type. Required members come first, and those that another table describes last. */
-function tableOf(name: string, others: readonly string[], page: string): string {
+/** Returns the rows of an interface. Those that another table describes come last. */
+function rowsOfMembers(name: string, others: readonly string[], columns: readonly string[], page: string): string[][] {
   const places = others.map((other) => ({ other, members: membersOf(other) }))
   const placeOf = (member: ts.Symbol) =>
     places.find(({ members }) => members.some((one) => declarationOf(one) === declarationOf(member)))?.other
   const members = membersOf(name)
   const own = members.filter((member) => placeOf(member) === undefined)
-  const rows = own.map((member) => rowOf(member, page))
-  const sorted = [
-    ...rows.filter(([, value]) => value === 'required'),
-    ...rows.filter(([, value]) => value !== 'required'),
-  ]
-  const elsewhere = others.map((other) => [other, members.filter((member) => placeOf(member) === other)] as const)
-  for (const [other, some] of elsewhere) {
+  const elsewhere = others.map((other) => {
+    const some = members.filter((member) => placeOf(member) === other)
     if (some.length === 0) throw new Error(`${name} has no member of ${other}`)
-    sorted.push(seeOther(other, some, page))
+    return seeOther(other, some, page)
+  })
+  const rows = own.map((member) => rowOf(describedMember(member), columns, page))
+  const isRequired = ([, value]: string[]) => value === 'required'
+  return [...rows.filter(isRequired), ...rows.filter((row) => !isRequired(row)), ...elsewhere]
+}
+
+/** The paths as the page names them. */
+const PATHS = { token: '{path}', sessions: '/sessions', keys: '/.well-known/jwks.json' }
+
+/** Returns the row of each endpoint: its request, whether it needs a token, and its responses with their codes. */
+const rowsOfEndpoints = () =>
+  endpointsAt(PATHS, { signIn: true, refresh: true, keys: true, sessions: true }).map(({ at, endpoint }) => {
+    const request = methodsOf([endpoint]).map((method) => `\`${method}\``)
+    const codes = [...codesOf(endpoint)].filter((code) => code !== 'method_not_allowed' && !REFUSALS[code].unseen)
+    const refusals = codes.map((code) => `\`${code}\``).sort()
+    const successes = successesOf(endpoint).map(([status]) => `\`${status}\``)
+    return [
+      `${request.join(', ')} \`${pathsBelow(at, endpoint.path)[0]}\``,
+      endpoint.guard ? 'yes' : 'no',
+      successes.join(', '),
+      refusals.join(', ') || '–',
+    ]
+  })
+
+/** Returns the rows of a table. */
+function rowsOf(name: string, how: string | undefined, others: readonly string[], head: string, page: string) {
+  if (name === 'endpoints') return rowsOfEndpoints()
+  const columns = (head.split('\n')[0] as string).split('|').map((cell) => cell.trim())
+  const [declaration] = find(name).declarations ?? []
+  if (declaration && ts.isTypeAliasDeclaration(declaration)) {
+    const rows = valuesOf(declaration.type).map((value) => rowOf(value, columns, page))
+    return columns.includes('status') ? rows.sort(([, one = ''], [, other = '']) => one.localeCompare(other)) : rows
   }
-  return ['| option | default | meaning |\n|---|---|---|', ...sorted.map((row) => `| ${row.join(' | ')} |`), ''].join(
-    '\n',
-  )
+  if (how !== 'without') return rowsOfMembers(name, others, columns, page)
+  const excluded = new Set(others.flatMap(membersOf).map((member) => member.name))
+  const own = membersOf(name).filter((member) => !excluded.has(member.name))
+  return own.map((member) => rowOf(describedMember(member), columns, page))
 }
 
 /** Returns a page with the tables as its comments say them. */
 export const withTables = ({ path, text }: Page): string =>
-  text.replace(MARK, (found, name: string, others: string | undefined) => {
-    const [mark] = found.split('\n')
-    return `${mark}\n${tableOf(name, others?.split(' ') ?? [], path)}`
+  text.replace(MARK, (found, name: string, how?: string, others?: string, head = HEAD) => {
+    const rows = rowsOf(name, how, others?.split(' ') ?? [], head, path)
+    return [found.split('\n')[0], `${head}${rows.map((row) => `| ${row.join(' | ')} |\n`).join('')}`].join('\n')
   })
 
 /** The paths of the pages with tables. */
@@ -142,7 +224,9 @@ export const PAGES_WITH_TABLES = [...new Set(MARKED.map(({ page }) => page.path)
 
 /** Returns the members of the options that hosts can name, each as `Type.member`, of which no page has a row. */
 export function withoutRow(): string[] {
-  const described = new Set(MARKED.flatMap(({ name }) => membersOf(name).map(declarationOf)))
+  const inTables = new Set(
+    MARKED.filter(({ name }) => name.endsWith('Options')).flatMap(({ name }) => membersOf(name).map(declarationOf)),
+  )
   const entries = ENTRIES.flatMap((name) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(`${root}src/${name}.ts`) as ts.SourceFile)
     return module ? checker.getExportsOfModule(module) : []
@@ -150,7 +234,7 @@ export function withoutRow(): string[] {
   const options = entries.map(({ name }) => name).filter((name) => name.endsWith('Options'))
   return options.flatMap((name) =>
     membersOf(name)
-      .filter((member) => !described.has(declarationOf(member)))
+      .filter((member) => !inTables.has(declarationOf(member)))
       .map((member) => `${name}.${member.name}`),
   )
 }
