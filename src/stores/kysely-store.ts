@@ -51,7 +51,7 @@ export function kyselyStore<DB>(db: Kysely<DB> | Transaction<DB>, options?: Kyse
 
 /**
  * Creates the tables of `kyselyStore` and their indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
- * @throws TypeError naming the option that is not valid; every error of the database
+ * @throws TypeError naming the option that is not valid, or the columns of a table that lacks one; every error of the database
  */
 export async function createTables<DB>(db: Kysely<DB> | Transaction<DB>, options?: KyselyStoreOptions): Promise<void> {
   const tables = tablesIn('createTables', db, options)

@@ -1,6 +1,6 @@
 import type { ColumnBuilderCallback, CreateIndexBuilder, CreateTableBuilder, Kysely, Transaction } from 'kysely'
 import { misuse } from '../options/misuse.js'
-import { type Hints, isError } from './kysely-errors.js'
+import { type Hints, isError, withHints } from './kysely-errors.js'
 
 /** The columns that every table has. Some drivers return 64-bit integers as text. */
 interface BaseRow {
@@ -82,7 +82,7 @@ const TYPES: Record<Column, [type: 'varchar(255)' | 'bigint' | 'text', build?: C
 
 /**
  * Creates a table and its indexes, each unless it exists.
- * @throws every error of the database
+ * @throws every error of the database; TypeError for a table that lacks a column
  */
 export async function createTable<Row extends BaseRow>(
   db: AnyDatabase,
@@ -111,6 +111,16 @@ export async function createTable<Row extends BaseRow>(
   await create(builder)
   await create(db.schema.createIndex(`${table}_of_account`).on(table).column('account_id'))
   await create(db.schema.createIndex(`${table}_by_end`).on(table).column('expires_at'))
+  // A table of an earlier release would otherwise refuse the first sign-in.
+  const { rows, hints } = openTable(db, table, columns)
+  const names = Object.keys(columns)
+  const check = () =>
+    rows
+      .selectFrom(table)
+      .select(names)
+      .where(names[0] as string, '=', '')
+      .execute()
+  await withHints({ check }, hints).check()
 }
 
 const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())

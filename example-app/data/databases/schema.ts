@@ -33,13 +33,21 @@ const HOUSES = [
   { id: 'south', name: 'Clearing House South' },
 ]
 
-/** Adds the columns that the sessions of an earlier version do not have. */
-async function addColumns(db: Database): Promise<void> {
+/** Returns the columns that the sessions of an earlier version do not have. */
+async function missingColumns(db: Database): Promise<string[]> {
   const tables = await db.introspection.getTables()
   const columns = tables.find(({ name }) => name === TABLES.tables.sessions)?.columns.map(({ name }) => name)
-  for (const column of ['terms', 'data'])
-    if (columns && !columns.includes(column))
-      await db.schema.alterTable(TABLES.tables.sessions).addColumn(column, 'text').execute()
+  return columns ? ['terms', 'data'].filter((column) => !columns.includes(column)) : []
+}
+
+async function addColumns(db: Database): Promise<void> {
+  for (const column of await missingColumns(db)) {
+    const add = db.schema.alterTable(TABLES.tables.sessions).addColumn(column, 'text').execute()
+    await add.catch(async (error) => {
+      // Another process may have added it at the same time.
+      if ((await missingColumns(db)).includes(column)) throw error
+    })
+  }
 }
 
 /** Creates the missing tables. It uses only types that SQLite and PostgreSQL share. */
@@ -75,8 +83,8 @@ export async function createSchema(db: Database): Promise<void> {
     .on('statements')
     .columns(['account_id', 'house_id'])
     .execute()
-  await createTables(db, TABLES)
   await addColumns(db)
+  await createTables(db, TABLES)
   // The sessions of an earlier version, which nothing else deletes.
   await db.schema.dropTable('sessions').ifExists().execute()
   await db

@@ -19,7 +19,7 @@ export const CLIENT_TIMEOUT = 5000
 const STAGES: readonly (readonly Uint8Array[])[] = ['1', '12', '21', '213', '321'].map((list) =>
   [...list].map((byte) => Buffer.alloc(32, byte)),
 )
-/** The sessions of the earlier release. All processes accept its refresh tokens too. */
+/** The secret of the earlier release, whose refresh tokens all processes accept. */
 export const FIRST_SECRET = Buffer.alloc(32, '1')
 export const ISSUER = 'https://api.example.com'
 

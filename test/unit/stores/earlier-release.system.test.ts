@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import express from 'express'
 import type { Store } from 'express-token-endpoint'
-import { kyselyStore } from 'express-token-endpoint/kysely'
+import { createTables, kyselyStore } from 'express-token-endpoint/kysely'
 import { redisStore } from 'express-token-endpoint/redis'
 import { Redis } from 'ioredis'
 import { Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } from 'kysely'
@@ -97,7 +97,9 @@ describe.each(DATABASES)('tables of an earlier release in %s', (_, isMissing, op
     const [, section = ''] = readPage('docs/guides/stores.md').text.split('## Update from an earlier release')
     const statements = section.match(/alter table [^;]+/g) ?? []
     expect(statements).toHaveLength(2)
+    await expect(createTables(db)).rejects.toThrow('the table "sessions" lacks a column. It needs id, ')
     for (const statement of statements) await run(statement)
+    await createTables(db)
     await expectUpdated(kyselyStore(db))
   })
 })

@@ -53,7 +53,8 @@ describe('an error of a store in SQL', () => {
     await sessions.add(session)
     await sql`alter table sessions drop column device`.execute(db)
     const expected = 'the table "sessions" lacks a column. It needs id, account_id, created_at, expires_at'
-    for (const result of [sessions.add(session), sessions.find('id-1'), sessions.list('acc-1')])
+    // Also at the start of the app, so that a forgotten migration does not refuse the first sign-in.
+    for (const result of [sessions.add(session), sessions.find('id-1'), sessions.list('acc-1'), createTables(db)])
       expect(await messageOf(result)).toContain(expected)
     await sql`create table users (id text, email text)`.execute(db)
     await sql`insert into users values ('1', 'alice@example.com')`.execute(db)
@@ -136,7 +137,7 @@ describe('createTables', () => {
     const statements: string[] = []
     const executeQuery = async ({ sql: text }: { sql: string }) => {
       statements.push(text)
-      if (text.includes('of_account')) return { rows: [] }
+      if (text.includes('of_account') || !text.startsWith('create')) return { rows: [] }
       throw Object.assign(new Error('There is already an object'), { number: text.includes('table') ? 2714 : 1913 })
     }
     const connection = { executeQuery } as never
@@ -154,7 +155,7 @@ describe('createTables', () => {
       },
     })
     await createTables(db)
-    expect(statements).toHaveLength(6)
+    expect(statements.filter((text) => text.startsWith('create'))).toHaveLength(6)
     expect(statements.join()).not.toContain('if not exists')
   })
 })

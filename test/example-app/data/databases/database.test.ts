@@ -6,7 +6,7 @@ import { createAccountStore } from '../../../../example-app/data/account-store.j
 import { openDatabase } from '../../../../example-app/data/databases/database.js'
 import { openReadableDatabase } from '../../../../example-app/data/databases/readable-database.js'
 import { tempDir } from '../../support.js'
-import { expectNewSessions } from './databases.js'
+import { expectNewColumns, expectNewSessions } from './databases.js'
 
 let dataDir: string
 beforeEach(async () => {
@@ -34,6 +34,10 @@ test('creates a folder and files that no other user can read, and opens them aga
 
 test('drops the sessions of an earlier version, also when several processes start at once', async () => {
   await expectNewSessions(await open(), open)
+})
+
+test('adds the columns that an earlier version did not have, also when several processes start at once', async () => {
+  await expectNewColumns(await open(), open)
 })
 
 test('names a file that is not a database', async () => {

@@ -9,6 +9,7 @@ import type { Database } from '../../../../example-app/data/databases/schema.js'
 import { addDemoData } from '../../../../example-app/data/demo.js'
 import { openSharedState } from '../../../../example-app/data/shared-state.js'
 import { OperatorError } from '../../../../example-app/errors.js'
+import { newSession } from '../../../../src/sessions/session.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../../support/services/postgres.js'
 import { expectSessionStore } from '../../../support/session-store.js'
@@ -53,6 +54,18 @@ export async function expectNewSessions(db: Database, open: () => Promise<Databa
   expect(names.sort()).toEqual(['accounts', 'device_sessions', 'houses', 'login_codes', 'statements'])
   const { store } = await openSharedState(undefined, again, () => {})
   expect(await store.sessions.find('old')).toBeUndefined()
+  await expectSessionStore(store.sessions)
+}
+
+/** Removes the columns that an earlier version did not have, opens the database three times at once, and expects its session with them. */
+export async function expectNewColumns(db: Database, open: () => Promise<Database>): Promise<void> {
+  const { sessions } = (await openSharedState(undefined, db, () => {})).store
+  const session = newSession({ id: 'session-1', accountId: 'acc-1', expiresAt: new Date(8.64e14) }, Date.now())
+  await sessions.add(session)
+  for (const column of ['terms', 'data']) await db.schema.alterTable('device_sessions').dropColumn(column).execute()
+  const [again] = await Promise.all([open(), open(), open()] as const)
+  const { store } = await openSharedState(undefined, again, () => {})
+  expect(await store.sessions.find('session-1')).toMatchObject({ accountId: 'acc-1', terms: null, data: null })
   await expectSessionStore(store.sessions)
 }
 

@@ -7,7 +7,7 @@ import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, PASSWORD } from '../../../support/services/postgres.js'
 import { startProxy } from '../../../support/services/proxy.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
-import { expectClosed, expectNewSessions, silentPort, usePostgres } from './databases.js'
+import { expectClosed, expectNewColumns, expectNewSessions, silentPort, usePostgres } from './databases.js'
 
 async function open(url: string) {
   const logged: string[] = []
@@ -32,6 +32,12 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     const url = await createDatabase()
     const openAgain = async () => (await open(url)).db
     await expectNewSessions(await openAgain(), openAgain)
+  })
+
+  test('adds the columns that an earlier version did not have, also when several processes start at once', async () => {
+    const url = await createDatabase()
+    const openAgain = async () => (await open(url)).db
+    await expectNewColumns(await openAgain(), openAgain)
   })
 
   test('discards a connection that no longer responds', async () => {
