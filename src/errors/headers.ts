@@ -10,6 +10,12 @@ export type Headers = Readonly<Record<string, string>>
 /** Keeps every response about a token or a password out of caches (RFC 6749 section 5.1). */
 export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 
+/**
+ * Keeps the response of a guarded route out of shared caches. `no-cache`, because a browser would otherwise send a stored file to its next
+ * user: without a maximum age, it derives one from `Last-Modified` (RFC 9111 sections 4.2.2 and 5.2.2.4).
+ */
+export const REVALIDATED = 'private, no-cache'
+
 /** The facts of a guard in the headers of its refusals. */
 export interface HeaderFacts {
   readonly realm: string

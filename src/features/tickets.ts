@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError } from '../errors/auth-error.js'
+import { REVALIDATED } from '../errors/headers.js'
 import type { TokenFrom } from '../guard/bearer-header.js'
 import type { GuardedRequest } from '../guard/guard.js'
 import { authOf, type BearerGuard } from '../guard/require-bearer.js'
@@ -92,7 +93,7 @@ export function tokenOrTicket<Auth>(byToken: BearerGuard<Auth>, byTicket: Bearer
   return Object.assign(
     function eitherGuard(req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void): void {
       // RFC 6750 section 2.3: shared caches store the response to a URL, unlike that to a header.
-      if (hasTicket(req)) res.setHeader('Cache-Control', 'private')
+      if (hasTicket(req)) res.setHeader('Cache-Control', REVALIDATED)
       guardOf(req)(req, res, next)
     },
     { authenticate: (req: GuardedRequest) => guardOf(req).authenticate(req) },

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isUserOf } from '../accounts/request-user.js'
 import { AuthError, isAuthError } from '../errors/auth-error.js'
 import { missingToken } from '../errors/codes.js'
+import { REVALIDATED } from '../errors/headers.js'
 import { type Emit, emitter } from '../events/emitter.js'
 import { clientNetwork } from '../http/client-network.js'
 import { addressOf } from '../http/origin.js'
@@ -193,10 +194,10 @@ export function forgetEarlier(req: GuardedRequest): void {
 }
 
 /**
- * Keeps the response out of shared caches, unless the host decides otherwise: `express.static` would make it public. Also without a
- * token, because a cache that stored such a response would send it to users.
+ * Keeps the response out of shared caches and lets browsers ask again, unless the host decides otherwise: `express.static` would make it
+ * public. Also without a token, because a cache that stored such a response would send it to users.
  */
 export function keepPrivate(res: ServerResponse): void {
   // Not `hasHeader`, which the responses of Engine.IO lack.
-  if (!res.headersSent && res.getHeader('Cache-Control') === undefined) res.setHeader('Cache-Control', 'private')
+  if (!res.headersSent && res.getHeader('Cache-Control') === undefined) res.setHeader('Cache-Control', REVALIDATED)
 }

@@ -22,7 +22,9 @@ const KEYS_PATH = '/.well-known/jwks.json'
 function document() {
   const made = openApiDocument({ jwks: true })
   const body = { type: 'object', properties: { account: { type: 'string' } }, required: ['account'] }
-  const headers = { 'Cache-Control': { description: 'Of the guard.', required: true, schema: { const: 'private' } } }
+  const headers = {
+    'Cache-Control': { description: 'Of the guard.', required: true, schema: { const: 'private, no-cache' } },
+  }
   const responses = { 200: { description: 'Who.', headers, content: { 'application/json': { schema: body } } } }
   made.paths['/guarded'] = { get: guardedOperation({ responses }, { scope: 'reports:read' }) }
   return made

@@ -299,11 +299,13 @@ describe('a ticket', () => {
     })
   })
 
-  it('keeps the response out of shared caches', async () => {
+  it('keeps the response out of shared caches, and makes a browser ask again', async () => {
     const { ticketFor, send, token } = await start()
     const cacheOf = async (request: object) => (await send(request as never)).headers['cache-control']
-    expect(await cacheOf({ method: 'GET', path: `${path}?ticket=${await ticketFor({ path })}` })).toBe('private')
-    expect(await cacheOf(bearer(token, path))).toBe('private')
+    expect(await cacheOf({ method: 'GET', path: `${path}?ticket=${await ticketFor({ path })}` })).toBe(
+      'private, no-cache',
+    )
+    expect(await cacheOf(bearer(token, path))).toBe('private, no-cache')
   })
 
   it('cannot be created for an API key or an old token, and the client is told to sign in', async () => {

@@ -522,17 +522,19 @@ describe.each(EXPRESS)('the caches of an admitted response, %s', (_, express) =>
   const folder = fileURLToPath(new URL('../errors', import.meta.url))
   const strategy = new BearerStrategy({ tokens })
 
-  it('are private, also for a file of express.static', async () => {
+  it('are private, and asked again before each use, also for a file of express.static', async () => {
     expect(await cacheOf(express().use(express.static(folder)))).toBe('public, max-age=0')
-    expect(await cacheOf(express().use(requireBearer({ tokens }), express.static(folder)))).toBe('private')
-    expect(await cacheOf(express().use(requireBearer({ tokens }), (_req, res) => res.json(1)))).toBe('private')
+    expect(await cacheOf(express().use(requireBearer({ tokens }), express.static(folder)))).toBe('private, no-cache')
+    expect(await cacheOf(express().use(requireBearer({ tokens }), (_req, res) => res.json(1)))).toBe(
+      'private, no-cache',
+    )
     const passport = new Passport().use(strategy).authenticate('bearer', { session: false })
-    expect(await cacheOf(express().use(passport, express.static(folder)))).toBe('private')
+    expect(await cacheOf(express().use(passport, express.static(folder)))).toBe('private, no-cache')
   })
 
   it('are private without a token too, where the guard is optional', async () => {
     const app = express().use(requireBearer({ tokens, optional: true }), express.static(folder))
-    expect(await cacheOf(app, '')).toBe('private')
+    expect(await cacheOf(app, '')).toBe('private, no-cache')
   })
 
   it('are those that the host sets, before the guard and after it', async () => {
