@@ -22,43 +22,61 @@ export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey | Remot
 
 /** A secret, which signs and verifies. Everyone who has the secret can issue tokens. */
 export interface SecretTokenKey {
-  /** The algorithm: HMAC with SHA-2. */
+  /** `HS256`, `HS384` or `HS512`: HMAC with SHA-2. */
   alg: SecretAlgorithm
-  /** The secret: at least 32 bytes for HS256, 48 for HS384, 64 for HS512. */
+  /** Text, bytes or a `KeyObject`. At least 32 bytes for HS256, 48 for HS384, 64 for HS512. */
   secret: SecretMaterial | undefined
-  /** The key id in the token's header. Default: an HMAC with the secret, which reveals no more than a token. */
+  /** Key id in the header of the token, different for each key. Default: a digest keyed with the secret. */
   kid?: string | undefined
-  /** Allowed only with an algorithm of key pairs. */
+  /**
+   * Allowed only with an algorithm of key pairs.
+   * @hidden
+   */
   privateKey?: undefined
-  /** Allowed only with an algorithm of key pairs. */
+  /**
+   * Allowed only with an algorithm of key pairs.
+   * @hidden
+   */
   publicKey?: undefined
 }
 
 /** A private key, which signs. Its public key verifies. */
 export interface PrivateTokenKey {
-  /** The algorithm: RSA, ECDSA or Ed25519. */
+  /** Algorithm of key pairs. */
   alg: KeyPairAlgorithm
-  /** The private key. The public key is derived from it. */
+  /** PEM, JWK or `KeyObject`. Signs and verifies. */
   privateKey: KeyMaterial | undefined
-  /** The key id in the token's header. Default: the `kid` of the JWK, or the thumbprint (RFC 7638). */
+  /** Key id in the header of the token, different for each key. Default: the `kid` of the JWK, else the thumbprint (RFC 7638). */
   kid?: string | undefined
-  /** The public key is not allowed here, because the private key contains it. */
+  /**
+   * The public key is not allowed here, because the private key contains it.
+   * @hidden
+   */
   publicKey?: undefined
-  /** Allowed only with an HS algorithm. */
+  /**
+   * Allowed only with an HS algorithm.
+   * @hidden
+   */
   secret?: undefined
 }
 
 /** A public key, which only verifies. */
 export interface PublicTokenKey {
-  /** The algorithm: RSA, ECDSA or Ed25519. */
+  /** Algorithm of key pairs. */
   alg: KeyPairAlgorithm
-  /** The public key. A private key is refused, so that it is not distributed by mistake. */
+  /** PEM, JWK or `KeyObject`. A private key is refused, so that it is not distributed by mistake. */
   publicKey: KeyMaterial | undefined
-  /** The key id in the token's header. Default: the `kid` of the JWK, or the thumbprint (RFC 7638). */
+  /** Key id in the header of the token, different for each key. Default: the `kid` of the JWK, else the thumbprint (RFC 7638). */
   kid?: string | undefined
-  /** The private key is not allowed here. Use a `PrivateTokenKey`. */
+  /**
+   * The private key is not allowed here. Use a `PrivateTokenKey`.
+   * @hidden
+   */
   privateKey?: undefined
-  /** Allowed only with an HS algorithm. */
+  /**
+   * Allowed only with an HS algorithm.
+   * @hidden
+   */
   secret?: undefined
 }
 
@@ -72,8 +90,10 @@ export type HostSign = (data: Uint8Array) => Uint8Array | Promise<Uint8Array>
 /** A key pair whose private key signs elsewhere: in a key management service or in an HSM. */
 export interface RemoteSigningKey extends PublicTokenKey {
   /**
-   * Signs the tokens. Each signature is verified with `publicKey` before its token is sent. A failure, a wrong signature and one that takes
-   * longer than `timeout` are a `503` with the dependency `keys`.
+   * Function `(data) => signature`, for a private key
+   * [in a key service](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#sign-with-a-key-service).
+   * At most 1,024 calls at a time, then `503`. A failure, a wrong signature and one that takes longer than `timeout` are `503` with the
+   * dependency `keys`.
    */
   sign: HostSign
 }

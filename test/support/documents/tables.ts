@@ -20,7 +20,7 @@ import { ENTRIES, root } from './repository.js'
  *
  * The first paragraph of a member's comment is its row, and the other paragraphs are only for editors. The sentence "Default: …." in it is
  * the column of the default. A link of a comment is a URL of the repository, which leads to the page from an editor too. The page has the
- * head of the table, whose columns `default` and `status` have these values.
+ * head of the table, whose columns `default` and `status` have these values. A member with the tag `@hidden` has no row.
  */
 
 const MARK = /^<!-- table: (\w+)(?:, (others as|without) ([\w ]+))? -->\n((?:\|.*\n){2})?(?:\|.*\n)*/gm
@@ -54,7 +54,11 @@ function find(name: string): ts.Symbol {
 }
 
 /** Returns the members of an interface or a type, with those that it inherits. */
-const membersOf = (name: string) => checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(find(name)))
+const membersOf = (name: string) =>
+  checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(find(name))).filter((member) => !isHidden(member))
+
+/** Returns whether a member is in the type only so that a wrong one does not compile. */
+const isHidden = (member: ts.Symbol) => member.getJsDocTags().some(({ name }) => name === 'hidden')
 
 /** Returns the declaration of a member: the same for a member that two types inherit. */
 const declarationOf = (member: ts.Symbol) => member.declarations?.[0]
