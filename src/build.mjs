@@ -13,14 +13,21 @@ const APART = /[\\/]src[\\/]((client|cli|openapi|passport|stores|testing)[\\/]|(
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]urls\.ts$/
 
+/** Replaces the code that only other runtimes need. */
+const forBrowsers = {
+  name: 'for-browsers',
+  resolveId: (id) => (id.endsWith('/runtime.js') ? here('client/runtime-in-browsers.ts') : undefined),
+}
+
 /** Joins the modules of `src` to few files. Rolldown's command would print a table of the files. */
-const join = (names, output) =>
+const join = (names, output, plugins = []) =>
   build({
     logLevel: 'warn',
     input: Object.fromEntries(names.map((name) => [name, here(`${name}.ts`)])),
     platform: 'node',
     tsconfig: here('tsconfig.json'),
     external: /^(?!\.|\/|[a-z]:\\)/i,
+    plugins,
     output: {
       dir: here('../dist'),
       minifyInternalExports: false,
@@ -56,5 +63,6 @@ for (const { isEntry, name, exports } of output) {
   writeFileSync(here(`../dist/${file}.js`), `export ${names} from './${name}.cjs'\n`)
 }
 
-// Browsers need an ES module.
-await join(['client'], { entryFileNames: '[name].js' })
+// Browsers need an ES module, and a small one: constants that are used once take the place of their names.
+const minify = { compress: true, mangle: false, codegen: { removeWhitespace: false } }
+await join(['client'], { entryFileNames: '[name].js', minify }, [forBrowsers])

@@ -15,6 +15,5 @@ export type {
   TokenClientState,
   TokenRequest,
 } from './client/client-types.js'
-export { keepInTab, shareBetweenTabs } from './client/renamed.js'
 export { createTokenClient } from './client/token-client.js'
 export { TokenClientError, type TokenClientErrorCode } from './client/token-client-error.js'

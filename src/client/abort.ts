@@ -1,3 +1,5 @@
+import { onAbort } from './runtime.js'
+
 /** Returns the reason of a signal that has aborted. The signals of React Native have none. */
 export const reasonOf = (signal: AbortSignal): unknown =>
   signal.reason ?? Object.assign(new Error(), { name: 'AbortError' })
@@ -14,38 +16,9 @@ export function createController(): AbortController {
   return {
     signal,
     abort(reason) {
-      if (!('reason' in signal)) Object.assign(signal, { reason })
+      if (!('reason' in signal)) (signal as { reason: unknown }).reason = reason
       controller.abort(reason)
     },
-  }
-}
-
-/** The functions to call when a signal aborts. The set is the signal's listener. */
-class Stops extends Set<() => void> {
-  handleEvent(): void {
-    for (const stop of this) stop()
-  }
-}
-
-/**
- * The functions of each signal. They share one listener, because Node warns about more than ten. The last function removes it, because
- * Node keeps a signal of `AbortSignal.any()` in memory for as long as it has a listener.
- */
-const allStops = new WeakMap<AbortSignal, Stops>()
-
-/**
- * Calls a function when a signal aborts, at once when it has aborted already.
- * @returns a function that forgets the other
- */
-export function onAbort(signal: AbortSignal, stop: () => void): () => void {
-  if (signal.aborted) stop()
-  const stops = allStops.get(signal) ?? new Stops()
-  allStops.set(signal, stops.add(stop))
-  // A signal that has this listener does not add it again.
-  signal.addEventListener('abort', stops)
-  return () => {
-    stops.delete(stop)
-    if (!stops.size) signal.removeEventListener('abort', stops)
   }
 }
 
@@ -55,7 +28,7 @@ export function onAbort(signal: AbortSignal, stop: () => void): () => void {
  */
 export function until<T>(signal: AbortSignal | null | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work
-  let forget = () => {}
+  let forget: (() => void) | undefined
   return new Promise<T>((resolve, reject) => {
     forget = onAbort(signal, () => reject(reasonOf(signal)))
     work.then(resolve, reject)

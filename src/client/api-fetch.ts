@@ -1,9 +1,10 @@
 import { until, within } from './abort.js'
 import { bearerError } from './challenge.js'
 import type { ClientSettings } from './client-options.js'
+import { discard } from './discard.js'
 import type { HeldToken } from './held-token.js'
 import { bare } from './read.js'
-import { discard, send } from './send.js'
+import { send } from './send.js'
 import type { ClientSession } from './session.js'
 import { TokenClientError } from './token-client-error.js'
 
@@ -15,7 +16,7 @@ export function createApiFetch(settings: ClientSettings, session: () => ClientSe
   function checkUrl(url: string | URL): URL {
     const read = new URL(url)
     if (origins.has(read.origin)) return read
-    throw new TypeError(`${read.origin} must not get the token. Add it to "origins".`)
+    throw new TypeError(`${read.origin} is not in "origins"`)
   }
 
   /** Appends a path to the base URL. Text that does not begin with a scheme cannot change the host. */
@@ -39,7 +40,7 @@ export function createApiFetch(settings: ClientSettings, session: () => ClientSe
     const isStream = getReader || iterate
 
     async function sendWith(held: HeldToken) {
-      headers.set('Authorization', `Bearer ${held.grant.token}`)
+      headers.set('Authorization', `Bearer ${held.token}`)
       try {
         // The body of a Request can be read once.
         return await send(settings.fetch, url, request?.clone(), bare(options), new Headers(headers))
@@ -107,5 +108,5 @@ export function createApiFetch(settings: ClientSettings, session: () => ClientSe
     }
   }
 
-  return { fetch, checkUrl }
+  return [fetch, checkUrl] as const
 }

@@ -10,10 +10,10 @@ const PART = /([^\s,="]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s,"]*)))?/g
 /** Returns the error code of the `Bearer` challenge (RFC 6750 section 3) in a `WWW-Authenticate` header. */
 export function bearerError(header: string): string | undefined {
   let scheme = ''
-  for (const [, name = '', quoted, plain] of header.slice(0, LONGEST).matchAll(PART)) {
-    const value = quoted ?? plain
-    if (value === undefined) scheme = name.toLowerCase()
-    else if (scheme === 'bearer' && name.toLowerCase() === 'error') return value.replace(/\\(.)/g, '$1')
+  for (const [, text = '', quoted, value = quoted] of header.slice(0, LONGEST).matchAll(PART)) {
+    const name = text.toLowerCase()
+    if (value === undefined) scheme = name
+    else if (scheme === 'bearer' && name === 'error') return value.replace(/\\(.)/g, '$1')
   }
   return undefined
 }

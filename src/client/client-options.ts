@@ -131,7 +131,7 @@ function secureUrl(value: string | URL, index: number): URL {
   }
   assertUsage(
     url && /^https?:$/.test(url.protocol) && !isExposed(url) && url.href === url.origin + url.pathname,
-    `option "${index ? 'origins' : 'url'}" must be https, or http on loopback, without user, query and fragment`,
+    `option "${index ? 'origins' : 'url'}" must be https without user, query and fragment`,
   )
   return url
 }
@@ -144,7 +144,7 @@ export type ClientSettings = ReturnType<typeof readClientOptions>
  * @throws TypeError that names the option and the expected value, but not the value itself
  */
 export function readClientOptions({ url, credentials, refresh, ...given }: TokenClientOptions) {
-  assertUsage(typeof credentials === 'function', 'option "credentials" must be a function')
+  assertUsage(typeof credentials === 'function', 'option "credentials" must be of type function')
   const isStorage = (['load', 'save', 'remove'] as const).every((name) => typeof Object(refresh)[name] === 'function')
   assertUsage(
     refresh === undefined || refresh === 'cookie' || isStorage,
@@ -153,8 +153,7 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
   const options = bare(DEFAULTS)
   for (const [name, value] of Object.entries(given)) {
     const type = typeof (options as Record<string, unknown>)[name]
-    const meant = /url|base/i.test(name) ? 'url' : 'refresh'
-    const hint = meant === 'url' || name === 'tabs' ? `. Did you mean "${meant}"?` : ''
+    const hint = /url|base/i.test(name) ? '. Did you mean "url"?' : ''
     assertUsage(type !== 'undefined', `unknown option "${name}"${hint}`)
     if (value === undefined) continue
     assertUsage(typeof value === type, `option "${name}" must be of type ${type}`)
@@ -162,17 +161,16 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
   }
   const { path, origins, timeout, maxWait } = options
   assertUsage(/^\/[^?#\s\\]*$/.test(path), 'option "path" must begin with "/"')
-  assertUsage(Array.isArray(origins), 'option "origins" must be an array')
   assertUsage(timeout > 0 && timeout <= 600, 'option "timeout" must be at most 600 seconds')
   assertUsage(maxWait >= 0 && maxWait <= 3600, 'option "maxWait" must be at most 3600 seconds')
-  const urls = [url, ...origins].map(secureUrl)
+  const urls = [url].concat(origins).map(secureUrl)
   const base = String(urls[0]).replace(/\/+$/, '')
   return {
     ...options,
     credentials,
     refresh,
     base,
-    tokenUrl: base + path,
+    endpoint: base + path,
     /** The name of the lock and of the note that the tabs of an origin share. */
     name: `express-token-endpoint ${base}${path}`,
     origins: new Set(urls.map(({ origin }) => origin)),

@@ -9,6 +9,7 @@ export type Countdown = () => number
  * other clock can be set back.
  */
 export function startCountdown(ms: number): Countdown {
-  const [wall, steady] = [Date.now(), performance.now()]
+  const wall = Date.now()
+  const steady = performance.now()
   return () => ms - Math.max(Date.now() - wall, performance.now() - steady)
 }

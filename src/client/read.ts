@@ -18,4 +18,4 @@ export function readJson(text: string | null): Record<string, unknown> {
 }
 
 /** Returns the milliseconds since 1970 of a text in ISO 8601 and UTC, and 0 or NaN for other values. */
-export const readTime = (text: unknown) => (typeof text === 'string' && TIME.test(text) ? Date.parse(text) : 0)
+export const readTime = (text: unknown) => (isText(text) && TIME.test(text) ? Date.parse(text) : 0)

@@ -1,6 +1,7 @@
-import { assertOpen, createController, reasonOf, until } from './abort.js'
+import { assertOpen, createController, until } from './abort.js'
 import { assertUsage, type ClientSettings } from './client-options.js'
 import type { OwnSignIn, SignInError, TokenRequest } from './client-types.js'
+import { type Countdown, startCountdown } from './countdown.js'
 import type { Grant } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
 import type { Refusals } from './sign-in/attempts.js'
@@ -14,15 +15,6 @@ const NEW_MS = 20_000
 /** The number of tokens that a session keeps, to recognise the one that a caller passes as rejected. */
 const MOST_RECENT_TOKENS = 16
 
-/** A renewal that all callers share. */
-interface Renewal {
-  /** True when one of the callers may ask for credentials. */
-  mayAsk: boolean
-  /** Undefined when the session at the server is over. */
-  readonly refreshed: Promise<HeldToken | undefined>
-  readonly result: Promise<HeldToken | undefined>
-}
-
 export type ClientSession = ReturnType<typeof openSession>
 
 /**
@@ -32,19 +24,28 @@ export type ClientSession = ReturnType<typeof openSession>
  */
 export function openSession({ interactive, refresh }: ClientSettings, signIn: ClientSignIn, changed: () => void) {
   const over = createController()
+  /** The newest token. */
+  let held: HeldToken | undefined
+  /** The failure of the last sign-in. */
+  let error: SignInError | undefined
   let recentTokens: string[] = []
   let refusals: Refusals = {}
-  let renewal: Renewal | undefined
-  /** The number of calls that wait for it. */
+  /** The refresh that all callers share. Undefined when the session at the server is over. */
+  let refreshed: Promise<HeldToken | undefined>
+  /** The same, or the sign-in with credentials that follows. */
+  let renewal: Promise<HeldToken | undefined> | undefined
+  /** True when one of the callers may ask for credentials. */
+  let mayAsk = false
+  /** The number of calls that wait for the renewal. */
   let waiting = 0
   /** New tokens that were refused at once, and the time without a sign-in that follows. */
   let useless = 0
-  let resumeAt = 0
+  let pause: Countdown = () => 0
   /** True when the last refresh found no session at the server. */
   let cannotRefresh = false
   /** Ends the running refresh or form. */
   let stop = createController()
-  let isAsking = false
+  let asking = false
   /** True when only a person can renew the token. */
   const isTyped = interactive && !refresh
   /** A token that may be the reason why a connection broke. */
@@ -66,17 +67,16 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
    * @throws TokenClientError, the error of `credentials`, or the reason of the caller's signal
    */
   async function get({ signal, rejected }: TokenRequest, refused?: HeldToken): Promise<HeldToken> {
-    if (signal?.aborted) throw reasonOf(signal)
+    if (signal) assertOpen(signal)
     assertCurrent()
-    const { held } = session
     if (rejected) {
       // Otherwise a call of one person would get the token of the next.
       if (!recentTokens.includes(rejected)) throw new TokenClientError('signed_out')
-      if (held?.grant.token === rejected) refuse(held, true)
+      if (held?.token === rejected) refuse(held, true)
     }
-    const usable = held?.isUsable() && held !== refused && held !== doubted ? held : undefined
+    const usable = held?.works() && held !== refused && held !== doubted ? held : undefined
     doubted = undefined
-    if (usable?.isOld() && !(interactive && cannotRefresh)) renew(!interactive)
+    if (usable && usable.left() <= usable.old && !(interactive && cannotRefresh)) renew(!interactive)
     const token = await (usable ?? newToken(signal))
     // The session may have ended in the same turn of the event loop.
     assertCurrent()
@@ -84,74 +84,69 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
   }
 
   async function newToken(signal: TokenRequest['signal']): Promise<HeldToken> {
-    assertUsage(!signIn.isAsking, '"credentials" must not call its own client')
+    assertUsage(!signIn.asking, '"credentials" must not call its own client')
     // A refresh that ended meanwhile has asked for no credentials.
-    return (await wait(() => renew(true).result, signal)) ?? newToken(signal)
+    return (await wait(() => renew(true), signal)) ?? newToken(signal)
   }
 
   /** @param renewed begins the renewal, which asks immediately whether a call waits */
-  async function wait(
-    renewed: () => Renewal['result'],
-    signal?: TokenRequest['signal'],
-  ): Promise<HeldToken | undefined> {
+  async function wait(renewed: () => typeof refreshed, signal?: TokenRequest['signal']): typeof refreshed {
     waiting++
     try {
       return await until(signal, renewed())
     } catch (failure) {
       // The app has signed in, or the old token still works for a moment.
-      const { held } = session
-      if (held && !held.isRefused && held.left() > 0 && !signal?.aborted) return held
+      if (held && !held.refused && held.left() > 0 && !signal?.aborted) return held
       throw failure
     } finally {
       waiting--
     }
   }
 
-  function renew(mayAsk: boolean): Renewal {
+  function renew(asks: boolean): typeof refreshed {
+    mayAsk ||= asks
     renewal ??= startRenewal()
-    renewal.mayAsk ||= mayAsk
     return renewal
   }
 
-  function startRenewal(): Renewal {
-    const refreshed = refreshNow()
-    const result: Renewal['result'] = refreshed.then((held) => held ?? (begun.mayAsk ? ask() : held))
+  function startRenewal(): typeof refreshed {
+    refreshed = refreshNow()
+    const result = refreshed.then((token) => token ?? (mayAsk ? ask() : token))
     result
-      .catch((failure) => stop.signal.aborted || session.fail(failure))
+      .catch((failure) => stop.signal.aborted || fail(failure))
       .then(() => {
         renewal = undefined
-        isAsking = false
+        mayAsk = asking = false
       })
-    const begun: Renewal = { mayAsk: false, refreshed, result }
-    return begun
+    return result
   }
 
-  function ask(): Renewal['result'] {
+  function ask(): typeof refreshed {
     stop = createController()
-    isAsking = true
-    return receive((signal) => signIn.withCredentials(refusals, signal, isAwaited), stop)
+    asking = true
+    return receive((signal) => signIn.ask(refusals, signal, isAwaited), stop)
   }
 
-  async function refreshNow(): Promise<HeldToken | undefined> {
-    const { held } = session
+  async function refreshNow(): typeof refreshed {
     // A token that works and is refused needs a more recent sign-in.
-    if (refusals.final || (held?.isRefused && held.left() > 0)) return undefined
+    if (refusals.final || (held?.refused && held.left() > 0)) return undefined
+    const before = held
     stop = createController()
     try {
       const token = await receive((signal) => signIn.refresh(signal, isAwaited), stop)
       cannotRefresh = !token
       return token
-    } catch (error) {
-      if (!stop.signal.aborted || over.signal.aborted) throw error
+    } catch (failure) {
+      if (!stop.signal.aborted || over.signal.aborted) throw failure
       // A sign-in of the app has ended it, and may have failed.
-      return session.held === held ? refreshNow() : session.held
+      return held === before ? refreshNow() : held
     }
   }
 
   async function receive(
     call: (signal: AbortSignal) => Promise<Grant | undefined>,
     { signal }: AbortController,
-  ): Promise<HeldToken | undefined> {
+  ): typeof refreshed {
     assertOpen(over.signal)
     const grant = await call(signal)
     assertOpen(signal)
@@ -159,11 +154,10 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
   }
 
   function hold(grant: Grant): HeldToken {
-    const held = holdToken(grant, session.held?.isRefused ?? false, isTyped)
+    held = holdToken(grant, !!held?.refused, isTyped)
     cannotRefresh = false
     recentTokens = [grant.token, ...recentTokens].slice(0, MOST_RECENT_TOKENS)
-    session.held = held
-    session.error = signIn.error
+    error = grant.error
     refusals = {}
     changed()
     return held
@@ -174,35 +168,51 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
    * @returns whether to get another token. False for up to 20 s after a new token that was refused too
    */
   function refuse(token: HeldToken, isInvalid: boolean): boolean {
-    if (token !== session.held) return true
-    if (token.isReplacement) {
-      token.isReplacement = false
+    if (token !== held) return true
+    if (token.replaces) {
+      token.replaces = false
       // The first useless token may be a second revocation.
       if (token.age() > NEW_MS) useless = 0
-      else if (useless++) resumeAt = performance.now() + backoff(useless)
+      else if (useless++) pause = startCountdown(backoff(useless))
     }
-    if (resumeAt > performance.now()) return false
-    token.isRefused = true
-    token.isInvalid ||= isInvalid
+    if (pause() > 0) return false
+    token.refused = true
+    if (isInvalid) token.left = () => 0
     return true
   }
 
-  const session = {
+  /** Notes the failure of a sign-in. */
+  function fail(failure: SignInError): void {
+    // Each call gets the refusal of the first.
+    if (over.signal.aborted || failure === error) return
+    error = failure
+    changed()
+  }
+
+  return {
     /** Aborts at the end, with the error for the calls that wait. */
     over: over.signal as AbortSignal,
-    /** The newest token. */
-    held: undefined as HeldToken | undefined,
-    /** The failure of the last sign-in. */
-    error: undefined as SignInError | undefined,
+    get held() {
+      return held
+    },
+    get error() {
+      return error
+    },
     get,
     refuse,
+    fail,
     /**
      * Returns whether there is a token, after a refresh if necessary.
      * @throws TokenClientError, or the error of the storage
      */
     async restore(): Promise<boolean> {
       assertOpen(over.signal)
-      return !!(session.held?.isUsable() || (await wait(() => renew(false).refreshed)))
+      if (held?.works()) return true
+      const token = await wait(() => {
+        renew(false)
+        return refreshed
+      })
+      return !!token
     },
     /**
      * Signs in with a function of the app, in place of the held token, a running refresh and a form.
@@ -210,9 +220,9 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
      */
     async signIn(call: OwnSignIn): Promise<void> {
       assertOpen(over.signal)
-      const signedIn = receive((signal) => signIn.withOwn(call, signal), over)
+      const signedIn = receive((signal) => signIn.own(call, signal), over)
       const replaced = new TokenClientError('signed_out')
-      if (!isAsking) stop.abort(replaced)
+      if (!asking) stop.abort(replaced)
       await signedIn
       stop.abort(replaced)
     },
@@ -224,24 +234,16 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
       if (token.age() > NEW_MS && !isTyped) doubted = token
       return token === doubted
     },
-    /** Notes the failure of a sign-in. */
-    fail(failure: SignInError): void {
-      // Each call gets the refusal of the first.
-      if (over.signal.aborted || failure === session.error) return
-      session.error = failure
-      changed()
-    },
     /**
      * Deletes the token, and ends a running sign-in.
      * @returns undefined when there was nothing to end
      */
     end(reason: TokenClientError): unknown {
-      const ended = renewal || session.held || session.error
+      const ended = renewal || held || error
       over.abort(reason)
       stop.abort(reason)
-      session.held = session.error = undefined
+      held = error = undefined
       return ended
     },
   }
-  return session
 }

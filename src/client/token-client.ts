@@ -31,7 +31,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
 
   const signIn = createSignIn(settings)
   let session = open()
-  const { fetch, checkUrl } = createApiFetch(settings, () => session)
+  const [fetch, checkUrl] = createApiFetch(settings, () => session)
   changed()
 
   function open(): ClientSession {
@@ -53,19 +53,24 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   function end(code: 'signed_out' | 'closed'): void {
     // Otherwise a listener that signs out would call itself for ever.
     if (session.end(new TokenClientError(code))) changed()
-    if (code === 'signed_out') session = open()
+  }
+
+  /** Ends the session, and opens the next. */
+  function reopen(): void {
+    end('signed_out')
+    session = open()
   }
 
   const listen: Listen = (type, listener) =>
     (globalThis as { addEventListener?: Listen }).addEventListener?.(type, listener, closing)
-  listen('online', signIn.goOnline)
+  listen('online', signIn.online)
   // A page from the back/forward cache has the token that a reload would have: another person may have signed in since.
-  listen('pageshow', ({ persisted }) => persisted && end('signed_out'))
+  listen('pageshow', ({ persisted }) => persisted && reopen())
   // Another tab has signed in or out.
   if (settings.refresh === 'cookie')
-    listen('storage', ({ key, newValue }) => newValue && key === settings.name && end('signed_out'))
+    listen('storage', ({ key, newValue }) => newValue && key === settings.name && reopen())
 
-  const token = async (request: TokenRequest = {}) => (await session.get(request)).grant.token
+  const token = async (request: TokenRequest = {}) => (await session.get(request)).token
 
   const api: TokenClient = {
     fetch,
@@ -81,7 +86,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       // Once, because two calls would end each other's session again and again.
       if (tabs.isOver() && text !== openedFor) {
         openedFor = text
-        end('signed_out')
+        reopen()
       }
       const begun = session
       const isSignedIn = await begun.restore().catch((error) => {
@@ -95,7 +100,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     signIn: (own) => session.signIn(own),
     signOut() {
       if (session.over.aborted) return Promise.resolve()
-      end('signed_out')
+      reopen()
       const ended = signIn.signOut()
       // An app need not wait for it.
       ended.catch(() => {})

@@ -80,5 +80,5 @@ function warnOfHttp(req: (IncomingMessage & { protocol?: string; hostname?: stri
   if (req?.protocol !== 'http' || req.hostname === undefined) return
   const hostname = req.hostname.toLowerCase()
   const isBehindTls = String(headerOf(req, 'x-forwarded-proto')).startsWith('https')
-  if (!isBehindTls && isExposed({ protocol: 'http:', hostname })) warnOnce('cookieOverHttp')
+  if (!isBehindTls && isExposed({ origin: `http://${hostname}` })) warnOnce('cookieOverHttp')
 }

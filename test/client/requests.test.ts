@@ -1,4 +1,4 @@
-// Tests client/{api-fetch,challenge,send,token-client-error}.ts
+// Tests client/{api-fetch,challenge,discard,runtime,send,token-client-error}.ts
 
 import { getEventListeners, once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'

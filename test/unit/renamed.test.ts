@@ -1,6 +1,5 @@
-// Tests client/renamed.ts stores/renamed.ts testing/renamed.ts
+// Tests stores/renamed.ts testing/renamed.ts
 import * as entry from 'express-token-endpoint'
-import * as client from 'express-token-endpoint/client'
 import * as kysely from 'express-token-endpoint/kysely'
 import * as redis from 'express-token-endpoint/redis'
 import * as testing from 'express-token-endpoint/testing'
@@ -23,9 +22,4 @@ it('auth.throttle throws a TypeError that names auth.limits, and a listing of th
   const auth = entry.createAuth({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET }, accounts: () => undefined })
   expect(Object.keys(auth)).not.toContain('throttle')
   expectMisuse(() => Object(auth).throttle, /^auth\.throttle is now auth\.limits\b/)
-})
-
-it('the functions of the client for tabs throw a TypeError that names what replaces them', () => {
-  for (const stub of [client.keepInTab, client.shareBetweenTabs])
-    expect(stub).toThrow("shareBetweenTabs and keepInTab are gone: refresh: 'cookie' restores every tab")
 })

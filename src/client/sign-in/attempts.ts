@@ -20,9 +20,7 @@ export interface Refusals {
 /** The state that the session of a client reads. */
 export interface SignInState {
   /** True while `credentials` begins. A call of this client would wait for itself. */
-  isAsking?: boolean
-  /** The error of the app's storage, when it did not save the refresh token. */
-  error?: Error | undefined
+  asking?: boolean
 }
 
 /** A failure, and the time after it in which the client does not call the endpoint again. */
@@ -49,8 +47,8 @@ export function createAttempts(settings: ClientSettings) {
   /** Calls an endpoint once. The time limit begins after the calls of other tabs. */
   const once = (
     signal: AbortSignal,
-    late: TokenClientError,
     call: (signal: AbortSignal) => Promise<Grant | undefined>,
+    late = new TokenClientError('unreachable'),
   ) => enqueue(() => within(timeout, signal, late, call), signal)
 
   /**
@@ -92,7 +90,7 @@ export function createAttempts(settings: ClientSettings) {
       }
       const late = new TokenClientError('unreachable')
       try {
-        const grant = await once(signal, late, (limited) => request(limited, given as Credentials))
+        const grant = await once(signal, (limited) => request(limited, given as Credentials), late)
         failures = 0
         return grant
       } catch (error) {
@@ -156,11 +154,11 @@ export function createAttempts(settings: ClientSettings) {
   async function ask(refused: RefusedSignIn | undefined, sent: string, signal: AbortSignal): Promise<Credentials> {
     const late = new TokenClientError('unreachable', 'credentials')
     const returned = await within(interactive ? LONGEST_TIMER : timeout, signal, late, async (limited) => {
-      attempts.isAsking = true
+      attempts.asking = true
       try {
         return credentials({ refused: refused ?? false, signal: limited })
       } finally {
-        attempts.isAsking = false
+        attempts.asking = false
       }
     })
     const own: Record<string, unknown> = bare(returned)
@@ -170,11 +168,11 @@ export function createAttempts(settings: ClientSettings) {
     return given as Credentials
   }
 
-  const attempts: SignInState & { once: typeof once; run: typeof run; goOnline(): void } = {
+  const attempts: SignInState & { once: typeof once; run: typeof run; online(): void } = {
     once,
     run,
     /** Ends the wait after a failure of the network, because the machine is online again. */
-    goOnline(): void {
+    online(): void {
       if (pauses.get(undefined)?.[0].code !== 'unreachable') return
       pauses.delete(undefined)
       wake?.()

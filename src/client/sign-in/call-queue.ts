@@ -1,6 +1,7 @@
-import { assertOpen, onAbort, within } from '../abort.js'
+import { assertOpen, within } from '../abort.js'
 import type { ClientSettings } from '../client-options.js'
 import type { Grant } from '../grant.js'
+import { onAbort } from '../runtime.js'
 
 type Call = () => Promise<Grant | undefined>
 

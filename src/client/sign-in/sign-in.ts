@@ -2,7 +2,7 @@ import { assertOpen, createController } from '../abort.js'
 import { assertUsage, type ClientSettings } from '../client-options.js'
 import type { OwnSignIn } from '../client-types.js'
 import type { Grant } from '../grant.js'
-import { TokenClientError } from '../token-client-error.js'
+import type { TokenClientError } from '../token-client-error.js'
 import { createAttempts, type Refusals } from './attempts.js'
 import { storageOf } from './refresh-storage.js'
 import { createTabs } from './tabs.js'
@@ -23,24 +23,24 @@ export function createSignIn(settings: ClientSettings) {
     assertOpen(signal)
     try {
       await storage?.save(refreshToken as string)
-      attempts.error = undefined
+      return grant
     } catch (error) {
-      attempts.error = error as Error
+      return grant && { ...grant, error: error as Error }
     }
-    return grant
   }
 
   /** Signs in, and begins a new session for the other tabs. */
-  async function begin(call: Promise<TokenResponse>, signal: AbortSignal): Promise<Grant | undefined> {
+  async function begin(call: () => Promise<TokenResponse>, signal: AbortSignal): Promise<Grant | undefined> {
     // A sign-out of another tab while the request is under way ends this session too.
     const note = tabs.note()
-    const response = await call.catch((error) => {
+    const response = await call().catch((error) => {
       // Without a whole response, the browser may have the cookie. After a sign-out, the note stays.
       if (!note && !(error.status >= 400)) {
         // Nobody knows who is signed in when another tab has signed in before.
-        const own = tabs.isOver() && tabs.own
+        const { own } = tabs
+        const isOver = tabs.isOver()
         tabs.signIn(note)
-        if (own !== false) tabs.own = own
+        if (isOver) tabs.own = own
       }
       throw error
     })
@@ -68,22 +68,21 @@ export function createSignIn(settings: ClientSettings) {
      * Signs in with credentials.
      * @throws TokenClientError, or the error of `credentials`
      */
-    withCredentials: (refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean) =>
+    ask: (refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean) =>
       attempts.run(refusals, signal, isAwaited, (limited, given) =>
-        begin(callTokenEndpoint(settings, '', given, limited), limited),
+        begin(() => callTokenEndpoint(settings, '', given, limited), limited),
       ),
     /**
      * Signs in with a function of the app.
      * @throws TokenClientError, or the error of the function
      */
-    withOwn: (own: OwnSignIn, signal: AbortSignal) =>
-      attempts.once(signal, new TokenClientError('unreachable'), (limited) => {
-        const call = async () => {
+    own: (own: OwnSignIn, signal: AbortSignal) =>
+      attempts.once(signal, (limited) =>
+        begin(async () => {
           const response = await own(limited)
           return readTokenResponse(settings, undefined, () => response)
-        }
-        return begin(call(), limited)
-      }),
+        }, limited),
+      ),
     /**
      * Refreshes the session of an earlier sign-in.
      * @returns undefined when there is none

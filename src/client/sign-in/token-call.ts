@@ -1,7 +1,8 @@
 import type { ClientSettings, RefreshTokenStorage } from '../client-options.js'
+import { discard } from '../discard.js'
 import { type Grant, isToken } from '../grant.js'
 import { isText, readJson, readTime } from '../read.js'
-import { discard } from '../send.js'
+import { systemCode } from '../runtime.js'
 import { TokenClientError } from '../token-client-error.js'
 import { retryAfter } from './retry-delay.js'
 
@@ -37,7 +38,7 @@ export const callTokenEndpoint = (
   signal: AbortSignal,
 ): Promise<TokenResponse> =>
   readTokenResponse(settings, route, () =>
-    fetch(settings.tokenUrl + route, {
+    fetch(settings.endpoint + route, {
       method: 'POST',
       ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
       // A redirect could send the password to another server.
@@ -69,9 +70,7 @@ export async function readTokenResponse(
     if (response.status === 200 || response.status === 403 || isProblem) text = await readText(response)
     else discard(response)
   } catch (error) {
-    // For example ECONNREFUSED. The rest of the error may hold the request.
-    const { code } = Object(Object(error).cause)
-    throw new TokenClientError('unreachable', /^[A-Z\d_]+$/.test(code) ? code : undefined)
+    throw new TokenClientError('unreachable', systemCode(error))
   }
   const { status, headers } = response
   const now = Date.now()
@@ -100,7 +99,7 @@ export async function readTokenResponse(
   }
   // Without the header, an expiration in the past or soon shows that this machine's clock is wrong.
   const lifetime = date || end > now + 60_000 ? end - serverNow : UNKNOWN_LIFETIME
-  return [{ token, lifetime, receivedAt: now }, refreshToken as string]
+  return [{ token, lifetime, expiresAt: now + lifetime }, refreshToken as string]
 }
 
 /** Returns the body, or an incomplete body when it is too long. */

@@ -3,7 +3,6 @@ import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
 import { hash } from '../../../../src/cli/hash/hash.js'
 import { keygen } from '../../../../src/cli/keygen/keygen.js'
-import * as renamedInClient from '../../../../src/client/renamed.js'
 import * as renamed from '../../../../src/renamed.js'
 import * as renamedStores from '../../../../src/stores/renamed.js'
 import * as renamedInTesting from '../../../../src/testing/renamed.js'
@@ -11,7 +10,7 @@ import { type Page, readPage } from '../../../support/documents/pages.js'
 import { ENTRIES, root } from '../../../support/documents/repository.js'
 
 /** The names of earlier releases. */
-const RENAMED = { ...renamed, ...renamedInClient, ...renamedStores, ...renamedInTesting }
+const RENAMED = { ...renamed, ...renamedStores, ...renamedInTesting }
 
 const entries = await Promise.all(ENTRIES.map((name) => import(/* @vite-ignore */ `${root}src/${name}.js`)))
 const COMMANDS: readonly Command[] = [keygen, hash, check]
