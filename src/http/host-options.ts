@@ -8,7 +8,7 @@ import type { Refuse } from './refuse.js'
 export interface HostOptions {
   /**
    * Time limit for each dependency of a request: the queue, the limits, the account store, the password check, the key set, `isRevoked` and
-   * the sessions. Then `503`. A password check must also begin within it. Default: `'5s'`.
+   * the sessions. 1 ms to 1 min. Then `503`. A password check must also begin within it. Default: `'5s'`.
    */
   timeout?: Duration | undefined
   /**

@@ -86,11 +86,11 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' 
     | RemoteSigningKey
     | readonly SecretTokenKey[]
     | readonly (PrivateTokenKey | PublicTokenKey | RemoteSigningKey)[]
-  /** `client_id` of the tokens (RFC 9068 section 2.2). Default: the issuer. */
+  /** Client that the tokens are issued to, as `client_id` (RFC 9068 section 2.2). Default: the issuer. */
   clientId?: string | undefined
   /** Lifetime of a token. 1 s to 366 days. Default: `'1h'`. */
   lifetime?: Duration | undefined
-  /** Time limit for `sign` of a key. Default: `'5s'`. */
+  /** Time limit for `sign` of a key. 1 ms to 1 min. Then `503`. Default: `'5s'`. */
   timeout?: Duration | undefined
 }
 

@@ -6,7 +6,7 @@ import { type Checked, optional } from '../../options/read-options.js'
 export interface RefreshTimes {
   /** A session ends when it was not refreshed for this time. 1 s to 366 days. Default: `'14d'`. */
   idle?: Duration | undefined
-  /** The time in place of `idle` for a sign-in with `remember: false`. At most `idle`. Default: that of `idle`. */
+  /** The time in place of `idle` for a sign-in with `remember: false`. 1 s to `idle`. Default: that of `idle`. */
   unremembered?: Duration | undefined
   /** Longest time from a sign-in to the end of its session. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
   longest?: Duration | undefined

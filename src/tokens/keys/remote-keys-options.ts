@@ -13,7 +13,7 @@ export interface RemoteKeysOptions {
    * algorithm of key pairs.
    */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
-  /** Time limit for one fetch, until its last byte. Default: `'5s'`. */
+  /** Time limit for one fetch, until its last byte. 1 ms to 1 min. Default: `'5s'`. */
   timeout?: Duration | undefined
   /** Longest response in bytes. 1 to 10,485,760. A longer or a compressed response counts as a failed fetch. Default: `102400`. */
   sizeLimit?: number | undefined
