@@ -5,7 +5,7 @@ import { assertNeeds } from '../features/feature.js'
 import { FEATURES } from '../features/features.js'
 import { KEYS_PATH } from '../features/keys.js'
 import { type RefreshFeatureOptions, refreshOptions } from '../features/refresh/refresh.js'
-import { type SessionsOptions, sessionsOptions } from '../features/sessions.js'
+import { SESSIONS_PATH, type SessionsOptions, sessionsOptions } from '../features/sessions.js'
 import { type SignInOptions, signInOptions, TOKEN_PATH } from '../features/sign-in.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
@@ -96,7 +96,7 @@ type RouteOptions<A extends LookUpResult> = Pick<
 
 const pathSchema = {
   token: optional(plainPath, TOKEN_PATH),
-  sessions: optional(plainPath, '/sessions'),
+  sessions: optional(plainPath, SESSIONS_PATH),
   keys: optional(plainPath, KEYS_PATH),
 }
 

@@ -10,6 +10,9 @@ import { type NewSession, type Session, sessionIdOf } from '../sessions/session.
 import { type Sessions, withoutChange } from '../sessions/sessions.js'
 import { anySession, type Feature, SESSIONS, user } from './feature.js'
 
+/** The default path of the sessions of a user. */
+export const SESSIONS_PATH = '/sessions'
+
 export interface SessionsParts {
   sessions: Sessions
 }

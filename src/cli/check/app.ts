@@ -3,7 +3,7 @@ import { isPlainObject, parseJson } from '../../options/values.js'
 import { type CompactToken, readCompact } from '../../tokens/jwt/compact-jws.js'
 import { isSuccess, memberIn } from './response.js'
 import type { Received, Send, Sent } from './send.js'
-import type { Guarded, Target } from './settings.js'
+import type { CheckedEndpoint, Target } from './settings.js'
 import { Fault, must, needed, Unjudged } from './verdict.js'
 
 /** The parts of a token, not verified. */
@@ -19,10 +19,15 @@ export function createApp(target: Target, send: Send) {
   const mark = `x${randomBytes(4).toString('hex')}`
   const { credentials } = target
 
+  async function call(url: URL, sent: Sent): Promise<Received> {
+    const response = await send(url, sent)
+    if (response.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
+    return response
+  }
+
   async function logIn(members: object, sent: Sent = {}, url = target.token): Promise<Received> {
     const headers = { 'Content-Type': 'application/json', ...sent.headers }
-    const response = await send(url, { method: 'POST', body: JSON.stringify(members), ...sent, headers })
-    if (response.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
+    const response = await call(url, { method: 'POST', body: JSON.stringify(members), ...sent, headers })
     // A new sign-in may end the session of an earlier one, as in an app with `maxPerAccount: 1`.
     if (response.status === 200 && url === target.token) newest = response
     return response
@@ -35,9 +40,9 @@ export function createApp(target: Target, send: Send) {
     newest = undefined
   }
 
-  const ask = ({ url }: Guarded, headers: Sent['headers'] = {}) => send(url, { headers })
+  const ask = ({ url }: CheckedEndpoint, headers: Sent['headers'] = {}) => send(url, { headers })
   /** Sends a token to a guarded path. */
-  const askWith = (path: Guarded, token: string) => ask(path, { Authorization: `Bearer ${token}` })
+  const askWith = (path: CheckedEndpoint, token: string) => ask(path, { Authorization: `Bearer ${token}` })
 
   /** An address that no account has. Reserved by RFC 2606. */
   const nobody = `${mark}@nobody.invalid`
@@ -54,13 +59,30 @@ export function createApp(target: Target, send: Send) {
     wrong: once(() => logIn(wrong)),
     spaced: once(() => logIn({ ...credentials, password: `${credentials.password} ` })),
     unknown: once(() => logIn({ ...wrong, email: nobody })),
-    malformed: once(() => logIn({}, { body: `{"email":"a@nobody.invalid","password":${mark}}` })),
-    unfinished: once(() => logIn({ email: mark })),
-    /** Above the default limit of the app, and below that of proxies, which refuse a longer body themselves. */
-    large: once(() => logIn({ filler: mark.repeat(2_300) })),
-    tooLarge: once(() => logIn({ email: nobody, password: mark.repeat(120_000) })),
-    get: once(() => send(target.token)),
-    keys: once(() => send(target.jwks)),
+    keys: once(() => send(urlOf('listTokenKeys'))),
+  }
+
+  /** Returns the URL of an endpoint by its id. */
+  function urlOf(id: string): URL {
+    return target.endpoints.find(({ declared }) => declared.id === id)?.url as URL
+  }
+
+  /** The endpoints that the app has: that of the token, and those that refuse another method. */
+  const endpoints = once(async () => {
+    const found: CheckedEndpoint[] = []
+    for (const one of target.endpoints) {
+      if (one.declared.id === 'issueToken' || (await send(one.url, { method: 'PUT' })).status === 405) found.push(one)
+    }
+    return found
+  })
+
+  const asked = new Map<string, Promise<Received>>()
+  /** Sends a request to an endpoint, once. */
+  function askOnce({ name, url, declared: { method } }: CheckedEndpoint, what: string, sent: Sent): Promise<Received> {
+    const key = `${what} at ${sent.method ? url : name}`
+    const response = asked.get(key) ?? call(url, { method, ...sent })
+    asked.set(key, response)
+    return response
   }
 
   /** Returns the response to the login. Unjudged after a refused login, so that only the row about the login fails. */
@@ -96,7 +118,7 @@ export function createApp(target: Target, send: Send) {
   })
   /** The guarded paths that refuse a request without a token. The other rows check only these paths. */
   const guarded = once(async () => {
-    const refuses = async (path: Guarded) => (await ask(path)).status === 401
+    const refuses = async (path: CheckedEndpoint) => (await ask(path)).status === 401
     return those(await given(), refuses, 'refuses a request without a token')
   })
   /** The guarded paths that accept the token too. */
@@ -116,6 +138,9 @@ export function createApp(target: Target, send: Send) {
     logIn,
     ended,
     responses,
+    urlOf,
+    endpoints,
+    askOnce,
     login,
     live,
     token,
@@ -157,11 +182,11 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
 
 /** @throws Unjudged when no path fits */
 export async function those(
-  paths: readonly Guarded[],
-  fits: (path: Guarded) => Promise<boolean>,
+  paths: readonly CheckedEndpoint[],
+  fits: (path: CheckedEndpoint) => Promise<boolean>,
   what: string,
-): Promise<readonly Guarded[]> {
-  const found: Guarded[] = []
+): Promise<readonly CheckedEndpoint[]> {
+  const found: CheckedEndpoint[] = []
   for (const path of paths) if (await fits(path)) found.push(path)
   if (found.length === 0) throw new Unjudged(`no guarded path ${what}`)
   return found

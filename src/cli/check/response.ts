@@ -1,3 +1,4 @@
+import { REFRESH_COOKIE } from '../../http/responses.js'
 import { isPlainObject, own, parseJson } from '../../options/values.js'
 import type { Received } from './send.js'
 import { must } from './verdict.js'
@@ -6,14 +7,6 @@ export const isSuccess = ({ status }: Pick<Received, 'status'>) => status >= 200
 
 export function mustBe(expected: number, { status }: Received, what: string, hint = ''): void {
   must(status === expected, `${what} gets ${status}, not ${expected}${hint && `. ${hint}`}`)
-}
-
-/** Sends requests one after another, each with its name in the report, and judges each response. */
-export async function judgeEach(
-  requests: Readonly<Record<string, () => Promise<Received>>>,
-  judge: (response: Received, what: string) => void,
-): Promise<void> {
-  for (const [what, ask] of Object.entries(requests)) judge(await ask(), what)
 }
 
 /** The media types that a report names. Others may hold text of the server. */
@@ -56,3 +49,19 @@ export function memberIn({ body }: Pick<Received, 'body'>, name: string): unknow
 /** Returns the last line of `Set-Cookie` that sets a cookie. */
 export const cookieLine = ({ headers }: Pick<Received, 'headers'>, name: string): string | undefined =>
   headers['set-cookie']?.findLast((line) => line.startsWith(`${name}=`))
+
+/** A refresh token, and how the app gave it. */
+export interface Held {
+  mode: 'cookie' | 'body'
+  text: string
+}
+
+/** Returns the refresh token in a response, or undefined. */
+export function heldIn(response: Received): Held | undefined {
+  const cookie = cookieLine(response, REFRESH_COOKIE)
+    ?.slice(REFRESH_COOKIE.length + 1)
+    .split(';', 1)[0]
+  if (cookie) return { mode: 'cookie', text: cookie }
+  const text = memberIn(response, 'refreshToken')
+  return typeof text === 'string' && text !== '' ? { mode: 'body', text } : undefined
+}

@@ -1,6 +1,6 @@
 import { printable } from '../io.js'
 import type { CheckedApp } from './app.js'
-import type { Guarded } from './settings.js'
+import type { CheckedEndpoint } from './settings.js'
 import { codeOf, Fault, Finding, mustAll, type Result, Unjudged } from './verdict.js'
 
 /** One requirement for an app. */
@@ -19,7 +19,7 @@ export type Rows = Readonly<Record<string, Omit<Row, 'id'>>>
 
 /** Creates the run of a row that judges guarded paths. */
 export const onEach =
-  (paths: keyof CheckedApp['paths'], judge: (app: CheckedApp, path: Guarded) => Promise<void>): Row['run'] =>
+  (paths: keyof CheckedApp['paths'], judge: (app: CheckedApp, path: CheckedEndpoint) => Promise<void>): Row['run'] =>
   async (app) =>
     mustAll(await app.paths[paths](), (path) => judge(app, path))
 

@@ -1,4 +1,5 @@
 import type { Row } from './row.js'
+import { endpointRows } from './rows/endpoints.js'
 import { guardRows } from './rows/guard.js'
 import { loginRows } from './rows/login.js'
 import { refreshRows } from './rows/refresh.js'
@@ -7,6 +8,7 @@ import { tokenRows } from './rows/token.js'
 /** All rows, in the order of the check. */
 export const ROWS: readonly Row[] = Object.entries({
   ...loginRows,
+  ...endpointRows,
   ...guardRows,
   ...tokenRows,
   ...refreshRows,

@@ -1,5 +1,9 @@
+import { endpointsAt } from '../../features/features.js'
 import { KEYS_PATH } from '../../features/keys.js'
+import { SESSIONS_PATH } from '../../features/sessions.js'
 import { TOKEN_PATH } from '../../features/sign-in.js'
+import type { Declaration } from '../../http/declaration.js'
+import { methodsOf, pathsBelow } from '../../http/endpoint.js'
 import { duration } from '../../options/checks.js'
 import { type Check, checkThat, InvalidOption, optional } from '../../options/read-options.js'
 import { isExposed, withoutEndSlashes } from '../../options/urls.js'
@@ -8,10 +12,34 @@ import { checked, type Values } from '../command.js'
 import { UsageError } from '../command-error.js'
 import type { Io } from '../io.js'
 
-/** A guarded route, with its name from the command line. */
-export interface Guarded {
+/** An endpoint of this package, with its method and its path as the name. Or a guarded path of the app. */
+export interface CheckedEndpoint {
   name: string
   url: URL
+  declared: Pick<Declaration, 'id' | 'method' | 'guard' | 'body' | 'responses' | 'origin'>
+  /** The methods of its path. Empty for a guarded path of the app, which may have any. */
+  methods: readonly string[]
+}
+
+/** Returns the endpoints of all features. */
+function endpointsBelow(base: URL, token: URL, keys: URL): readonly CheckedEndpoint[] {
+  const paths = {
+    token: token.pathname,
+    keys: keys.pathname,
+    sessions: withoutEndSlashes(base.pathname) + SESSIONS_PATH,
+  }
+  const all = endpointsAt(paths, { signIn: true, refresh: true, keys: true, sessions: true }).map(
+    ({ at, endpoint }) => ({
+      declared: endpoint,
+      url: new URL(pathsBelow(at, endpoint.path)[0], base),
+    }),
+  )
+  return all.map(({ declared, url }) => ({
+    name: `${declared.method} ${url.pathname}`,
+    url,
+    declared,
+    methods: methodsOf(all.filter((other) => other.url.href === url.href).map((other) => other.declared)),
+  }))
 }
 
 /** Creates a check for a time. A number without a unit means seconds. */
@@ -64,8 +92,9 @@ export function readSettings(values: Values<typeof options>, url: string | undef
   // A path given as a whole URL belongs to this environment.
   const pathsThere = paths.filter((name) => name.startsWith('/'))
   const there = otherBase && environment(otherBase, values['other-email'] ?? email, pathsThere)
+  const jwks = readPath('--jwks', base, values.jwks ?? KEYS_PATH)
   const about = {
-    jwks: readPath('--jwks', base, values.jwks ?? KEYS_PATH),
+    endpoints: endpointsBelow(base, readPath('--path', base, values.path ?? TOKEN_PATH), jwks),
     recent: values.recent === undefined ? undefined : readGuarded('--recent', base, values.recent, plainHttp),
     foreignToken: env['CHECK_FOREIGN_TOKEN'] || undefined,
     expiredToken: env['CHECK_EXPIRED_TOKEN'] || undefined,
@@ -123,7 +152,9 @@ const readPath = (what: string, base: URL, value: string): URL =>
   new URL(base.origin + withoutEndSlashes(base.pathname) + checked(what, PATH, value))
 
 /** Reads a guarded path. A URL may name another service that accepts the same tokens. */
-const readGuarded = (what: string, base: URL, name: string, plainHttp: boolean): Guarded => ({
+const readGuarded = (what: string, base: URL, name: string, plainHttp: boolean): CheckedEndpoint => ({
   name,
+  declared: { id: name, method: 'GET', guard: { name: 'user' }, responses: {} },
+  methods: [],
   url: /^\w+:/.test(name) ? checked(what, guardedUrl(plainHttp), name) : readPath(what, base, name),
 })

@@ -1,5 +1,5 @@
 // Tests cli/check/{app,check,report,response,row,rows,send,settings,verdict}.ts
-// Tests cli/check/rows/{guard,login,refresh,token}.ts
+// Tests cli/check/rows/{endpoints,guard,login,refresh,token}.ts
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -102,7 +102,7 @@ describe('the password', () => {
     await cli(argsFor(url, '--guarded', REPORTS), { env })
     expect(readPage('docs/reference/cli.md').text).toContain(`It makes ${ROWS.length} checks`)
     // The same page says how many requests.
-    expect(Math.abs(seen.length - 107)).toBeLessThan(5)
+    expect(Math.abs(seen.length - 177)).toBeLessThan(5)
     for (const one of seen) expect(one).not.toMatch(/eyJ|correct horse|correct\+horse/)
   })
 })
@@ -193,7 +193,7 @@ test('a row that is to be skipped is not judged, and without --guarded no row ab
   expect([code, rowOf('guarded')]).toMatchObject([0, { verdict: 'skipped', detail: 'by --skip' }])
   const without = await checkReport([await sound(), '--email', email], { env })
   expect(without.code).toBe(0)
-  expect(without.rows.filter(({ detail }) => detail === 'no --guarded PATH was given').length).toBeGreaterThan(10)
+  expect(without.rows.filter(({ detail }) => detail === 'no --guarded PATH was given').length).toBeGreaterThan(5)
 })
 
 describe('a refused login', () => {

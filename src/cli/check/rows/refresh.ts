@@ -1,15 +1,9 @@
 import { REFRESH_COOKIE } from '../../../http/responses.js'
 import { type CheckedApp, otherOf } from '../app.js'
-import { cookieLine, memberIn, mustBe } from '../response.js'
+import { cookieLine, type Held, heldIn, mustBe } from '../response.js'
 import type { Rows } from '../row.js'
 import type { Received } from '../send.js'
 import { must, needed, Unjudged } from '../verdict.js'
-
-/** A refresh token, and how the app gave it. */
-interface Held {
-  mode: 'cookie' | 'body'
-  text: string
-}
 
 /** Rows about refresh tokens. They are skipped for an app whose logins give none. */
 export const refreshRows: Rows = {
@@ -28,7 +22,7 @@ export const refreshRows: Rows = {
       await givenIn(app)
       otherOf(app.target)
       const held = needed(heldIn(await app.responses.signedInAtOther()), 'the login at --other gives no refresh token')
-      mustRefuse(await call(app, 'refresh', held), 'a refresh token of the other environment')
+      mustRefuse(await call(app, 'refreshToken', held), 'a refresh token of the other environment')
     },
   },
   'refresh-cookie': {
@@ -51,10 +45,10 @@ export const refreshRows: Rows = {
     async run(app) {
       await cookieIn(app)
       const held = await start(app)
-      for (const path of ['refresh', 'sign-out'] as const) {
+      for (const id of ['refreshToken', 'endSignIn']) {
         for (const site of ['cross-site', 'same-site']) {
           const headers = { Origin: 'https://page.invalid', 'Sec-Fetch-Site': site }
-          mustRefuse(await call(app, path, held, headers), `a ${path} from a page that is ${site}`)
+          mustRefuse(await call(app, id, held, headers), `${id} from a page that is ${site}`)
         }
       }
       await refreshed(app, held)
@@ -65,21 +59,11 @@ export const refreshRows: Rows = {
     source: 'OWASP ASVS 5, 7.4.1',
     async run(app) {
       const held = await start(app)
-      mustBe(204, await call(app, 'sign-out', held), 'the sign-out')
+      mustBe(204, await call(app, 'endSignIn', held), 'the sign-out')
       app.ended()
-      mustRefuse(await call(app, 'refresh', held), 'the refresh token after the sign-out')
+      mustRefuse(await call(app, 'refreshToken', held), 'the refresh token after the sign-out')
     },
   },
-}
-
-/** Returns the refresh token in a response, or undefined. */
-function heldIn(response: Received): Held | undefined {
-  const cookie = cookieLine(response, REFRESH_COOKIE)
-    ?.slice(REFRESH_COOKIE.length + 1)
-    .split(';', 1)[0]
-  if (cookie) return { mode: 'cookie', text: cookie }
-  const text = memberIn(response, 'refreshToken')
-  return typeof text === 'string' && text !== '' ? { mode: 'body', text } : undefined
 }
 
 /** @throws Unjudged when the login gives no refresh token */
@@ -99,25 +83,18 @@ async function start(app: CheckedApp): Promise<Held> {
   return held
 }
 
-/** Sends a refresh token to one of its paths. */
-function call(
-  { target, send }: CheckedApp,
-  path: 'refresh' | 'sign-out',
-  { mode, text }: Held,
-  headers: Record<string, string> = {},
-) {
-  const url = new URL(target.token)
-  url.pathname += `/${path}`
+/** Sends a refresh token to one of its endpoints, by its id. */
+function call({ urlOf, send }: CheckedApp, id: string, { mode, text }: Held, headers: Record<string, string> = {}) {
   const sent =
     mode === 'cookie'
       ? { headers: { Cookie: `${REFRESH_COOKIE}=${text}`, ...headers } }
       : { headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify({ refreshToken: text }) }
-  return send(url, { method: 'POST', ...sent })
+  return send(urlOf(id), { method: 'POST', ...sent })
 }
 
 /** Refreshes a session, and returns its next refresh token. */
 async function refreshed(app: CheckedApp, held: Held): Promise<Held> {
-  const response = await call(app, 'refresh', held)
+  const response = await call(app, 'refreshToken', held)
   mustBe(200, response, 'a refresh')
   const next = heldIn(response)
   must(next, 'the response to a refresh has no refresh token')

@@ -157,9 +157,9 @@ function textsIn(value: unknown): string[] {
 }
 
 /** Returns the keys of the set, or undefined when the response is not a key set. */
-async function publishedKeys({ responses, target }: CheckedApp): Promise<unknown[] | undefined> {
+async function publishedKeys({ responses, urlOf }: CheckedApp): Promise<unknown[] | undefined> {
   const { status, body } = await responses.keys()
-  if (status === 404) throw new Unjudged(`there is no key set at ${target.jwks.pathname}`)
+  if (status === 404) throw new Unjudged(`there is no key set at ${urlOf('listTokenKeys').pathname}`)
   const set = status === 200 ? parseJson(body) : undefined
   return isPlainObject(set) && Array.isArray(set['keys']) ? set['keys'] : undefined
 }
