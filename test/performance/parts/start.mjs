@@ -16,7 +16,7 @@ const VARIANTS = [
 export const title = 'Cold start: imports in new processes, compared with importing Express'
 
 /** The first imports of a process also start the loader, so each process imports an empty module before it measures. */
-const programOf = ({ code }) => `
+export const programOf = ({ code }) => `
   await import('data:text/javascript,')
   const cpu = process.cpuUsage()
   const since = performance.now()
