@@ -14,8 +14,9 @@ import {
 } from '../../login/refresh-mode.js'
 import { PAGE } from '../../options/misuse.js'
 import { optional } from '../../options/read-options.js'
-import { type Secret, secretList } from '../../options/secret.js'
+import type { Secret } from '../../options/secret.js'
 import { own } from '../../options/values.js'
+import { secretList } from '../../tokens/keys/key-material.js'
 import { type Feature, type Need, SESSIONS } from '../feature.js'
 import { withToken } from '../sign-in.js'
 import {

@@ -20,12 +20,14 @@ export type SecretMaterial = string | Uint8Array | KeyObject
 /** A key as unencrypted PEM text, JWK (RFC 7517) or `KeyObject`: RSA of at least 2048 bits, or EC on the algorithm's curve. */
 export type KeyMaterial = string | (JsonWebKeyInput['key'] & Partial<Record<'kid', unknown>>) | KeyObject
 
+const createWith = (alg: string) => `Create a secret with: npx express-token-endpoint keygen --alg ${alg}`
+
 /** Readers for the material of keys. No error shows any of the material. */
 export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algorithm) => Check<KeyObject>> = {
   secret: (alg) => {
     const { minBytes: bytes } = ALGORITHMS[alg] as SecretAlgorithmRow
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
-    return secretKey(bytes, what, `Create a secret with: npx express-token-endpoint keygen --alg ${alg}`)
+    return secretKey(bytes, what, createWith(alg))
   },
   privateKey: (alg) => (given) => {
     const value = withoutPrototype(given)
@@ -47,17 +49,48 @@ export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algo
   },
 }
 
-/** Creates a check for a secret that is not a key of a key pair. */
+/** Creates a check for a secret. */
 export function secretKey(bytes: number, what: string, mend: string): Check<KeyObject> {
   return (value) => {
     const key = isKeyObject(value) ? value : secretOf(value)
     if (key?.type !== 'secret') throw new InvalidOption(what)
-    const found = keyPairFormat(key.export())
-    const meant = '"privateKey" or "publicKey", with an algorithm of key pairs'
-    if (found) throw new InvalidOption(what, `This is a ${found}. Did you mean ${meant}?`)
-    if ((key.symmetricKeySize ?? 0) < bytes) throw new InvalidOption(what, mend)
+    const mistake = mistakeIn(key.export(), bytes, mend)
+    if (mistake) throw new InvalidOption(what, `This ${mistake}`)
     return key
   }
+}
+
+/** The fewest bytes of a secret from which keys are derived. */
+const SHORTEST = 32
+
+/** Reads a secret or a list of secrets, from which keys are derived. */
+export const secretList: Check<readonly Uint8Array[]> = (value) => {
+  const list: unknown[] = Array.isArray(value) ? [...value] : [value]
+  const mend = createWith('HS256')
+  const keys = list.map(secretOf)
+  const mistakes = keys.map((key) => (key ? mistakeIn(key.export(), SHORTEST, mend) : 'is not text or bytes'))
+  const at = mistakes.findIndex(Boolean)
+  if (list.length > 0 && at < 0) return keys.map((key) => (key as KeyObject).export())
+  const which = list.length > 1 ? `Number ${at + 1} of the list` : 'This'
+  throw new InvalidOption(
+    `a secret of at least ${SHORTEST} bytes, or a list of secrets`,
+    at < 0 ? mend : `${which} ${mistakes[at]}`,
+  )
+}
+
+/** Returns what is wrong with a secret, as the end of a sentence. */
+function mistakeIn(secret: Buffer, bytes: number, mend: string): string | undefined {
+  const found = keyPairFormat(secret)
+  const meant = '"privateKey" or "publicKey" of "keys", with an algorithm of key pairs'
+  if (found) return `is a ${found}. Did you mean ${meant}?`
+  if (secret.length < bytes) return `is too short. ${mend}`
+  return lengthOf(secret) < bytes ? `repeats one character. ${mend}` : undefined
+}
+
+/** Returns the length of a secret, which is that of its character where it repeats only one. UTF-8 has characters of up to 4 bytes. */
+function lengthOf(secret: Buffer): number {
+  const repeats = (size: number) => size < secret.length && secret.subarray(size).equals(secret.subarray(0, -size))
+  return [1, 2, 3, 4].find(repeats) ?? secret.length
 }
 
 const hasType = (value: unknown, type: KeyObject['type']) => isKeyObject(value) && value.type === type

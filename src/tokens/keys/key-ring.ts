@@ -24,7 +24,7 @@ export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey | Remot
 export interface SecretTokenKey {
   /** `HS256`, `HS384` or `HS512`: HMAC with SHA-2. */
   alg: SecretAlgorithm
-  /** Text, bytes or a `KeyObject`. At least 32 bytes for HS256, 48 for HS384, 64 for HS512. */
+  /** Text, bytes or a `KeyObject`. At least 32 bytes for HS256, 48 for HS384, 64 for HS512. Must not repeat one character. */
   secret: SecretMaterial | undefined
   /** Key id in the header of the token, different for each key. Default: a digest keyed with the secret. */
   kid?: string | undefined

@@ -6,7 +6,7 @@ export const ISSUER = 'https://api.example.com'
 export const KID = 'k1'
 /** The moment of all inputs, in seconds. */
 export const NOW = 1_767_225_600
-export const SECRET = 's'.repeat(64)
+export const SECRET = 'secret s'.repeat(8)
 
 /** Returns a key with its public half as KeyObject, PEM and JWK. */
 function pairOf(pem) {

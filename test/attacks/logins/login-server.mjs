@@ -16,7 +16,10 @@ const app = express()
 app.set('trust proxy', 1)
 app.use(
   tokenRouter({
-    tokens: createTokenIssuer({ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 's'.repeat(32) } }),
+    tokens: createTokenIssuer({
+      issuer: 'https://api.example.com',
+      keys: { alg: 'HS256', secret: 'secret s'.repeat(4) },
+    }),
     accounts: memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: `plain:${PASSWORD}` }]),
     passwords: createPasswords({
       hashers: [

@@ -367,7 +367,7 @@ test.each(['body', 'cookie'] as const)(
       accounts,
       passwords,
       store: memoryStore(),
-      secret: 'r'.repeat(32),
+      secret: 'secret r'.repeat(4),
       maxPerAccount: 1,
       refresh,
     })

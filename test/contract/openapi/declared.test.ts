@@ -64,7 +64,7 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
       },
       passwords: fastPasswords(),
       store: { sessions: failing },
-      secret: 'r'.repeat(32),
+      secret: 'secret r'.repeat(4),
       refresh: (req) => req.headers['x-mode'] as 'cookie' | 'body' | undefined,
       limits: createLimits({ limits: { pair: { points: 2, duration: '15m' } } }),
       timeout: '1m',

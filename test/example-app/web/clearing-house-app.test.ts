@@ -28,7 +28,7 @@ async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
     statements: createStatements(db),
     limits: createLimits(),
     store,
-    secrets: ['s'.repeat(32)],
+    secrets: ['secret s'.repeat(4)],
     page: { folder: FOLDER, reportingUrl: () => undefined },
     checks: {},
     log: (line) => void logged.push(line),

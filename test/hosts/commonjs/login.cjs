@@ -26,7 +26,7 @@ for (const hasher of [argon2id(), bcrypt({ cost: 4 })]) {
   it('lets a user in with a real hash, and no other', async () => {
     const tokens = createTokenIssuer({
       issuer: 'https://api.example.com',
-      keys: { alg: 'HS256', secret: 'k'.repeat(32) },
+      keys: { alg: 'HS256', secret: 'secret k'.repeat(4) },
     })
     const passwords = createPasswords({ hashers: [hasher] })
     const accounts = memoryAccounts([{ id: 'acc-1', email, passwordHash: await passwords.hash('secret') }])
@@ -50,7 +50,7 @@ for (const hasher of [argon2id(), bcrypt({ cost: 4 })]) {
 }
 
 it('has the authentication of an app in one object', () => {
-  const keys = { alg: 'HS256', secret: 'k'.repeat(32) }
+  const keys = { alg: 'HS256', secret: 'secret k'.repeat(4) }
   const auth = createAuth({ issuer: 'https://api.example.com', keys, accounts: () => null })
   assert.equal(typeof auth.guard(), 'function')
 })

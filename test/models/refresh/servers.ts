@@ -17,10 +17,10 @@ const SECOND = 1000
 export const CLIENT_TIMEOUT = 5000
 /** The secrets of each step of a rotation: first all processes verify the next secret, then they sign with it. */
 const STAGES: readonly (readonly Uint8Array[])[] = ['1', '12', '21', '213', '321'].map((list) =>
-  [...list].map((byte) => Buffer.alloc(32, byte)),
+  [...list].map((byte) => Buffer.alloc(32, `secret ${byte}`)),
 )
 /** The secret of the earlier release, whose refresh tokens all processes accept. */
-export const FIRST_SECRET = Buffer.alloc(32, '1')
+export const FIRST_SECRET = Buffer.alloc(32, 'secret 1')
 export const ISSUER = 'https://api.example.com'
 
 /** A request at a server process. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { inRounds } from './statistics.mjs'
 
-const SETTINGS = "{ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'k'.repeat(32) } }"
+const SETTINGS = "{ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'secret k'.repeat(4) } }"
 
 /** Code of the programs that run in new processes. */
 export const PACKAGE =

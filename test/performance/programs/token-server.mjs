@@ -11,7 +11,10 @@ const passwordHash = await passwords.hash(PASSWORD)
 const withoutHash = createPasswords({ hashers: [{ accepts: () => true, verify: () => true, hash: () => 'free' }] })
 const emails = Array.from({ length: 64 }, (_, i) => `user${String(i).padStart(2, '0')}@example.com`)
 const accounts = memoryAccounts(emails.map((email) => ({ id: email.slice(0, 6), email, passwordHash })))
-const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 's'.repeat(32) } })
+const tokens = createTokenIssuer({
+  issuer: 'https://api.example.com',
+  keys: { alg: 'HS256', secret: 'secret s'.repeat(4) },
+})
 const { token, expiresAt } = await tokens.issue({ accountId: 'user00' })
 const body = { authenticationToken: token, expiration: expiresAt.toISOString() }
 

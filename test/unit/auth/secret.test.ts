@@ -10,7 +10,7 @@ import { TOKEN_PATH } from '../../support/http.js'
 type App = Awaited<ReturnType<typeof startAuth>>
 
 const { alice } = ACCOUNTS
-const [OLD, NEW] = ['o'.repeat(32), 'n'.repeat(32)]
+const [OLD, NEW] = ['secret o'.repeat(4), 'secret n'.repeat(4)]
 
 /** Starts apps on one store, as processes with these secrets. */
 async function startWith<T extends readonly (string | string[])[]>(...secrets: T) {

@@ -26,7 +26,7 @@ function inEnvironment(name: 'development' | 'production'): void {
 /** Loads a new copy of the package, because a process warns once. */
 async function load() {
   const kit = await packageOn(express)
-  const ofRefresh = () => ({ store: kit.memoryStore(), secret: 'r'.repeat(32) })
+  const ofRefresh = () => ({ store: kit.memoryStore(), secret: 'secret r'.repeat(4) })
   const authWith = (options: Partial<AuthOptions> = {}) =>
     kit.createAuth({
       issuer: kit.ISSUER,
@@ -183,7 +183,7 @@ describe('in development', () => {
     const tokens = kit.makeIssuer()
     const { port } = await listen(express().use(kit.requireBearer({ tokens })))
     const { token } = tokens.issueSync({ accountId: 'acc-1' })
-    const foreign = kit.makeIssuer({ keys: { alg: 'HS256', secret: 'f'.repeat(32), kid: 'other' } })
+    const foreign = kit.makeIssuer({ keys: { alg: 'HS256', secret: 'secret f'.repeat(4), kid: 'other' } })
     const bad = ['x.y.z', `${token}a`, foreign.issueSync({ accountId: 'acc-1' }).token]
     for (const text of [...bad, ...bad, 'anything']) {
       const { status } = await send(port, { method: 'GET', headers: { Authorization: `Bearer ${text}` } })

@@ -34,7 +34,7 @@ it('members that "read" returns have their types in beforeSignIn and in userOf',
   })
   const auth = createAuth({
     issuer: 'https://api.example.com',
-    keys: { alg: 'HS256', secret: 's'.repeat(32) },
+    keys: { alg: 'HS256', secret: 'secret s'.repeat(4) },
     accounts,
     passwords,
     paths: { token: '/token' },

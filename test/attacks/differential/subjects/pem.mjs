@@ -52,6 +52,8 @@ const isKey = (text) => /-----BEGIN|LS0tLS1CRUdJTi|\bkty\\*["']?\s*:\s*\\*["'](?
 /** Reads base64, without the characters that do not belong to it. */
 const decoded = (text) => Buffer.from(text, 'base64').toString()
 
+const isRepeated = (bytes, size) => bytes.subarray(size).equals(bytes.subarray(0, -size))
+
 /** The strict form of a public key (RFC 7468 section 3). */
 const STRICT = /^-----BEGIN PUBLIC KEY-----\n([\w+/]{64}\n)*[\w+/]{1,64}={0,2}\n-----END PUBLIC KEY-----\n$/
 
@@ -79,6 +81,8 @@ const stricter = classes({
     SIGNERS_REFUSED.includes(signer) || hasOtherCurve(signer, text),
   'a PEM that Node cannot read': ({ signer, text }) => signer !== 'secret' && !readByNode(text),
   'a short secret': ({ signer, text }) => signer === 'secret' && Buffer.byteLength(text) < 32,
+  'a secret that repeats one character': ({ signer, text }) =>
+    signer === 'secret' && [1, 2, 3, 4].some((size) => isRepeated(Buffer.from(text), size)),
   'a key as a secret': ({ signer, text }) => signer === 'secret' && [text, decoded(text)].some(isKey),
 })
 

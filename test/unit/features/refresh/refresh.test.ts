@@ -41,7 +41,7 @@ import { memorySessions, sessionsAndSteps } from '../../../support/sessions.js'
 import { hang } from '../../../support/values/invalid-results.js'
 
 const ISSUER = 'https://api.example.com'
-const SECRET = 'r'.repeat(32)
+const SECRET = 'secret r'.repeat(4)
 const COOKIE = '__Secure-refresh'
 const [SECOND, MINUTE, DAY] = [1000, 60_000, 86_400_000]
 const OWN = { 'sec-fetch-site': 'same-origin' }
@@ -471,8 +471,8 @@ describe('a refresh', () => {
     const store = memorySessions()
     const [before, after, without] = [
       await start({ store }),
-      await start({ store, secret: ['n'.repeat(32), SECRET] }),
-      await start({ store, secret: 'n'.repeat(32) }),
+      await start({ store, secret: ['secret n'.repeat(4), SECRET] }),
+      await start({ store, secret: 'secret n'.repeat(4) }),
     ]
     const first = bodyOf(await before.signIn()).refreshToken
     const second = bodyOf(await after.refresh(first)).refreshToken

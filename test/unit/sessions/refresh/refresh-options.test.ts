@@ -1,4 +1,5 @@
-// Tests sessions/refresh/refresh-options.ts login/refresh-mode.ts options/secret.ts
+// Tests sessions/refresh/refresh-options.ts login/refresh-mode.ts
+import { createSecretKey, generateKeyPairSync } from 'node:crypto'
 import { memoryStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { refreshOption } from '../../../../src/login/refresh-mode.js'
@@ -79,12 +80,26 @@ describe('the option refresh of createAuth', () => {
 })
 
 describe('the option secret of createAuth', () => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const publicPem = publicKey.export({ type: 'spki', format: 'pem' })
+  const publicDer = publicKey.export({ type: 'spki', format: 'der' })
   const create = (secret: unknown) => () => authWith({ accounts: makeStore(), secret: secret as never })
 
   it.each<[string, unknown, string]>([
-    ['a short secret', 'r'.repeat(31), `characters. Create a secret with: ${KEYGEN}`],
+    ['a short secret', 'r'.repeat(31), `characters. This is too short. Create a secret with: ${KEYGEN}`],
     ['an empty list', [], '"secret" must be a secret of at least 32 bytes'],
     ['a short second secret', [SECRET, 'short'], 'Number 2 of the list is too short'],
+    ['a second secret that is a number', [SECRET, 7], 'Number 2 of the list is not text or bytes'],
+    ['a secret of one character', '💻'.repeat(16), `This repeats one character. Create a secret with: ${KEYGEN}`],
+    ['bytes that are all 0', new Uint8Array(64), 'This repeats one character'],
+    ['a second secret of one character', [SECRET, 'x'.repeat(64)], 'Number 2 of the list repeats one character'],
+    ['a public key', publicPem, 'This is a PEM. Did you mean "privateKey" or "publicKey" of "keys"'],
+    ['a public key in DER', publicDer, 'This is a key in DER'],
+    ['a public key in base64', publicDer.toString('base64'), 'This is a key in DER'],
+    ['a public key in hex', publicDer.toString('hex'), 'This is a key in DER'],
+    ['a public key as JWK', JSON.stringify(publicKey.export({ format: 'jwk' })), 'This is a JWK'],
+    ['a second secret that is a public key', [SECRET, publicPem], 'Number 2 of the list is a PEM'],
+    ['a KeyObject', createSecretKey(Buffer.from(SECRET)), 'This is not text or bytes'],
   ])('refuses %s', (_, secret, message) => {
     expectMisuse(create(secret), message)
   })

@@ -44,7 +44,7 @@ const signedIn = {
   passwords,
   limits,
   store,
-  secret: 'r'.repeat(32),
+  secret: 'secret r'.repeat(4),
   refresh,
   paths: { token: '/signed-in', keys: '/signed-in/keys' },
 }
