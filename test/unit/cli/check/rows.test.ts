@@ -40,7 +40,7 @@ describe('the row on the lifetime', () => {
 
 describe('the rows on the key set', () => {
   const judged = (id: string, keys: Received) =>
-    run(id, { responses: { keys: async () => keys }, target: { jwks: new URL('https://api.example.com/jwks') } })
+    run(id, { responses: { keys: async () => keys }, urlOf: () => new URL('https://api.example.com/jwks') })
 
   it.each([
     ['{"keys":[]}', undefined],
