@@ -18,7 +18,7 @@ test('a new folder gets a secret that only its owner can read, the same for ever
 })
 
 test('a file with two lines has two secrets, and a short one is named and not shown', () => {
-  const [renewed, old] = ['secret n'.repeat(4), 'secret o'.repeat(5)]
+  const [renewed, old] = ['secret-n'.repeat(4), 'secret-o'.repeat(5)]
   const write = (text: string) => writeFileSync(join(dataDir, 'refresh-secret'), text, { mode: 0o600 })
   write(`${renewed}\n${old}\n`)
   expect(refreshSecrets(dataDir)).toEqual([renewed, old])
