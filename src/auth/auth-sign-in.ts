@@ -13,7 +13,14 @@ import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isValidDate, memberOf, own } from '../options/values.js'
 import type { NewSession } from '../sessions/session.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import { isVerifiedToken, mayHaveSession, signedInAtOf, type VerifiedToken } from '../tokens/verified-token.js'
+import {
+  factsOf,
+  isActing,
+  isVerifiedToken,
+  mayHaveSession,
+  signedInAtOf,
+  type VerifiedToken,
+} from '../tokens/verified-token.js'
 
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
@@ -52,7 +59,8 @@ export interface SignedIn {
  * that `auth.logIn` or `LoginStrategy` returned, whose terms then hold, and whose password must not have changed meanwhile
  * @param res the response. Required where the refresh token is in a cookie
  * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors;
- * `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. TypeError for an invalid argument
+ * `forbidden` without `actor` for the request of an administrator who acts as an account, which would be a sign-in without the
+ * administrator's name; `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. TypeError for an invalid argument
  */
 export type AuthSignIn<U = never> = (
   whom: { readonly id: string } | TokenSubject | U | string,
@@ -96,6 +104,8 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
       throw misuse('signIn: "actor" is undefined. Pass authOf(req), or omit it to sign the account in itself')
     if (!ofLogin && !findById)
       throw misuse('signIn: the accounts need "findById". Pass createAuth() a store that has it')
+    const current = memberOf(req, 'auth')
+    if (!actor && isVerifiedToken(current) && isActing(current)) throw new AuthError('forbidden', factsOf(current))
     const mode = actor ? undefined : refresh?.modeOf(req)
     if (mode === 'cookie' && !res)
       throw misuse('signIn: pass the response too, which gets the cookie. Use signIn(account, req, res)')

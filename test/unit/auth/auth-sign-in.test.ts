@@ -145,6 +145,22 @@ describe('auth.signIn', () => {
     })
   })
 
+  it('refuses a sign-in without an actor for the request of an acting administrator', async () => {
+    const { actAs, auth, sessions, signIn } = await startAuth()
+    const { authenticationToken } = parse(await actAs(bob, (await signIn()).authenticationToken))
+    const acting = await auth.tokens.verify(authenticationToken)
+    const req = { headers: {}, rawHeaders: [], socket: {}, auth: acting } as unknown as Request
+    const before = await sessions.list(bob.id)
+    for (const whom of [bob.id, carol.id, (await auth.logIn(GOOD)).subject])
+      expect(await refusalOf(auth.signIn(whom, req))).toMatchObject({
+        code: 'forbidden',
+        status: 403,
+        accountId: bob.id,
+      })
+    expect(await sessions.list(bob.id)).toHaveLength(before.length)
+    expect(await auth.signIn(carol.id, req, undefined, { actor: acting })).toHaveProperty('authenticationToken')
+  })
+
   it('lets no administrator renew a token by acting as themselves, also not through another account', async () => {
     const { actAs, events, sessions, signIn } = await startAuth()
     const { authenticationToken } = await signIn()
