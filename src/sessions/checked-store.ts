@@ -49,7 +49,7 @@ export async function findIn(
 ): Promise<FoundSession | undefined> {
   const found = await lookUp(store, id)
   if (!found || found.accountId === auth.accountId) return found
-  // A token that this package has not issued may name any session, which is no mistake of the store.
+  // A token that this package has not issued may name any session. The store is then right.
   if (markOf('VerifiedToken', auth) !== undefined) return undefined
   throw foreign('find')
 }
