@@ -6,6 +6,7 @@ import { NO_STORE } from '../errors/headers.js'
 import { originOfRequest } from '../http/origin.js'
 import type { FinishSignIn } from '../login/finish-sign-in.js'
 import { knownSignInOf, signInById } from '../login/known-sign-in.js'
+import { withLongest } from '../login/refresh-mode.js'
 import type { TokenSettings } from '../login/token-settings.js'
 import { bool } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
@@ -13,13 +14,22 @@ import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isValidDate, memberOf, own } from '../options/values.js'
 import type { NewSession } from '../sessions/session.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import { isVerifiedToken, mayHaveSession, signedInAtOf, type VerifiedToken } from '../tokens/verified-token.js'
+import {
+  factsOf,
+  invalidToken,
+  isActing,
+  isVerifiedToken,
+  mayHaveSession,
+  signedInAtOf,
+  type VerifiedToken,
+} from '../tokens/verified-token.js'
 
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
   /**
    * The token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act: { sub, iss }` (RFC
-   * 8693), and the event `token.issued` has `actorId` and `actorIssuer`. There is no refresh token, and the session does not count for
+   * 8693), and the event `token.issued` has `actorId` and `actorIssuer`. The new token expires with that of the administrator
+   * at the latest: with less than 1 s left, the call is refused with `invalid_token`. There is no refresh token, and the session does not count for
    * `maxPerAccount`. Guards with `signedInWithin` refuse the token with `403`, unless they have `acting: true`: the sign-in is then that of
    * the administrator. `undefined` is a `TypeError`. Default: none.
    */
@@ -52,7 +62,8 @@ export interface SignedIn {
  * that `auth.logIn` or `LoginStrategy` returned, whose terms then hold, and whose password must not have changed meanwhile
  * @param res the response. Required where the refresh token is in a cookie
  * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors;
- * `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. TypeError for an invalid argument
+ * `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. `forbidden` without `actor`, for the request of an
+ * administrator who acts as an account. `invalid_token` for an actor whose token expires in less than 1 s. TypeError for an invalid argument
  */
 export type AuthSignIn<U = never> = (
   whom: { readonly id: string } | TokenSubject | U | string,
@@ -96,6 +107,8 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
       throw misuse('signIn: "actor" is undefined. Pass authOf(req), or omit it to sign the account in itself')
     if (!ofLogin && !findById)
       throw misuse('signIn: the accounts need "findById". Pass createAuth() a store that has it')
+    const current = memberOf(req, 'auth')
+    if (!actor && isVerifiedToken(current) && isActing(current)) throw new AuthError('forbidden', factsOf(current))
     const mode = actor ? undefined : refresh?.modeOf(req)
     if (mode === 'cookie' && !res)
       throw misuse('signIn: pass the response too, which gets the cookie. Use signIn(account, req, res)')
@@ -103,7 +116,7 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
     const known = ofLogin ?? (await signInById({ tokens, findById: findById as FindById, timeout }, id, issuedAt))
     const { body } = await finishSignIn({
       ...known,
-      subject: withActor(known.subject, actor, issuers),
+      subject: withActor(known.subject, actor, issuers, Number(tokens.now())),
       req,
       res,
       origin,
@@ -122,9 +135,15 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
 /**
  * Adds the actor to the claims (RFC 8693 section 4.1), with the actor's own actor.
  * @param issuers the issuers whose tokens are for the accounts of the app
- * @throws AuthError `invalid_credentials` for an account that is one of the actors: acting as oneself would renew a token without end
+ * @throws AuthError `invalid_credentials` for an account that is one of the actors: acting as oneself would renew a token without end.
+ * `invalid_token` when less than 1 s is left of the actor's token, which the new token must not outlive
  */
-function withActor(subject: TokenSubject, actor: VerifiedToken | undefined, issuers: readonly string[]): TokenSubject {
+function withActor(
+  subject: TokenSubject,
+  actor: VerifiedToken | undefined,
+  issuers: readonly string[],
+  now: number,
+): TokenSubject {
   if (!actor) return subject
   const { accountId, claims } = subject
   const act = { sub: actor.accountId, iss: actor.issuer, ...earlierActor(actor.claims, actor.issuer) }
@@ -133,8 +152,10 @@ function withActor(subject: TokenSubject, actor: VerifiedToken | undefined, issu
     const isOurs = issuers.includes(String(own(one, 'iss'))) || (one === act && !mayHaveSession(actor))
     if (isOurs && own(one, 'sub') === accountId) throw new AuthError('invalid_credentials', { accountId })
   }
+  const left = actor.expiresAt.getTime() - now
+  if (left < 1000) throw invalidToken('expired', actor)
   // The epoch for a token that does not tell: a sign-in at an unknown time is not recent.
-  return { ...subject, claims: { ...claims, act }, signedInAt: signedInAtOf(actor) }
+  return { ...withLongest(subject, left), claims: { ...claims, act }, signedInAt: signedInAtOf(actor) }
 }
 
 /** Returns the actor in a token, with its own. One without an issuer is of the token's issuer. */

@@ -6,19 +6,12 @@ import { limitTasks } from '../concurrency/limit.js'
 import { createTurnQueue } from '../concurrency/turn-queue.js'
 import { AuthError } from '../errors/auth-error.js'
 import { GUARDED_REQUESTS } from '../http/request-limits.js'
-import { hasBrand } from '../options/brand.js'
+import { hasBrand, isOfProvider } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { noteMissing } from '../sessions/mistakes.js'
 import type { FoundSession, SessionStore } from '../sessions/session.js'
-import {
-  factsOf,
-  invalidToken,
-  isActing,
-  isOfProvider,
-  signInOf,
-  type VerifiedToken,
-} from '../tokens/verified-token.js'
+import { factsOf, invalidToken, isActing, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { assertB64Token } from './bearer-header.js'
 

@@ -6,7 +6,7 @@ import type { Refusals } from '../errors/refusal.js'
 import type { Emit, EventSubject, NewEvent } from '../events/emitter.js'
 import type { AuthEvent } from '../events/events.js'
 import { reportRefusal } from '../events/report-refusal.js'
-import { resultOrUndefined } from '../options/values.js'
+import { own, resultOrUndefined } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { type BodyLimits, createBodyReader } from './body.js'
 import { assertOwnOrigin } from './cross-site.js'
@@ -143,9 +143,9 @@ export function endpointRouter(mounted: readonly Mounted[], service: Service): R
 /** @throws TypeError without the guard that an endpoint needs */
 function guardsOf({ id, guard }: Endpoint, { guards }: Service): RequestHandler[] {
   if (!guard) return []
-  const own = guards?.[guard.name]
-  if (!own) throw new TypeError(`The endpoint ${id} needs the guard "${guard.name}"`)
-  return [own]
+  const ofApp = guards?.[guard.name]
+  if (!ofApp) throw new TypeError(`The endpoint ${id} needs the guard "${guard.name}"`)
+  return [ofApp]
 }
 
 const hasParameter = (one: Mounted | undefined) => one?.endpoint.path.includes('{')
@@ -206,7 +206,8 @@ export function handlerOf<P>(declared: Endpoint<P>, parts: P, at: string, servic
 
   /** Nothing is awaited before the body is read, because a listener of the host may already make it flow. */
   async function bodyOf({ req, mode, origin: { network } }: Call): Promise<unknown> {
-    if (!body || (body.of && mode !== body.of)) {
+    const onlyOf = body && own(body, 'of')
+    if (!body || (onlyOf && mode !== onlyOf)) {
       await turns?.(network, req.socket)
       return undefined
     }

@@ -79,13 +79,18 @@ export function withinSession(
   { id, createdAt, expiresAt }: Pick<RefreshableSession, 'id' | 'createdAt' | 'expiresAt'>,
   now: number,
 ): TokenSubject {
-  const { lifetime } = subject
+  const signedInAt = own(subject, 'signedInAt') ?? createdAt
   // The clock of the process that set the end may be ahead.
-  const longest = Math.min(Math.max(expiresAt.getTime() - now, 1000), LONGEST_AGE)
+  return { ...withLongest(subject, Math.max(expiresAt.getTime() - now, 1000)), sessionId: id, signedInAt }
+}
+
+/** Returns the subject of a token that expires after this time at the latest, in milliseconds. */
+export function withLongest(subject: TokenSubject, left: number): TokenSubject {
+  const lifetime = own(subject, 'lifetime')
+  const longest = Math.min(left, LONGEST_AGE)
   // An invalid lifetime gets its error from `issue`.
   const isLonger = lifetime == null || (resultOrUndefined(() => tokenAge(lifetime)) ?? 0) > longest
-  const signedInAt = own(subject, 'signedInAt') ?? createdAt
-  return { ...subject, lifetime: isLonger ? `${longest}ms` : lifetime, sessionId: id, signedInAt }
+  return isLonger ? { ...subject, lifetime: `${longest}ms` } : subject
 }
 
 interface RefreshResponse {

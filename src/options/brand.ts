@@ -29,3 +29,6 @@ export function hasBrand(kind: Brand, value: unknown): value is object {
 
 /** Returns the value of an object's mark, also through a proxy. */
 export const markOf = (kind: Brand, object: object) => (object as { [mark: symbol]: unknown })[MARKS[kind]]
+
+/** Returns whether an identity provider has issued a token, which could name a session of the app. */
+export const isOfProvider = (auth: object) => markOf('VerifiedToken', auth) === 'provider'

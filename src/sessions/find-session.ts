@@ -28,7 +28,7 @@ export function createSessionFinder({ store, timeout, emit }: FinderSettings): F
 
   return async function findSession(auth, now) {
     const id = sessionIdOf(auth)
-    const found = await findIn(store, id, auth.accountId)
+    const found = await findIn(store, id, auth)
     if (found) noteUse(id, found, now)
     return found
   }

@@ -2,7 +2,7 @@ import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
 import type { Emit } from '../events/emitter.js'
 import type { SessionEnd } from '../events/events.js'
-import { hasBrand } from '../options/brand.js'
+import { hasBrand, isOfProvider } from '../options/brand.js'
 import { text } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { named } from '../options/read-options.js'
@@ -143,6 +143,7 @@ export function createSessions(settings: SessionsSettings): {
 
   /** Returns whether an owner has a token of another issuer, which may have the id of a session and of an account. */
   function isForeign(owner: object): boolean {
+    if (isOfProvider(owner)) return true
     const issuer = memberOf(owner, 'issuer')
     return issuer !== undefined && !issuers.includes(issuer as string)
   }

@@ -91,9 +91,6 @@ export function signInOf(auth: VerifiedToken): number {
 /** Returns the time of the sign-in for another token of the account. A time that is not known is the earliest one. */
 export const signedInAtOf = (auth: VerifiedToken) => new Date(signInOf(auth) || 0)
 
-/** Returns whether an identity provider has issued a token, which could name a session of the app. */
-export const isOfProvider = (auth: VerifiedToken) => markOf('VerifiedToken', auth) === 'provider'
-
 /** Returns whether a token may have a session. API keys have none, and old tokens only where the host says which. */
 export const mayHaveSession = (auth: VerifiedToken) => markOf('VerifiedToken', auth) !== 'unnamed'
 
@@ -175,15 +172,16 @@ export class Verified implements VerifiedToken {
   }
 
   constructor(members: Members) {
-    const { id, accountId, issuer, audience, clientId, scopes, sessionId, iat, exp, claims } = members
+    const { id, accountId, issuer, audience, scopes, iat, exp, claims } = members
     this.id = id
     this.accountId = accountId
     this.issuer = issuer
     this.audience = audience
-    this.clientId = clientId
+    // Other members may be absent, and a polluted `Object.prototype` must not set them.
+    this.clientId = own(members, 'clientId')
     this.scopes = Object.freeze(scopes)
-    this.sessionId = sessionId
-    this.#timeOfIssue = members.timeOfIssue ?? timeOfIat
+    this.sessionId = own(members, 'sessionId')
+    this.#timeOfIssue = own(members, 'timeOfIssue') ?? timeOfIat
     this.#iat = iat
     this.#exp = exp
     defineGetter.call(this, 'issuedAt', Verified.#issuedAt)
@@ -191,7 +189,7 @@ export class Verified implements VerifiedToken {
     this.claims = claims
     const session = own(members, 'session')
     this.session = session && deepFreeze(session)
-    Object.freeze(brand('VerifiedToken', this, members.kind))
+    Object.freeze(brand('VerifiedToken', this, own(members, 'kind')))
   }
 
   static {

@@ -138,7 +138,9 @@ function lifetimeOf(subject: TokenSubject, longest: number): number {
   const given = memberOf(subject, 'lifetime') ?? undefined
   if (given === undefined) return longest
   const lifetime = named('issue: "lifetime"', tokenAge, given)
-  // A token with a session gets the rest of its session as its lifetime, which is not the host's.
-  if (lifetime > longest && memberOf(subject, 'sessionId') === undefined) warnOnce('longLifetime')
+  // A token with a session or an actor gets the time that is left of these as its lifetime, which is not the host's.
+  const isOfHost =
+    memberOf(subject, 'sessionId') === undefined && !Object.hasOwn(Object(memberOf(subject, 'claims')), 'act')
+  if (lifetime > longest && isOfHost) warnOnce('longLifetime')
   return Math.min(longest, lifetime)
 }

@@ -130,6 +130,37 @@ describe('what every object inherits grants nothing', () => {
   })
 
   it.each<[string, unknown]>([
+    ['kind', 'unnamed'],
+    ['kind', 'provider'],
+    ['sessionId', 'another session'],
+    ['timeOfIssue', () => 9e15],
+    ['of', 'cookie'],
+  ])(
+    'a token has only its own facts, and a body is read, whatever %s every object inherits: %s',
+    async (name, value) => {
+      const accounts = memoryAccounts([ACCOUNTS.bob])
+      const { router, guard, sessions } = authWith({ accounts, store: memoryStore() })
+      const app = express().use(router)
+      app.get('/facts', guard(), (req, res) => void res.json([req.auth?.sessionId ?? null, Number(req.auth?.issuedAt)]))
+      const send = client((await listen(app)).port)
+      const { status, body } = await polluted({ [name]: value }, () => send(login(email, PASSWORD)))
+      expect(status).toBe(200)
+      const { authenticationToken } = JSON.parse(body)
+      const facts = () => polluted({ [name]: value }, () => send(bearer(authenticationToken, '/facts')))
+      const first = await facts()
+      expect(first.status).toBe(200)
+      const [sessionId, issuedAt] = JSON.parse(first.body)
+      expect(sessionId).toBeNull()
+      expect(Math.floor(issuedAt / 1000)).toBe(decodePayload(authenticationToken)['iat'])
+      await sessions?.endAll(id)
+      const second = JSON.parse((await send(login(email, PASSWORD))).body).authenticationToken
+      await sessions?.endAll(id)
+      const signedOut = await polluted({ [name]: value }, () => send(bearer(second, '/facts')))
+      expect([signedOut.status, (await facts()).status]).toEqual([401, 401])
+    },
+  )
+
+  it.each<[string, unknown]>([
     ['ttl', 0.001],
     ['start', -1e12],
     ['size', 1],

@@ -14,7 +14,7 @@ import { Passport } from 'passport'
 import { describe, expect, it } from 'vitest'
 import { carol, parse, startAuth } from '../../support/auth-app.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, decodePayload, ISSUER, SECRET } from '../../support/fixtures.js'
+import { ACCOUNTS, decodePayload, frozenClock, ISSUER, SECRET } from '../../support/fixtures.js'
 import { asJson, expectForbidden, expectProblem, GOOD } from '../../support/host.js'
 import { bearer, client, listen, TOKEN_PATH } from '../../support/http.js'
 
@@ -143,6 +143,38 @@ describe('auth.signIn', () => {
       ...{ sub: bob.id, iss: ISSUER },
       act: { sub: alice.id, iss: ISSUER },
     })
+  })
+
+  it('issues no token that outlives the one of the administrator', async () => {
+    const clock = frozenClock()
+    const { auth } = await startAuth({ clock, lifetime: '10m' })
+    const actor = await auth.tokens.verify((await auth.tokens.issue({ accountId: alice.id })).token)
+    const req = { headers: {}, rawHeaders: [], socket: {} } as unknown as Request
+    const expOf = async (id: string) =>
+      decodePayload((await auth.signIn(id, req, undefined, { actor })).authenticationToken)['exp']
+    const end = actor.expiresAt.getTime() / 1000
+    expect(await expOf(bob.id)).toBe(end)
+    clock.advance(590_300)
+    expect(await expOf(bob.id)).toBeLessThanOrEqual(end)
+    clock.advance(actor.expiresAt.getTime() - clock() - 999)
+    const refused = { code: 'invalid_token', reason: 'expired', accountId: alice.id }
+    expect(await refusalOf(auth.signIn(bob.id, req, undefined, { actor }))).toMatchObject(refused)
+  })
+
+  it('refuses a sign-in without an actor for the request of an acting administrator', async () => {
+    const { actAs, auth, sessions, signIn } = await startAuth()
+    const { authenticationToken } = parse(await actAs(bob, (await signIn()).authenticationToken))
+    const acting = await auth.tokens.verify(authenticationToken)
+    const req = { headers: {}, rawHeaders: [], socket: {}, auth: acting } as unknown as Request
+    const before = await sessions.list(bob.id)
+    for (const whom of [bob.id, carol.id, (await auth.logIn(GOOD)).subject])
+      expect(await refusalOf(auth.signIn(whom, req))).toMatchObject({
+        code: 'forbidden',
+        status: 403,
+        accountId: bob.id,
+      })
+    expect(await sessions.list(bob.id)).toHaveLength(before.length)
+    expect(await auth.signIn(carol.id, req, undefined, { actor: acting })).toHaveProperty('authenticationToken')
   })
 
   it('lets no administrator renew a token by acting as themselves, also not through another account', async () => {

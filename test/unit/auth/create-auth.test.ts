@@ -7,12 +7,14 @@ import {
   createAuth,
   createLimits,
   createTokenIssuer,
+  createTokenVerifier,
   type MemoryAccount,
   memoryStore,
   oldTokens,
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { sessionIdOf } from '../../../src/sessions/session.js'
 import { parse, startAuth } from '../../support/auth-app.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, decodePayload, forge, frozenClock, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
@@ -147,6 +149,36 @@ describe('createAuth', () => {
     const { token, id, expiresAt } = await former.issue({ accountId: alice.id })
     await sessions.start({ id, accountId: alice.id, expiresAt })
     expect(parse(await get('/sessions', token))).toMatchObject({ sessions: [{ current: true }] })
+  })
+
+  it('lets no token of an identity provider act on a session that it names', async () => {
+    const issuer = 'https://id.example.com'
+    const provider = createTokenVerifier({ issuer, accept: 'jwt', audience: ISSUER, keys: HS256 })
+    const { auth, sessions, signIn } = await startAuth({ alsoAccept: [provider] })
+    const own = await auth.tokens.verify((await signIn()).authenticationToken)
+    const iat = Math.floor(Date.now() / 1000)
+    const claims = { iss: issuer, aud: ISSUER, client_id: 'app', iat, exp: iat + 60 }
+    for (const sub of [alice.id, 'acc-2']) {
+      const payload = { ...claims, sub, jti: sessionIdOf(own) }
+      const foreign = await provider.verify(forge({ alg: 'HS256', typ: 'at+jwt' }, payload, SECRET))
+      expect(foreign).toMatchObject({ id: sessionIdOf(own), accountId: sub })
+      expect(await sessions.isEnded(foreign)).toBe(true)
+      expect(await sessions.end(foreign, foreign.id)).toBe(false)
+      const update = sessions.update({ auth: foreign }, { admin: true })
+      expect(await rejectionOf(update)).toMatchObject({ code: 'invalid_token', reason: 'revoked' })
+      expect(await rejectionOf(sessions.endOthers(foreign))).toBeInstanceOf(TypeError)
+    }
+    expect(await sessions.isEnded(own)).toBe(false)
+  })
+
+  it('says of an old token with the session of another account that its session has ended', async () => {
+    const options = { until: new Date(Date.now() + 60_000), accountId: () => 'acc-2', sessionId: () => named }
+    const old = oldTokens({ keys: { alg: 'HS256', secret: 'old' }, ...options })
+    const { auth, get, sessions, signIn } = await startAuth({ alsoAccept: [old] })
+    const named = sessionIdOf(await auth.tokens.verify((await signIn()).authenticationToken))
+    const text = forge({ alg: 'HS256' }, { iat: 1 }, 'old')
+    expect(await sessions.isEnded(await old.verify(text))).toBe(true)
+    expect(await get('/me', text)).toMatchObject({ status: 401 })
   })
 
   it('has one set of limits for the router and for logIn', async () => {
