@@ -1,7 +1,7 @@
 import type { Emit } from '../events/emitter.js'
 import { findIn } from './checked-store.js'
 import { createLastUsed } from './last-used.js'
-import { type FoundSession, type SessionStore, sessionIdOf } from './session.js'
+import { type SessionFacts, type SessionStore, sessionIdOf } from './session.js'
 
 interface FinderSettings {
   store: SessionStore
@@ -18,7 +18,7 @@ interface SessionToken {
 }
 
 /** Returns the live session of a token, and notes its use. Rejects with the errors of the store. */
-export type FindSession = (auth: SessionToken, now: number) => Promise<FoundSession | undefined>
+export type FindSession = (auth: SessionToken, now: number) => Promise<SessionFacts | undefined>
 
 /** Creates the look-up of the session of a token, for guards. */
 export function createSessionFinder({ store, timeout, emit }: FinderSettings): FindSession {

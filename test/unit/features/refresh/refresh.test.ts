@@ -501,6 +501,54 @@ describe('a failing dependency', () => {
     bodyOf(await refresh(refreshToken))
   })
 
+  it.each<[string, object]>([
+    ['no state', { refresh: null }],
+    ['no state at all', { refresh: undefined }],
+    ['another state', { refresh: 'x' }],
+    ['data that is no object', { data: '[1]' }],
+    ...[
+      'null',
+      '5',
+      '[]',
+      '"text"',
+      '{bad',
+      '{"scopes":"read admin"}',
+      '{"scopes":null}',
+      '{"scopes":5}',
+      '{"claims":5}',
+      '{"without":"role"}',
+      '{"without":[1]}',
+      '{"lifetime":"x"}',
+      '{"lifetime":null}',
+      '{"signedInAt":"x"}',
+      '{"signedInAt":9e15}',
+      '{"other":1}',
+      '{"toString":1}',
+    ].map((text): [string, object] => [`terms ${text}`, { terms: Buffer.from(text).toString('base64url') }]),
+    ['terms that are no base64url', { terms: '!!!' }],
+    ['empty terms', { terms: '' }],
+    ['terms that are no text', { terms: 5 }],
+  ])('is 503 while the store returns a session with %s, and the cookie stays', async (_, change) => {
+    const store = memorySessions()
+    let wrong: object | undefined
+    const find: SessionStore['find'] = async (id) => {
+      const found = await store.find(id)
+      return found && wrong ? ({ ...found, ...wrong } as never) : found
+    }
+    const { signIn, withCookie, events, sessions } = await start({ refresh: 'cookie', store: { ...store, find } })
+    const cookie = cookieOf(await signIn())
+    wrong = change
+    const answer = await withCookie('/refresh', cookie)
+    expectUnavailable(answer)
+    expect(setCookies(answer)).toEqual([])
+    const failed = { type: 'dependency.failed', dependency: 'sessions' }
+    const message = expect.stringMatching(/^sessions: "\w+" must be the text that the store was given, unchanged/)
+    expect(events.at(-1)).toMatchObject({ ...failed, error: { message } })
+    wrong = undefined
+    expect(await sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)
+    bodyOf(await withCookie('/refresh', cookie))
+  })
+
   it('gives the same successor when the store has written, and failed after that', async () => {
     const store = memorySessions()
     let fails = true
