@@ -1,6 +1,6 @@
 import { markOf } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { type SessionFacts, isSessionId, readFound, readSession, type Session, type SessionStore } from './session.js'
+import { isSessionId, readFound, readSession, type Session, type SessionFacts, type SessionStore } from './session.js'
 
 const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.stores)
 

@@ -311,12 +311,12 @@ describe('the maximum per account', () => {
     expect([ended.length, new Set(ended).size]).toEqual([17, 17])
   })
 
-  it('orders sessions of the same time by their ids, however the store lists them, and lists at most the maximum', async () => {
+  it('orders sessions of the same time by their ids, however the store lists them, and lists all that are live, also above the maximum', async () => {
     const { sessions, start, store, idsOf } = setUp({ maxPerAccount: 3 })
     await start('b')
     const [session] = (await sessions.list('acc-1')) as [Session]
     for (const id of ['c', '0', 'a']) await store.add({ ...session, id })
-    expect(await idsOf()).toEqual(['c', 'b', 'a'])
+    expect(await idsOf()).toEqual(['c', 'b', 'a', '0'])
     await start('d')
     expect(await idsOf()).toEqual(['d', 'c', 'b'])
   })
