@@ -90,8 +90,9 @@ export interface SessionStore {
   /** Stores a session. Sessions of the same account stay. */
   add(session: Session): unknown
   /**
-   * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, which reads only `accountId` and
-   * `lastUsedAt` and `data`. A refresh also reads `createdAt`, `expiresAt`, `refresh` and `terms`.
+   * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, which reads only `accountId`,
+   * `lastUsedAt`, `data` and `expiresAt`: from then on the session has ended. A refresh also reads `createdAt`, `refresh` and `terms`, and
+   * requires `expiresAt`.
    */
   find(id: string): FoundSession | null | undefined | Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, in any order. Expired ones may be among them. */

@@ -347,6 +347,35 @@ describe('the maximum per account', () => {
   })
 })
 
+describe('a session that has expired', () => {
+  const owner = { id: 'a', accountId: 'acc-1' }
+
+  it('has ended for guards from its end on, although the store still has it', async () => {
+    const { sessions, start, clock, store } = setUp()
+    await start('a')
+    clock.advance(HOUR - 1)
+    expect(await sessions.isEnded(owner)).toBe(false)
+    clock.advance(1)
+    expect(await sessions.isEnded(owner)).toBe(true)
+    expect(await store.find('a')).toBeDefined()
+  })
+
+  it('stays live where the store returns no end, and a wrong end is a fault of the store', async () => {
+    const memory = memorySessions()
+    let end: unknown
+    const find = async (id: string) => ({ ...(await memory.find(id)), expiresAt: end }) as never
+    const { sessions, start, clock } = setUp({}, { ...memory, find })
+    await start('a')
+    clock.advance(2 * HOUR)
+    for (const none of [undefined, null]) {
+      end = none
+      expect(await sessions.isEnded(owner)).toBe(false)
+    }
+    end = new Date(Number.NaN)
+    await expect(sessions.isEnded(owner)).rejects.toThrow('sessions: find: "expiresAt" must be a valid Date')
+  })
+})
+
 describe('a store that fails', () => {
   it.each([
     ['rejects', down],
