@@ -26,6 +26,7 @@ import { createSessions, type Sessions } from '../sessions/sessions.js'
 import type { Store } from '../store/store.js'
 import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
+import { verifierOf } from '../tokens/verifier.js'
 import { authErrors } from './auth-errors.js'
 import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
@@ -107,6 +108,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const ofLogin = loginSettings(read, now, tokens)
   const { emit, passwords, limits } = ofLogin
   const issuers = [tokens.issuer, ...issuersIn(read.alsoAccept)]
+  const ofRefresh = [tokens.issuer, ...issuersOfPackage(read.alsoAccept)]
   const { sessions, refreshSteps } = store?.sessions
     ? createSessions({ store: store.sessions, issuers, maxPerAccount, timeout, emit, now, refresh: given.refresh })
     : { sessions: undefined, refreshSteps: undefined }
@@ -117,7 +119,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     tokens,
     path: paths.token,
     sessions,
-    refresh: refreshSteps && given.refresh && { ...given.refresh, refreshSteps, issuers },
+    refresh: refreshSteps && given.refresh && { ...given.refresh, refreshSteps, issuers: ofRefresh },
   }
   const { refresh } = settings
   if (refresh) noteSessionsOf(settings.accounts, refresh.refreshSteps)
@@ -205,6 +207,10 @@ const issuersIn = (verifiers: AuthOptions['alsoAccept'] = []) =>
   verifiers
     .filter((one) => memberOf(one, 'accepts') === undefined || memberOf(one, 'hasSessions') === true)
     .map(({ issuer }) => issuer)
+
+/** The issuers of further tokens that may have written refresh tokens of this app. An identity provider and old code have not. */
+const issuersOfPackage = (verifiers: AuthOptions['alsoAccept'] = []) =>
+  verifiers.filter((one) => verifierOf(one)?.isOfPackage).map(({ issuer }) => issuer)
 
 /** Returns the mode of refresh tokens for the document. True where a function decides. */
 function modeToDescribe(refresh: AuthOptions['refresh']): AuthDescription['refresh'] {

@@ -143,7 +143,7 @@ function askHost({ guard, req, address }: GuardContext, auth: VerifiedToken): Pr
     if (isRevoked) await requireUnrevoked(isRevoked, auth, timeout)
     const session = findSession && mayHaveSession(auth) ? await requireSession(settings, findSession, auth) : undefined
     const found = accounts && (await requireAccount(accounts, auth, timeout))
-    const now = forRequest(auth, { scopes: found && (found.account.scopes ?? []), data: session?.data })
+    const now = forRequest(auth, { scopes: found && (found.account.scopes ?? []), session: session?.data })
     if (found && allow) await requireAllowed(allow, req, found.user, now, timeout)
     requireUnexpired(settings, auth)
     requireScopes(settings, now)

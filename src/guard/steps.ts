@@ -10,7 +10,7 @@ import { hasBrand, isOfProvider } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
 import { noteMissing } from '../sessions/mistakes.js'
-import type { FoundSession, SessionStore } from '../sessions/session.js'
+import type { SessionFacts, SessionStore } from '../sessions/session.js'
 import { factsOf, invalidToken, isActing, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { assertB64Token } from './bearer-header.js'
@@ -104,14 +104,14 @@ export async function requireUnrevoked(
 }
 
 /** Returns the live session of a token. */
-export type FindSessionOf = (auth: VerifiedToken) => Promise<FoundSession | undefined>
+export type FindSessionOf = (auth: VerifiedToken) => Promise<SessionFacts | undefined>
 
 /** Refuses a token whose session has ended, and one of an identity provider, which could name a session of the app. */
 export async function requireSession(
   { store, timeout }: StepSettings,
   findSession: FindSessionOf,
   auth: VerifiedToken,
-): Promise<FoundSession> {
+): Promise<SessionFacts> {
   const found = !isOfProvider(auth) ? await callHost('sessions', () => findSession(auth), { timeout }) : undefined
   if (found) return found
   if (store) noteMissing(store, auth.issuedAt)

@@ -1,9 +1,10 @@
 import type { Account, FoundAccount } from '../accounts/account.js'
 import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
 import { AuthError } from '../errors/auth-error.js'
-import { type Duration, tokenAge } from '../options/checks.js'
+import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
-import { bare, own } from '../options/values.js'
+import { bare, isPlainObject, isValidDate, own, parseJson, resultOrUndefined } from '../options/values.js'
+import { unchanged } from '../sessions/session.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import type { SignInTerms } from './before-sign-in.js'
@@ -154,13 +155,30 @@ export function keptTerms(
   return text
 }
 
+/** A token without a term of its sign-in would be wider, so each member must be as `keptTerms` has written it. */
+const KEPT: Readonly<Record<keyof KeptTerms, (value: unknown) => boolean>> = bare({
+  scopes: isScopeList,
+  claims: isPlainObject,
+  without: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+  lifetime: (value) => resultOrUndefined(() => tokenAge(value)) !== undefined,
+  signedInAt: (value) => typeof value === 'number' && isValidDate(new Date(value)),
+})
+
+function readKeptTerms(text: string): KeptTerms {
+  const kept = parseJson(Buffer.from(text, 'base64url').toString())
+  const isKept = ([name, value]: [string, unknown]) => KEPT[name as keyof KeptTerms]?.(value) === true
+  if (!isPlainObject(kept) || !Object.entries(kept).every(isKept)) throw unchanged('terms')
+  return bare(kept)
+}
+
 /**
  * Returns the subject of a refresh with the terms of its sign-in.
  * @param text the terms of the session, or of a refresh token of an earlier release whose signature is valid
+ * @throws TypeError for a text that `keptTerms` has not written. The store is wrong, not the client
  */
 export function withKeptTerms(subject: AccountSubject, text: string | undefined): TokenSubject {
   if (text === undefined) return subject
-  const kept: KeptTerms = bare(JSON.parse(Buffer.from(text, 'base64url').toString()))
+  const kept = readKeptTerms(text)
   const { scopes, without, lifetime, signedInAt } = kept
   const claims = Object.entries(subject.claims).filter(([name]) => !without?.includes(name))
   return {

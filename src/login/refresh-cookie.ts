@@ -35,29 +35,27 @@ export const deleteCookie = (res: ServerResponse, path: string) => addCookie(res
 const attributeOf = (path: string) =>
   path.replace(/[^\x21-\x3a\x3c-\x7e]/g, (character) => encodeURIComponent(character))
 
-/**
- * The most sessions in the cookies of a request. Each causes a look-up. More than the 162 cookies for which Node's default limit of headers has
- * room.
- */
-const MOST_SESSIONS = 192
+/** The most refresh cookies of a request. Each costs a signature, and a valid one a look-up. A browser has one for each path and domain. */
+const MOST_COOKIES = 16
 
 /**
  * Returns the newest refresh token of each session in the cookies of a request. A browser may send several cookies of one session.
- * @throws AuthError `invalid_body` for more sessions than a browser has
+ * @throws AuthError `invalid_body` for more cookies than a browser has, before one is read
  */
 export function presentedIn(
   req: IncomingMessage,
   { read }: Pick<RefreshSteps, 'read'>,
   issuers: readonly string[],
 ): RefreshTokenFacts[] {
+  const texts = cookieValues(req)
+  if (texts.length > MOST_COOKIES) throw new AuthError('invalid_body', { message: TOO_MANY })
   const newest = new Map<string, RefreshTokenFacts>()
-  for (const text of cookieValues(req)) {
+  for (const text of texts) {
     const one = read(text, issuers)
     if (!one) continue
     const known = newest.get(one.sessionId)
     if (!known || known.generation < one.generation) newest.set(one.sessionId, one)
   }
-  if (newest.size > MOST_SESSIONS) throw new AuthError('invalid_body', { message: TOO_MANY })
   return [...newest.values()]
 }
 

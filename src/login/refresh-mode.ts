@@ -28,7 +28,7 @@ export interface RefreshOptions<R = Request> extends RefreshTimes {
 export interface RefreshRoutes {
   refreshSteps: RefreshSteps
   findById: FindById
-  /** The issuers of the app, whose refresh tokens are valid. */
+  /** The issuers whose refresh tokens are valid: that of the app, and those of `alsoAccept` whose tokens are of this package. */
   issuers: readonly string[]
   /**
    * Returns how the client of a request keeps its refresh token. Undefined: it gets none.

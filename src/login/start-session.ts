@@ -46,7 +46,7 @@ export async function startSession(starting: StartingSession): Promise<void> {
   })
   try {
     const confirmed = await recheckAccount()
-    if (refreshSteps) await refreshSteps.notePassword(id, confirmed)
+    if (refreshSteps) await refreshSteps.confirmSignIn(session, confirmed)
     if (!isWanted()) throw new AuthError('client_closed_request')
     // Last, because a sign-in that fails leaves the earlier session.
     await endReplaced?.(accountId, address ?? undefined)
@@ -71,7 +71,7 @@ export function replacedSessions({ refreshSteps, issuers }: RefreshRoutes, req: 
 
   return async function endReplaced(accountId: string, address: string | undefined): Promise<void> {
     for (const sessionId of ids) {
-      const session = await refreshSteps.findEvenExpired({ sessionId })
+      const session = await refreshSteps.findWithRefresh(sessionId)
       if (session?.accountId === accountId) await refreshSteps.end(session, 'signed_out', address)
     }
   }

@@ -1,6 +1,6 @@
 import { markOf } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { type FoundSession, isSessionId, readFound, readSession, type Session, type SessionStore } from './session.js'
+import { isSessionId, readFound, readSession, type Session, type SessionFacts, type SessionStore } from './session.js'
 
 const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.stores)
 
@@ -46,7 +46,7 @@ export async function findIn(
   store: SessionStore,
   id: string,
   auth: { readonly accountId: string },
-): Promise<FoundSession | undefined> {
+): Promise<SessionFacts | undefined> {
   const found = await lookUp(store, id)
   if (!found || found.accountId === auth.accountId) return found
   // A token that this package has not issued may name any session. The store is then right.
@@ -54,7 +54,7 @@ export async function findIn(
   throw foreign('find')
 }
 
-async function lookUp(store: SessionStore, id: string): Promise<FoundSession | undefined> {
+async function lookUp(store: SessionStore, id: string): Promise<SessionFacts | undefined> {
   return isSessionId(id) ? readFound('sessions: find', await store.find(id)) : undefined
 }
 

@@ -1,7 +1,7 @@
 import type { Emit } from '../events/emitter.js'
 import { findIn } from './checked-store.js'
 import { createLastUsed } from './last-used.js'
-import { type FoundSession, type SessionStore, sessionIdOf } from './session.js'
+import { type SessionFacts, type SessionStore, sessionIdOf } from './session.js'
 
 interface FinderSettings {
   store: SessionStore
@@ -17,8 +17,11 @@ interface SessionToken {
   readonly sessionId?: string | undefined
 }
 
-/** Returns the live session of a token, and notes its use. Rejects with the errors of the store. */
-export type FindSession = (auth: SessionToken, now: number) => Promise<FoundSession | undefined>
+/**
+ * Returns the live session of a token, and notes its use. A session that has expired is not live, although the store may still have it.
+ * Rejects with the errors of the store.
+ */
+export type FindSession = (auth: SessionToken, now: number) => Promise<SessionFacts | undefined>
 
 /** Creates the look-up of the session of a token, for guards. */
 export function createSessionFinder({ store, timeout, emit }: FinderSettings): FindSession {
@@ -29,7 +32,8 @@ export function createSessionFinder({ store, timeout, emit }: FinderSettings): F
   return async function findSession(auth, now) {
     const id = sessionIdOf(auth)
     const found = await findIn(store, id, auth)
-    if (found) noteUse(id, found, now)
+    if (!found || (found.expiresAt && found.expiresAt.getTime() <= now)) return undefined
+    noteUse(id, found, now)
     return found
   }
 }

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers'
 import { withDeadline } from '../concurrency/host-call.js'
 import { createLimit, type End } from '../concurrency/limit.js'
-import type { FoundSession, SessionStore } from './session.js'
+import type { SessionFacts, SessionStore } from './session.js'
 
 /** The time between two writes of one session, in milliseconds. */
 const EVERY = 60_000
@@ -42,7 +42,7 @@ export function createLastUsed({ store, timeout, failed }: Writing) {
     end()
   }
 
-  return function noteUse(id: string, { accountId, lastUsedAt }: FoundSession, time: number): void {
+  return function noteUse(id: string, { accountId, lastUsedAt }: SessionFacts, time: number): void {
     // A clock that was set back must not stop the writes.
     const isRecent = (at: number) => Math.abs(time - at) < EVERY
     if (isRecent(lastUsedAt.getTime()) || isRecent(written.get(id) ?? Number.NEGATIVE_INFINITY)) return

@@ -1,6 +1,6 @@
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe } from '../options/read-options.js'
-import { isPlainObject, isValidDate, memberOf } from '../options/values.js'
+import { isPlainObject, isValidDate, memberOf, parseJson } from '../options/values.js'
 
 /** A sign-in on one device. It holds no token. */
 export interface Session {
@@ -75,13 +75,24 @@ export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'> & {
   data?: string | null | undefined
 }
 
+/** What a guard reads of a session that the store has found. */
+export interface SessionFacts {
+  readonly accountId: string
+  readonly lastUsedAt: Date
+  /** Undefined where the store returns none. */
+  readonly expiresAt: Date | undefined
+  /** The data that the host has set. */
+  readonly data: Readonly<Record<string, unknown>> | undefined
+}
+
 /** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */
 export interface SessionStore {
   /** Stores a session. Sessions of the same account stay. */
   add(session: Session): unknown
   /**
-   * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, which reads only `accountId` and
-   * `lastUsedAt` and `data`. A refresh also reads `createdAt`, `expiresAt`, `refresh` and `terms`.
+   * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, which reads only `accountId`,
+   * `lastUsedAt`, `data` and `expiresAt`: from then on the session has ended. A refresh also reads `createdAt`, `refresh` and `terms`, and
+   * requires `expiresAt`.
    */
   find(id: string): FoundSession | null | undefined | Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, in any order. Expired ones may be among them. */
@@ -135,12 +146,21 @@ export function newSession(given: NewSession, now: number): Session {
  * Reads what `find` of a store returned, and copies its members.
  * @throws TypeError that names the invalid member. The store is wrong, not the client
  */
-export function readFound(caller: string, original: unknown): FoundSession | undefined {
+export function readFound(caller: string, original: unknown): SessionFacts | undefined {
   if (original === undefined || original === null) return undefined
-  const data = memberOf(original, 'data') ?? null
-  if (data !== null && typeof data !== 'string') throw wrong(caller, '"data" must be a string or null', data)
   const [accountId, lastUsedAt] = [textIn(caller, original, 'accountId'), dateIn(caller, original, 'lastUsedAt')]
-  return { accountId, lastUsedAt, data }
+  const hasEnd = memberOf(original, 'expiresAt') != null
+  const expiresAt = hasEnd ? dateIn(caller, original, 'expiresAt') : undefined
+  return { accountId, lastUsedAt, expiresAt, data: dataIn(original) }
+}
+
+/** Reads the data of the host. A SyntaxError of JSON.parse would show a part of it. */
+function dataIn(original: object): SessionFacts['data'] {
+  const text = memberOf(original, 'data') ?? null
+  if (text === null) return undefined
+  const data = typeof text === 'string' ? parseJson(text) : undefined
+  if (!isPlainObject(data)) throw unchanged('data')
+  return data
 }
 
 /** Reads a session of a list, as `readFound` reads the one of `find`. */
@@ -191,6 +211,10 @@ function cut(text: string, most: number): string {
     .trim()
   return [...plain].slice(0, most).join('').trim()
 }
+
+/** Returns the error about a text that a store has lost or changed. */
+export const unchanged = (name: 'refresh' | 'terms' | 'data') =>
+  misuse(`sessions: "${name}" must be the text that the store was given, unchanged`, PAGE.stores)
 
 const wrong = (caller: string, what: string, value: unknown) =>
   misuse(`${caller}: ${what}, but is ${describe(value)}`, PAGE.stores)

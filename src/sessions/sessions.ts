@@ -8,7 +8,7 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { named } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { isActingId } from './acting-id.js'
-import { addSession, surplusOf } from './add-session.js'
+import { addSession } from './add-session.js'
 import { checkedStore } from './checked-store.js'
 import { createSessionFinder } from './find-session.js'
 import { noteStart } from './mistakes.js'
@@ -68,7 +68,7 @@ export interface Sessions {
    */
   isEnded(auth: SessionOwner): Promise<boolean>
   /**
-   * Returns the sessions of an account, newest first.
+   * Returns the sessions of an account, newest first: all of them, also those above a `maxPerAccount` that you have lowered.
    * @throws AuthError `unavailable` when the store fails
    */
   list(accountId: string): Promise<Session[]>
@@ -161,11 +161,7 @@ export function createSessions(settings: SessionsSettings): {
     },
     async list(accountId: string) {
       assertAccountId('list', accountId)
-      return call(async () => {
-        const sessions = await checked.list(accountId)
-        const surplus = new Set(surplusOf(sessions, maxPerAccount))
-        return sessions.filter((session) => !surplus.has(session))
-      })
+      return call(() => checked.list(accountId))
     },
     async update(req, data) {
       const auth: unknown = memberOf(Object(req), 'auth')

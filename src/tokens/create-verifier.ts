@@ -1,6 +1,6 @@
 import { traceSync, VERIFY } from '../events/tracing.js'
 import type { Checked } from '../options/read-options.js'
-import type { TokenForm } from './jwt/claims.js'
+import { ISSUED_FORM, type TokenForm } from './jwt/claims.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import type { KeySource, Wait } from './keys/key-ring.js'
 import { verifyWithNewKeys } from './keys/remote-keys.js'
@@ -41,5 +41,6 @@ export function createVerifier<T extends object>(
   }
   const publicVerify = <C>(text: string) => verify(text) as Promise<VerifiedToken<C>>
   const tokens = { issuer, audience, verify: publicVerify, ...members }
-  return withVerifier(tokens, { issuer, ...unnamed, cacheSize, tolerance, now: clock, cached, verify })
+  const isOfPackage = form === ISSUED_FORM
+  return withVerifier(tokens, { issuer, ...unnamed, isOfPackage, cacheSize, tolerance, now: clock, cached, verify })
 }

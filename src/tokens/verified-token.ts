@@ -203,18 +203,17 @@ export class Verified implements VerifiedToken {
 interface RequestFacts {
   /** The scopes of its account. Undefined where the guard looks no accounts up. */
   scopes: readonly string[] | undefined
-  /** The data of its session, as JSON. */
-  data: string | null | undefined
+  /** The data of its session. */
+  session: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Returns the token for one request: with the scopes that it and its account have, and the data of its session. The token itself may belong to other requests. */
-export function forRequest(auth: VerifiedToken, { scopes, data }: RequestFacts): VerifiedToken {
-  if (!scopes && data == null) return auth
+export function forRequest(auth: VerifiedToken, { scopes, session }: RequestFacts): VerifiedToken {
+  if (!scopes && !session) return auth
   const { id, accountId, issuer, audience, clientId, sessionId, claims, issuedAt, expiresAt } = auth
   const members = { id, accountId, issuer, audience, clientId, sessionId, claims }
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
   const kept = scopes ? auth.scopes.filter((scope) => scopes.includes(scope)) : auth.scopes
-  const session = data == null ? undefined : (JSON.parse(data) as Record<string, unknown>)
   const kind = markOf('VerifiedToken', auth) as ForeignKind | undefined
   return new Verified({ ...members, scopes: kept, iat, exp, session, kind })
 }

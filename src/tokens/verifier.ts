@@ -17,6 +17,8 @@ export interface Verifier {
   readonly accepts?: ((text: string, isJwt: boolean) => boolean) | undefined
   /** True when the tokens of a verifier with `accepts` may have sessions. The tokens of an issuer always may. */
   readonly hasSessions?: boolean | undefined
+  /** True when the tokens are of this package, so that their issuer may also have written refresh tokens of the app. Default: false. */
+  readonly isOfPackage?: boolean
   /** The current time by the verifier's clock, in milliseconds. */
   now(): number
   /** Returns a token that was verified before and is still valid. */

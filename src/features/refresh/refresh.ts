@@ -1,3 +1,4 @@
+import { callHost } from '../../concurrency/host-call.js'
 import { isAuthError } from '../../errors/auth-error.js'
 import type { RefreshRefusal } from '../../errors/codes.js'
 import { empty } from '../../http/declaration.js'
@@ -98,11 +99,12 @@ function createRefresh(settings: RefreshParts) {
       presented: texts,
       address,
       isWanted: () => !res.headersSent && !signal.aborted,
-      issue(live) {
+      async issue(live) {
         const { session, found } = live
         const { account, user } = found
         const expiresAt = refreshSteps.endOf(session)
-        const narrowed = withKeptTerms(subjectOf(account, lookedUpAt), termsOf(live))
+        const narrow = () => withKeptTerms(subjectOf(account, lookedUpAt), termsOf(live))
+        const narrowed = await callHost('sessions', narrow)
         const subject = withinSession(narrowed, { ...session, expiresAt }, lookedUpAt.getTime())
         return issue(req, subject, user)
       },

@@ -1,4 +1,4 @@
-import { misuse, PAGE } from '../../options/misuse.js'
+import { unchanged } from '../session.js'
 
 /** The state of a session's refresh tokens. The store holds it as one text. */
 export interface RefreshState {
@@ -44,7 +44,7 @@ export function writeState(state: RefreshState): string {
  */
 export function readState(text: unknown): RefreshState {
   const match = typeof text === 'string' && FORM.exec(text)
-  if (!match) throw misuse('sessions: "refresh" must be the text that the store was given, unchanged', PAGE.stores)
+  if (!match) throw unchanged('refresh')
   const [generation, late, remember, passwordTag, announcedAt, announced, times] = match.slice(1) as [
     generation: string,
     late: string,

@@ -4,7 +4,15 @@ import type { Emit } from '../../events/emitter.js'
 import type { SessionEnd } from '../../events/events.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { bare, isPlainObject, memberOf } from '../../options/values.js'
-import { dateIn, isSessionId, readFound, type SessionChange, type SessionStore } from '../session.js'
+import {
+  dateIn,
+  isSessionId,
+  type NewSession,
+  readFound,
+  type SessionChange,
+  type SessionStore,
+  unchanged,
+} from '../session.js'
 import { acceptsHash, announceTo, confirmHash, type HashChange } from './password-tags.js'
 import type { RefreshSettings } from './refresh-options.js'
 import { firstState, nextState, type RefreshState, readState, writeState } from './refresh-state.js'
@@ -72,9 +80,15 @@ export function createRefreshSteps({
   const isOver = ({ createdAt, expiresAt }: RefreshableSession, time: number) =>
     expiresAt.getTime() <= time || createdAt.getTime() + longest <= time
 
-  async function lookUp(id: string): Promise<RefreshableSession | undefined> {
+  /**
+   * Looks up a session that has begun with refresh. Its state is never null, unless the store has lost it.
+   * @param mayLack true for a session that may have begun without refresh. It is not found then
+   */
+  async function lookUp(id: string, mayLack = false): Promise<RefreshableSession | undefined> {
     const foundAt = now()
-    const session = isSessionId(id) ? readRefreshable(id, await store.find(id)) : undefined
+    const found: unknown = isSessionId(id) ? await store.find(id) : undefined
+    if (mayLack && isPlainObject(found) && memberOf(found, 'refresh') == null) return undefined
+    const session = readRefreshable(id, found)
     return session && { ...session, foundAt }
   }
 
@@ -136,14 +150,19 @@ export function createRefreshSteps({
     return { ...moved, state: { ...next, ...tags }, expiresAt: endOf(session), lastUsedAt: new Date(time) }
   }
 
-  /** Changes the password tags of a session. */
+  /** Returns a session whose terms come from its refresh token, once the store has them: the next refresh token does not. */
+  async function withStoredTerms(moved: RefreshableSession): Promise<RefreshableSession | 'ended'> {
+    const stored = await lookUp(moved.id)
+    if (stored && stored.terms !== moved.terms) throw unchanged('terms')
+    return stored ? moved : 'ended'
+  }
+
+  /** Changes the password tags of a session that was found, also of an expired one: another process may say that it has not expired. */
   async function retag(
-    id: string,
+    found: RefreshableSession | undefined,
     change: (state: RefreshState) => Partial<RefreshState> | undefined | 'full',
   ): Promise<void> {
-    // Also an expired one: the clock of another process may say that it has not expired.
-    const session = await lookUp(id)
-    const changed = await update(session, ({ state }) => {
+    const changed = await update(found, ({ state }) => {
       const tags = change(state)
       return typeof tags === 'object' ? { state: { ...state, ...tags } } : tags
     })
@@ -161,7 +180,9 @@ export function createRefreshSteps({
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),
     /** Returns the session also when it has expired, because the clock of another process may say that it has not. */
-    findEvenExpired: ({ sessionId }: Pick<RefreshTokenFacts, 'sessionId'>) => call(() => lookUp(sessionId)),
+    findEvenExpired: ({ sessionId }: RefreshTokenFacts) => call(() => lookUp(sessionId)),
+    /** Returns a session that may have begun without refresh, or undefined for such a one. */
+    findWithRefresh: (id: string) => call(() => lookUp(id, true)),
     /** Returns whether the account's password was changed since the sign-in, except in this session. A better hash does not count. */
     hasOtherPassword: ({ state }: RefreshableSession, passwordHash: string | null) =>
       !acceptsHash(signer, state, passwordHash),
@@ -172,7 +193,10 @@ export function createRefreshSteps({
     async rotate(session: RefreshableSession, presented: RefreshTokenFacts, passwordHash: string | null) {
       let isOver = false
       const change = (current: RefreshableSession) => rotationOf(session, current, presented, passwordHash)
-      const run = () => update(session, change, () => !isOver)
+      async function run() {
+        const rotated = await update(session, change, () => !isOver)
+        return typeof rotated === 'object' && rotated.terms !== session.terms ? withStoredTerms(rotated) : rotated
+      }
       try {
         return await callHost('sessions', run, { timeout, passThrough: ['overloaded'] })
       } finally {
@@ -181,17 +205,20 @@ export function createRefreshSteps({
       }
     },
     /** Keeps a session in which the user has changed the password. Its next refresh takes the account's hash as it is. */
-    keepAfterChange: (id: string) => call(() => retag(id, () => ({ passwordTag: openTag(), announced: [] }))),
-    /** Notes the password of a sign-in in its session. */
-    notePassword: (id: string, { current, announced }: ConfirmedHash) =>
-      call(() =>
-        retag(id, (state) => {
+    keepAfterChange: (id: string) =>
+      call(async () => retag(await lookUp(id, true), () => ({ passwordTag: openTag(), announced: [] }))),
+    /** Notes the password of a sign-in in its session, if the store has stored the session with its terms. */
+    confirmSignIn: ({ id, terms }: Pick<NewSession, 'id' | 'terms'>, { current, announced }: ConfirmedHash) =>
+      call(async () => {
+        const started = await lookUp(id)
+        if (started && started.terms !== (terms ?? undefined)) throw unchanged('terms')
+        await retag(started, (state) => {
           const tags = confirmHash(signer, state, current)
           if (current === null || announced === undefined) return tags
           const more = announceTo(signer, tags, { from: current, to: announced }, now())
           return typeof more === 'object' ? more : tags
-        }),
-      ),
+        })
+      }),
     /**
      * Announces a better hash of the same password to the sessions of its account, before it is stored: a refresh that finds either hash is
      * right. Only a login that has verified the password may call it.
@@ -202,7 +229,8 @@ export function createRefreshSteps({
         'sessions',
         async () => {
           const ids = (await store.list(change.accountId)).map(({ id }) => id)
-          await Promise.all(ids.map((id) => retag(id, (state) => announceTo(signer, state, change, now()))))
+          const announce = (state: RefreshState) => announceTo(signer, state, change, now())
+          await Promise.all(ids.map(async (id) => retag(await lookUp(id, true), announce)))
         },
         { timeout, passThrough: ['overloaded'] },
       ),
@@ -215,22 +243,18 @@ export function createRefreshSteps({
 }
 
 /**
- * Reads what `find` of a store returned. A session that cannot be refreshed has no state.
+ * Reads a session that `find` of a store returned.
  * @throws TypeError that names the invalid member. The store is wrong, not the client
  */
 function readRefreshable(id: string, original: unknown): Omit<RefreshableSession, 'foundAt'> | undefined {
   const caller = 'sessions: find'
-  if (isPlainObject(original) && memberOf(original, 'refresh') == null) return undefined
   const found = readFound(caller, original)
   if (!found) return undefined
-  const [createdAt, expiresAt, stored] = [
-    dateIn(caller, Object(original), 'createdAt'),
-    dateIn(caller, Object(original), 'expiresAt'),
-    memberOf(Object(original), 'refresh'),
-  ]
-  const terms = memberOf(Object(original), 'terms') ?? undefined
-  if (terms !== undefined && typeof terms !== 'string')
-    throw misuse('sessions: "terms" must be the text that the store was given, unchanged', PAGE.stores)
+  const session = Object(original)
+  const [createdAt, expiresAt] = [dateIn(caller, session, 'createdAt'), dateIn(caller, session, 'expiresAt')]
+  const stored = memberOf(session, 'refresh')
+  const terms = memberOf(session, 'terms') ?? undefined
+  if (terms !== undefined && typeof terms !== 'string') throw unchanged('terms')
   const { accountId, lastUsedAt } = found
   const dates = { createdAt, expiresAt, lastUsedAt }
   return { id, accountId, ...dates, state: readState(stored), stored: String(stored), terms }

@@ -57,11 +57,11 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
     return keys
   }
 
-  function macOf(key: Buffer, { sessionId, generation, terms }: RefreshTokenFacts, issuer: string): Buffer {
-    const facts = [issuer, sessionId, generation, ...(terms === undefined ? [] : [terms])]
-    // As JSON, so that no two lists of values have the same text.
-    return createHmac('sha256', key).update(JSON.stringify(facts)).digest()
-  }
+  /** Returns what a refresh token signs: as JSON, so that no two lists of values have the same text. */
+  const signedText = ({ sessionId, generation, terms }: RefreshTokenFacts, issuer: string) =>
+    JSON.stringify([issuer, sessionId, generation, ...(terms === undefined ? [] : [terms])])
+
+  const macOf = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
   const tagWith = (key: Buffer, passwordHash: string | null) =>
     createHmac('sha256', key).update(JSON.stringify(passwordHash)).digest('base64url').slice(0, TAG_LENGTH)
@@ -69,7 +69,7 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
   return {
     write(facts, issuer) {
       const { sessionId, generation } = facts
-      const mac = macOf(keysOf(issuer)[0], { sessionId, generation, terms: undefined }, issuer)
+      const mac = macOf(keysOf(issuer)[0], signedText({ sessionId, generation }, issuer))
       return `${sessionId}.${generation}.${mac.toString('base64url')}`
     },
     read(text, issuers) {
@@ -86,11 +86,12 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
       const given = Buffer.from(mac, 'base64url')
       // Each text has one spelling, although base64url leaves two bits of the last character unused.
       if (given.toString('base64url') !== mac) return undefined
-      const isOf = (issuer: string) => (key: Buffer) => timingSafeEqual(macOf(key, facts, issuer), given)
-      // Only earlier releases have written terms into the token, so no key of today accepts some.
-      const isOurs = issuers.some(
-        (issuer) => (terms === undefined && keysOf(issuer).some(isOf(issuer))) || earlierKeys.some(isOf(issuer)),
-      )
+      const isOurs = issuers.some((issuer) => {
+        const signed = signedText(facts, issuer)
+        const isSigned = (key: Buffer) => timingSafeEqual(macOf(key, signed), given)
+        // Only earlier releases have written terms into the token, so no key of today accepts some.
+        return (terms === undefined && keysOf(issuer).some(isSigned)) || earlierKeys.some(isSigned)
+      })
       return isOurs ? facts : undefined
     },
     tagOf: (passwordHash) => tagWith(tagKeys[0], passwordHash),

@@ -15,7 +15,8 @@ export type SessionProbe = ReturnType<typeof probeSessions>
 interface SessionReader {
   /** The name of an option, for messages. */
   readonly option: string
-  find(id: string): Promise<FoundSession | undefined>
+  /** Returns the members that a guard reads. A store may return no `expiresAt`. */
+  find(id: string): Promise<object | undefined>
   /** Returns a session as the store has it, with its `refresh`. */
   findState(id: string): Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, oldest first. */
@@ -62,7 +63,10 @@ function reader(option: string, store: SessionStore): SessionReader {
     option,
     async find(id) {
       const call = `find(${shown(id)})`
-      return readFound(call, await resultOf(call, () => store.find(id)))
+      const found = readFound(call, await resultOf(call, () => store.find(id)))
+      if (!found) return undefined
+      const { expiresAt, data = null, ...others } = found
+      return { ...others, data, ...(expiresAt && { expiresAt }) }
     },
     findState: async (id) => (await resultOf('find', () => store.find(id))) as FoundSession | null | undefined,
     async list(accountId) {

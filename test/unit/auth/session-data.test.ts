@@ -1,4 +1,5 @@
 // Tests sessions/sessions.ts tokens/verified-token.ts
+import { inspect } from 'node:util'
 import { type AuthenticatedRequest, authOf, memoryStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { parse, startAuth } from '../../support/auth-app.js'
@@ -62,6 +63,27 @@ describe('auth.sessions.update', () => {
     await auth.sessions?.endAll(authOf(req).accountId)
     expect(await rejectionOf(auth.sessions?.update(req, {}) as Promise<void>)).toMatchObject({ code: 'invalid_token' })
   })
+
+  it.each(['{bad "secret-value"}', 'null', '5', '"text"', '[1]', '', 5])(
+    'is unavailable at guards while the store returns %j in place of the data, and the event shows no part of it',
+    async (data) => {
+      const { sessions, codes } = memoryStore()
+      const { auth, request, events } = await signedIn({ store: { sessions, codes } })
+      await auth.sessions?.update(await request(), { organisation: 'o-1' })
+      const { find } = sessions
+      sessions.find = async (id) => ({ ...(await find(id)), data }) as never
+      const refusal = await rejectionOf(request())
+      expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+      expect(events.at(-1)).toMatchObject({
+        type: 'dependency.failed',
+        dependency: 'sessions',
+        error: { message: expect.stringContaining('"data" must be the text that the store was given, unchanged') },
+      })
+      expect(inspect(events.at(-1), { depth: 9 })).not.toContain('secret-value')
+      sessions.find = find
+      expect(authOf(await request()).session).toEqual({ organisation: 'o-1' })
+    },
+  )
 
   it.each<[string, unknown]>([
     ['no object', 'o-1'],

@@ -477,6 +477,22 @@ describe('the terms of a sign-in', () => {
     expect([refresh, expiresAt, lastUsedAt].every(Boolean)).toBe(true)
   })
 
+  it('are refused with 503 by a store that does not store them, and no session and no token remains', async () => {
+    const options = refreshing()
+    const { sessions } = options.store
+    const { add } = sessions
+    sessions.add = ({ terms: _, ...session }) => add(session)
+    let returned: SignInTerms | undefined = terms
+    const { post, events } = await start({ ...options, beforeSignIn: () => returned })
+    expectUnavailable(await post(GOOD))
+    const message = expect.stringContaining('"terms" must be the text that the store was given, unchanged')
+    expect(events.at(-1)).toMatchObject({ type: 'dependency.failed', dependency: 'sessions', error: { message } })
+    expect(events.map(({ type }) => type)).not.toContain('token.issued')
+    expect(sessions.list(alice.id)).toEqual([])
+    returned = undefined
+    expect(await post(GOOD)).toMatchObject({ status: 200 })
+  })
+
   it('of an earlier release cannot be changed, or left out', async () => {
     const { post } = await start({ ...refreshing(), beforeSignIn: () => terms })
     const [id = ''] = String(JSON.parse((await post(GOOD)).body).refreshToken).split('.')

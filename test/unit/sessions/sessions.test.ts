@@ -311,12 +311,12 @@ describe('the maximum per account', () => {
     expect([ended.length, new Set(ended).size]).toEqual([17, 17])
   })
 
-  it('orders sessions of the same time by their ids, however the store lists them, and lists at most the maximum', async () => {
+  it('orders sessions of the same time by their ids, however the store lists them, and lists all that are live, also above the maximum', async () => {
     const { sessions, start, store, idsOf } = setUp({ maxPerAccount: 3 })
     await start('b')
     const [session] = (await sessions.list('acc-1')) as [Session]
     for (const id of ['c', '0', 'a']) await store.add({ ...session, id })
-    expect(await idsOf()).toEqual(['c', 'b', 'a'])
+    expect(await idsOf()).toEqual(['c', 'b', 'a', '0'])
     await start('d')
     expect(await idsOf()).toEqual(['d', 'c', 'b'])
   })
@@ -344,6 +344,35 @@ describe('the maximum per account', () => {
     await start('b')
     await start('c')
     expect(await idsOf()).toEqual(['c', 'b'])
+  })
+})
+
+describe('a session that has expired', () => {
+  const owner = { id: 'a', accountId: 'acc-1' }
+
+  it('has ended for guards from its end on, although the store still has it', async () => {
+    const { sessions, start, clock, store } = setUp()
+    await start('a')
+    clock.advance(HOUR - 1)
+    expect(await sessions.isEnded(owner)).toBe(false)
+    clock.advance(1)
+    expect(await sessions.isEnded(owner)).toBe(true)
+    expect(await store.find('a')).toBeDefined()
+  })
+
+  it('stays live where the store returns no end, and a wrong end is a fault of the store', async () => {
+    const memory = memorySessions()
+    let end: unknown
+    const find = async (id: string) => ({ ...(await memory.find(id)), expiresAt: end }) as never
+    const { sessions, start, clock } = setUp({}, { ...memory, find })
+    await start('a')
+    clock.advance(2 * HOUR)
+    for (const none of [undefined, null]) {
+      end = none
+      expect(await sessions.isEnded(owner)).toBe(false)
+    }
+    end = new Date(Number.NaN)
+    await expect(sessions.isEnded(owner)).rejects.toThrow('sessions: find: "expiresAt" must be a valid Date')
   })
 })
 

@@ -54,10 +54,20 @@ describe('the session of a refresh token', () => {
     }
   })
 
-  it('has none when it began without refresh', async () => {
+  it('is unavailable when the store has lost its state, and is not found by a sign-in if it began without refresh', async () => {
     const { refreshSteps, store } = await open()
     await store.add({ ...((await store.find('a')) as never as object), id: 'old', refresh: null } as never)
-    expect(await refreshSteps.find({ sessionId: 'old', generation: 0 })).toBeUndefined()
+    const presented = { sessionId: 'old', generation: 0 }
+    for (const find of [refreshSteps.find, refreshSteps.findEvenExpired]) {
+      const refusal = await refusalOf(find(presented))
+      expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+      expect(String(refusal.cause)).toContain('"refresh" must be the text that the store was given, unchanged')
+    }
+    expect(await refreshSteps.findWithRefresh('old')).toBeUndefined()
+    expect(await refreshSteps.findWithRefresh('a')).toMatchObject({ id: 'a' })
+    await refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to: 'new hash' })
+    await refreshSteps.keepAfterChange('old')
+    expect((await store.find('old'))?.refresh).toBeNull()
   })
 
   it('is unavailable when the store does not respond in time', async () => {
@@ -73,6 +83,60 @@ describe('the session of a refresh token', () => {
     const refusal = await refusalOf(refreshSteps.find(FACTS))
     expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
     expect(String(refusal.cause)).toContain('sessions: find: "createdAt" must be a valid Date')
+  })
+})
+
+describe('the terms of a session', () => {
+  const unchanged = { message: expect.stringContaining('"terms" must be the text that the store was given, unchanged') }
+  const hashes = { current: 'hash', announced: undefined }
+
+  it('must be in the store before the token of the sign-in is sent', async () => {
+    const { refreshSteps } = await open()
+    for (const [terms, isStored] of [
+      [undefined, true],
+      [null, true],
+      ['dGVybXM', false],
+    ] as const) {
+      const confirmed = refreshSteps.confirmSignIn({ id: 'a', terms }, hashes)
+      if (isStored) expect(await confirmed).toBeUndefined()
+      else expect(await refusalOf(confirmed)).toMatchObject({ code: 'unavailable', cause: unchanged })
+    }
+  })
+
+  it('of a refresh token must be in the store before the next one is sent, and its retry then works', async () => {
+    const memory = memorySessions()
+    let isLost = true
+    const { refreshSteps, found, time } = await open({
+      ...memory,
+      replace: (id, from, { terms, ...to }) =>
+        memory.replace(id, from, { ...to, ...(!isLost && terms !== undefined && { terms }) }),
+    })
+    const presented = { ...FACTS, terms: 'dGVybXM' }
+    const rotate = async () => refreshSteps.rotate(await found(), presented, null)
+    for (const wait of [0, 1000, 60_000, 60_000]) {
+      time.now += wait
+      expect(await refusalOf(rotate() as Promise<unknown>)).toMatchObject({
+        code: 'unavailable',
+        dependency: 'sessions',
+        cause: unchanged,
+      })
+    }
+    isLost = false
+    expect(await rotate()).toMatchObject({ terms: 'dGVybXM', state: { generation: 2 } })
+    expect(await memory.find('a')).toMatchObject({ terms: 'dGVybXM' })
+  })
+
+  it('of a refresh token open nothing when the session ends just after they were stored', async () => {
+    const memory = memorySessions()
+    const { refreshSteps, found } = await open({
+      ...memory,
+      async replace(id, from, to) {
+        const isReplaced = memory.replace(id, from, to)
+        await memory.removeAll('acc-1')
+        return isReplaced
+      },
+    })
+    expect(await refreshSteps.rotate(await found(), { ...FACTS, terms: 'dGVybXM' }, null)).toBe('ended')
   })
 })
 
@@ -138,7 +202,7 @@ describe('a change of a session', () => {
 
   it('of the password stays when it comes between the look-up of the account and the refresh', async () => {
     const { refreshSteps, found } = await open()
-    await refreshSteps.notePassword('a', { current: 'old hash', announced: undefined })
+    await refreshSteps.confirmSignIn({ id: 'a' }, { current: 'old hash', announced: undefined })
     const before = await found()
     await refreshSteps.keepAfterChange('a')
     await refreshSteps.rotate(before, { sessionId: 'a', generation: 0 }, 'old hash')
@@ -147,7 +211,7 @@ describe('a change of a session', () => {
 
   it('accepts the old and the announced hash, and no other, before and after the announced one is stored', async () => {
     const { refreshSteps, found } = await open()
-    await refreshSteps.notePassword('a', { current: 'old hash', announced: undefined })
+    await refreshSteps.confirmSignIn({ id: 'a' }, { current: 'old hash', announced: undefined })
     await refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to: 'new hash' })
     const others = async () => {
       const session = await found()
@@ -162,7 +226,7 @@ describe('a change of a session', () => {
 
   it('that has another password than a login accepts no hash which the login announces', async () => {
     const { refreshSteps, found, store } = await open()
-    await refreshSteps.notePassword('a', { current: 'current hash', announced: undefined })
+    await refreshSteps.confirmSignIn({ id: 'a' }, { current: 'current hash', announced: undefined })
     const before = store.find('a')
     await refreshSteps.announceHash({ accountId: 'acc-1', from: 'former hash', to: 'new hash' })
     expect(store.find('a')).toBe(before)
@@ -171,7 +235,7 @@ describe('a change of a session', () => {
 
   it('accepts three announced hashes, refuses the next one for an hour, and accepts it then', async () => {
     const { refreshSteps, found, time } = await open()
-    await refreshSteps.notePassword('a', { current: 'old hash', announced: undefined })
+    await refreshSteps.confirmSignIn({ id: 'a' }, { current: 'old hash', announced: undefined })
     const announce = (to: string) => refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to })
     for (const to of ['1', '2', '3', '3']) await announce(to)
     const accepted = async () => {
@@ -200,7 +264,7 @@ describe('a change of a session', () => {
 
   it('accepts in its own session the hash that its sign-in has announced, and may be stored later', async () => {
     const { refreshSteps, found } = await open()
-    await refreshSteps.notePassword('a', { current: 'old hash', announced: 'new hash' })
+    await refreshSteps.confirmSignIn({ id: 'a' }, { current: 'old hash', announced: 'new hash' })
     const session = await found()
     expect(['old hash', 'new hash', 'x'].map((hash) => refreshSteps.hasOtherPassword(session, hash))).toEqual([
       false,

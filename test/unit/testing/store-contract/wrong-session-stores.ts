@@ -311,10 +311,10 @@ export const WRONG_STORES: readonly [mistake: string, says: string, change: Chan
     (store) => ({ find: async (id) => JSON.parse(JSON.stringify((await store.find(id)) ?? null)) }),
   ],
   // add
-  ['stores whole seconds', 'find returned another lastUsedAt than the stored one', times(seconds)],
+  ['stores whole seconds', 'find returned another lastUsedAt, expiresAt than the stored one', times(seconds)],
   [
     'writes the local time and reads UTC',
-    'find returned another lastUsedAt than the stored one',
+    'find returned another lastUsedAt, expiresAt than the stored one',
     times((date) => hoursLater(date, 2)),
   ],
   [
@@ -510,7 +510,7 @@ export const WRONG_STORES: readonly [mistake: string, says: string, change: Chan
   ['touches nothing', 'find returned another lastUsedAt than the stored one', () => ({ touch() {} })],
   [
     'moves the expiration when it is touched',
-    'list returned another expiresAt than the stored one',
+    'find returned another expiresAt than the stored one',
     (store) => ({
       async touch(id, lastUsedAt) {
         const { accountId } = (await store.find(id)) ?? {}
