@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorRequestHandler, Router } from 'express'
 import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
-import { findByIdOption } from '../accounts/find-account.js'
+import { type FindById, findAccount, findByIdOption } from '../accounts/find-account.js'
 import { type Codes, createCodes } from '../codes/codes.js'
 import { mountAll } from '../features/features.js'
 import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
@@ -109,8 +109,9 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const { emit, passwords, limits } = ofLogin
   const issuers = [tokens.issuer, ...issuersIn(read.alsoAccept)]
   const ofRefresh = [tokens.issuer, ...issuersOfPackage(read.alsoAccept)]
+  const ofSteps = given.refresh && { ...given.refresh, hashOf: hashFinder(given.refresh.findById, timeout) }
   const { sessions, refreshSteps } = store?.sessions
-    ? createSessions({ store: store.sessions, issuers, maxPerAccount, timeout, emit, now, refresh: given.refresh })
+    ? createSessions({ store: store.sessions, issuers, maxPerAccount, timeout, emit, now, refresh: ofSteps })
     : { sessions: undefined, refreshSteps: undefined }
   const codes = store?.codes && createCodes({ store: store.codes, timeout, now })
   const settings = {
@@ -201,6 +202,10 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
 function throwRenamed(): never {
   throw misuse('auth.throttle is now auth.limits', PAGE.passwords)
 }
+
+/** Creates the look-up of an account's password hash. */
+const hashFinder = (findById: FindById, timeout: number) => async (accountId: string) =>
+  (await findAccount(findById, accountId, timeout))?.account.passwordHash
 
 /** The issuers of further tokens that may have sessions. */
 const issuersIn = (verifiers: AuthOptions['alsoAccept'] = []) =>

@@ -12,8 +12,7 @@ import { addSession } from './add-session.js'
 import { checkedStore } from './checked-store.js'
 import { createSessionFinder } from './find-session.js'
 import { noteStart } from './mistakes.js'
-import type { RefreshSettings } from './refresh/refresh-options.js'
-import { createRefreshSteps, type RefreshSteps } from './refresh/refresh-steps.js'
+import { createRefreshSteps, type RefreshSteps, type RefreshStepsSettings } from './refresh/refresh-steps.js'
 import { isSessionId, type NewSession, newSession, type Session, type SessionStore, sessionIdOf } from './session.js'
 
 const LONGEST_DATA = 4096
@@ -38,7 +37,7 @@ export interface SessionsSettings {
   emit: Emit
   now(): number
   /** Keeps users signed in with refresh tokens. Default: a session ends with its token. */
-  refresh?: RefreshSettings | undefined
+  refresh?: RefreshStepsSettings | undefined
 }
 
 /** An account, and the id of its current token. A verified token (`req.auth`) is one. */
@@ -90,9 +89,9 @@ export interface Sessions {
    */
   end(owner: Partial<SessionOwner> & Pick<SessionOwner, 'accountId'>, id: string, address?: string): Promise<boolean>
   /**
-   * Ends all sessions of an account except the current one, after you have stored a new password. The next refresh of the current session
-   * accepts the new password hash.
-   * @throws AuthError `unavailable` when the store fails
+   * Ends all sessions of an account except the current one, after you have stored a new password. With `refresh`, it looks the account up,
+   * and the current session accepts the password hash that it finds.
+   * @throws AuthError `unavailable` when the store or the look-up fails. Call it again then
    */
   endOthers(auth: SessionOwner, address?: string): Promise<void>
   /**
@@ -193,7 +192,7 @@ export function createSessions(settings: SessionsSettings): {
         throw misuse(`sessions.endOthers: ${what}`, PAGE.signOut)
       }
       await endSeveral('others', address, accountId, id)
-      if (!(UNCHANGED in auth)) await refreshSteps?.keepAfterChange(id)
+      if (!(UNCHANGED in auth)) await refreshSteps?.keepAfterChange(id, accountId)
     },
     async endAll(accountId: string, address?: string) {
       assertAccountId('endAll', accountId)

@@ -18,6 +18,8 @@ export interface SessionsOptions {
   issuers?: readonly string[]
   /** The times of refresh tokens. Default: sessions without refresh. */
   refresh?: RefreshTimes & { secrets?: readonly Uint8Array[] }
+  /** Returns the password hash of an account, for `endOthers`. Default: null. */
+  hashOf?: (accountId: string) => Promise<string | null | undefined>
   clock?: (() => number) | undefined
 }
 
@@ -27,7 +29,8 @@ export function sessionsAndSteps(store: SessionStore, options: SessionsOptions =
   const { secrets = [Buffer.from(SECRET)], ...times } = options.refresh ?? {}
   const caller = 'createAuth: option "refresh"'
   const read = readOptions<RefreshTimes, typeof refreshTimesSchema>(caller, times, refreshTimesSchema)
-  const refresh = options.refresh && { secrets, ...refreshTimes(caller, read) }
+  const hashOf = options.hashOf ?? (async () => null)
+  const refresh = options.refresh && { secrets, ...refreshTimes(caller, read), hashOf }
   const timeout = timeoutOption(options.timeout)
   return sessionsWith({ store, issuers, maxPerAccount, timeout, emit: emitter(onEvent), now: clock, refresh })
 }

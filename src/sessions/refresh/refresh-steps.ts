@@ -50,7 +50,16 @@ export type RefreshSteps = ReturnType<typeof createRefreshSteps>
 /** More changes of one session at the same moment than any number of tabs makes. */
 const MOST_RACES = 16
 
-interface RefreshStepsOptions extends RefreshSettings {
+/** The settings of refresh, and the look-up of an account. */
+export interface RefreshStepsSettings extends RefreshSettings {
+  /**
+   * Returns the password hash of an account. Undefined for one that is gone.
+   * @throws AuthError `unavailable` when the look-up fails
+   */
+  hashOf(accountId: string): Promise<string | null | undefined>
+}
+
+interface RefreshStepsOptions extends RefreshStepsSettings {
   store: SessionStore
   now(): number
   /** The time limit for a call of the store, in milliseconds. */
@@ -69,6 +78,7 @@ export function createRefreshSteps({
   unremembered,
   longest,
   grace,
+  hashOf,
 }: RefreshStepsOptions) {
   const signer = createRefreshSigner(secrets)
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
@@ -204,9 +214,17 @@ export function createRefreshSteps({
         isOver = true
       }
     },
-    /** Keeps a session in which the user has changed the password. Its next refresh takes the account's hash as it is. */
-    keepAfterChange: (id: string) =>
-      call(async () => retag(await lookUp(id, true), () => ({ passwordTag: openTag(), announced: [] }))),
+    /** Keeps a session in which the user has changed the password: notes the hash that the account has now. */
+    async keepAfterChange(id: string, accountId: string): Promise<void> {
+      const passwordHash = await hashOf(accountId)
+      // The next refresh ends the session of an account that is gone.
+      if (passwordHash === undefined) return
+      await call(async () => {
+        const found = await lookUp(id, true)
+        if (found?.accountId !== accountId) return
+        await retag(found, () => ({ passwordTag: signer.tagOf(passwordHash), announced: [] }))
+      })
+    },
     /** Notes the password of a sign-in in its session, if the store has stored the session with its terms. */
     confirmSignIn: ({ id, terms }: Pick<NewSession, 'id' | 'terms'>, { current, announced }: ConfirmedHash) =>
       call(async () => {

@@ -2,7 +2,6 @@ import type { SessionStore } from 'express-token-endpoint'
 import type { Account } from '../../../src/accounts/account.js'
 import { isAuthError } from '../../../src/errors/auth-error.js'
 import { firstState, nextState, writeState } from '../../../src/sessions/refresh/refresh-state.js'
-import { isOpenTag } from '../../../src/sessions/refresh/refresh-token.js'
 import { newSession } from '../../../src/sessions/session.js'
 import { type Device, earlierToken, type Network, type Sim } from './devices.js'
 import { createLaw, type Facts } from './law.js'
@@ -126,13 +125,12 @@ export function start(
       for (const facts of all) {
         if (facts === kept) continue
         facts.mayEnd = true
-        // Refused from now on, also when the store fails at the next step. A session that was kept before waits for the next step.
-        const { refresh = '' } = (await servers.store.find(facts.id)) ?? {}
-        if (!isOpenTag(tagOf(refresh ?? '')?.split('~')[0] ?? '')) facts.overAt = Math.min(facts.overAt, time.now())
+        // Refused from now on, also when the store fails at the next step, and also a session that a change has kept before.
+        facts.overAt = Math.min(facts.overAt, time.now())
       }
       try {
         await servers.run(server, other(time.now()), async () => {
-          if (isKept) await server.refreshSteps.keepAfterChange(sessionId)
+          if (isKept) await server.refreshSteps.keepAfterChange(sessionId, accountId)
           if (kept) kept.changedAt = time.now()
           await servers.host(server, async () => {
             await servers.store.removeAll(accountId, isKept ? sessionId : undefined)

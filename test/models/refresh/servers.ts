@@ -184,7 +184,9 @@ export function createServers(
   function start(server: Server): void {
     const { secrets, clock: now } = server
     const { idle, longest, grace } = settings
-    const refresh = { secrets, idle, unremembered: idle, longest, grace }
+    const hashOf = (id: string) =>
+      callHost('accounts', () => call(server, () => accounts.get(id)?.passwordHash), { timeout: TIMEOUT })
+    const refresh = { secrets, idle, unremembered: idle, longest, grace, hashOf }
     const [store, emit] = [storeOf(server), () => {}]
     const options = { store, issuers: [ISSUER], maxPerAccount: 100, timeout: TIMEOUT, emit, now, refresh }
     Object.assign(server, createSessions(options))

@@ -379,6 +379,36 @@ describe('a refresh', () => {
     expectForbidden(await refresh(next.refreshToken))
   })
 
+  it('ends after a second change of the password that comes before its next refresh, although endOthers kept it over the first', async () => {
+    const { signIn, refresh, list, alice, sessions, events } = await start()
+    const { authenticationToken, refreshToken } = bodyOf(await signIn())
+    const { sid: sessionId, sub: accountId, jti: id } = claimsOf(authenticationToken)
+    list[0] = { ...alice, passwordHash: 'plain:second password' }
+    await sessions.endOthers({ accountId, id, sessionId })
+    list[0] = { ...alice, passwordHash: 'plain:third password' }
+    expectForbidden(await refresh(refreshToken))
+    expect(events.at(-1)).toMatchObject({ reason: 'superseded' })
+  })
+
+  it('stays signed in after endOthers is called again, which rejects while the account cannot be looked up', async () => {
+    const kit = await start()
+    const { authenticationToken, refreshToken } = bodyOf(await kit.signIn())
+    const { sid: sessionId, sub: accountId, jti: id } = claimsOf(authenticationToken)
+    kit.list[0] = { ...kit.alice, passwordHash: 'plain:second password' }
+    const { find } = kit.list
+    kit.list.find = () => {
+      throw new Error('down')
+    }
+    const owner = { accountId, id, sessionId }
+    expect(await refusalOf(kit.sessions.endOthers(owner))).toMatchObject({
+      code: 'unavailable',
+      dependency: 'accounts',
+    })
+    kit.list.find = find
+    await kit.sessions.endOthers(owner)
+    bodyOf(await kit.refresh(refreshToken))
+  })
+
   it('ends after a new password although its user has ended the other sessions before, which changed no password', async () => {
     const { signIn, refresh, send, list, alice } = await start()
     const { authenticationToken, refreshToken } = bodyOf(await signIn())

@@ -11,6 +11,7 @@ const FACTS = { sessionId: 'a', generation: 0 }
 const [NOW, DAY] = [1_767_225_600_000, 86_400_000]
 
 async function open(change: Partial<SessionStore> = {}, more: { longest?: Duration; timeout?: Duration } = {}) {
+  const account: { hash: string | null | undefined } = { hash: 'new hash' }
   const store = { ...memorySessions(), ...change }
   const events: AuthEvent[] = []
   const time = { now: NOW }
@@ -18,6 +19,7 @@ async function open(change: Partial<SessionStore> = {}, more: { longest?: Durati
     clock: () => time.now,
     onEvent: (event) => void events.push(event),
     refresh: { idle: '10d', longest: more.longest },
+    hashOf: async () => account.hash,
     timeout: more.timeout,
   })
   const { refresh, expiresAt } = refreshSteps.begin(true)
@@ -33,7 +35,7 @@ async function open(change: Partial<SessionStore> = {}, more: { longest?: Durati
     refresh,
   })
   const found = async () => (await refreshSteps.find(FACTS)) ?? expect.fail('no session')
-  return { store, refreshSteps, events, time, found }
+  return { store, refreshSteps, events, time, found, account }
 }
 
 describe('the session of a refresh token', () => {
@@ -66,7 +68,7 @@ describe('the session of a refresh token', () => {
     expect(await refreshSteps.findWithRefresh('old')).toBeUndefined()
     expect(await refreshSteps.findWithRefresh('a')).toMatchObject({ id: 'a' })
     await refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to: 'new hash' })
-    await refreshSteps.keepAfterChange('old')
+    await refreshSteps.keepAfterChange('old', 'acc-1')
     expect((await store.find('old'))?.refresh).toBeNull()
   })
 
@@ -204,7 +206,7 @@ describe('a change of a session', () => {
     const { refreshSteps, found } = await open()
     await refreshSteps.confirmSignIn({ id: 'a' }, { current: 'old hash', announced: undefined })
     const before = await found()
-    await refreshSteps.keepAfterChange('a')
+    await refreshSteps.keepAfterChange('a', 'acc-1')
     await refreshSteps.rotate(before, { sessionId: 'a', generation: 0 }, 'old hash')
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(false)
   })
@@ -250,14 +252,14 @@ describe('a change of a session', () => {
     expect(await accepted()).toEqual(['old hash', '4'])
   })
 
-  it('keeps an announced hash when the user has changed the password before, and the next refresh has not come', async () => {
-    const { refreshSteps, found } = await open()
-    await refreshSteps.keepAfterChange('a')
+  it('keeps an announced hash in a session that accepts any hash, as an earlier release has left it after a change', async () => {
+    const { refreshSteps, found, account } = await open()
     const before = await found()
     await refreshSteps.announceHash({ accountId: 'acc-1', from: 'old hash', to: 'new hash' })
     await refreshSteps.rotate(before, { sessionId: 'a', generation: 0 }, 'old hash')
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(false)
-    await refreshSteps.keepAfterChange('a')
+    account.hash = 'changed hash'
+    await refreshSteps.keepAfterChange('a', 'acc-1')
     await refreshSteps.rotate(await found(), { sessionId: 'a', generation: 1 }, 'changed hash')
     expect(refreshSteps.hasOtherPassword(await found(), 'new hash')).toBe(true)
   })
@@ -273,10 +275,38 @@ describe('a change of a session', () => {
     ])
   })
 
+  it('of the password accepts only the hash that the account has then, before and after the next refresh', async () => {
+    const { refreshSteps, found, account } = await open()
+    await refreshSteps.confirmSignIn({ id: 'a' }, { current: 'old hash', announced: 'better hash' })
+    account.hash = 'second hash'
+    await refreshSteps.keepAfterChange('a', 'acc-1')
+    const accepted = async () => {
+      const session = await found()
+      return ['old hash', 'better hash', 'second hash', 'third hash', null].filter(
+        (hash) => !refreshSteps.hasOtherPassword(session, hash),
+      )
+    }
+    expect(await accepted()).toEqual(['second hash'])
+    await refreshSteps.rotate(await found(), FACTS, 'second hash')
+    expect(await accepted()).toEqual(['second hash'])
+    account.hash = null
+    await refreshSteps.keepAfterChange('a', 'acc-1')
+    expect(await accepted()).toEqual([null])
+  })
+
+  it('of the password changes nothing for an account that is gone, and in a session of another account', async () => {
+    const { refreshSteps, store, account } = await open()
+    const before = await store.find('a')
+    await refreshSteps.keepAfterChange('a', 'acc-2')
+    account.hash = undefined
+    await refreshSteps.keepAfterChange('a', 'acc-1')
+    expect(await store.find('a')).toBe(before)
+  })
+
   it('of a session that has ended changes nothing', async () => {
     const { refreshSteps, store } = await open()
     store.remove('a', 'acc-1')
-    await refreshSteps.keepAfterChange('a')
+    await refreshSteps.keepAfterChange('a', 'acc-1')
     expect(await store.find('a')).toBeUndefined()
   })
 })
