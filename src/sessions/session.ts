@@ -75,7 +75,7 @@ export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'> & {
   data?: string | null | undefined
 }
 
-/** What a guard reads of a session that the store has found. */
+/** The members of a session that a guard reads from what the store has found. */
 export interface SessionFacts {
   readonly accountId: string
   readonly lastUsedAt: Date
