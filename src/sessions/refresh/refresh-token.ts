@@ -69,7 +69,7 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
   return {
     write(facts, issuer) {
       const { sessionId, generation } = facts
-      const mac = macOf(keysOf(issuer)[0], signedText({ sessionId, generation }, issuer))
+      const mac = macOf(keysOf(issuer)[0], signedText({ sessionId, generation, terms: undefined }, issuer))
       return `${sessionId}.${generation}.${mac.toString('base64url')}`
     },
     read(text, issuers) {
