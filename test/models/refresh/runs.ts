@@ -62,9 +62,11 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
     2,
     (kit, device) => {
       void kit.changePassword(device, true)
-      kit.time.after(3 * SECOND, () => {
-        send(kit, device)
-        kit.time.after(kit.choices.below(200), () => void kit.changePassword(device, true))
+      kit.time.after(3 * SECOND, async () => {
+        // The session that was kept must end with its password, also when the store fails to remove it.
+        kit.servers.setDown(true)
+        await kit.changePassword(device, false)
+        kit.servers.setDown(false)
       })
     },
   ],
