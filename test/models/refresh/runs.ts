@@ -46,10 +46,10 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
         kit.time.after(kit.choices.below(60), () => void kit.rehash(accountId))
     },
   ],
-  [12, (kit, device) => void kit.use(device)],
-  [6, (kit, device) => void kit.update(device)],
+  [4, (kit, device) => void kit.use(device)],
+  [3, (kit, device) => void kit.update(device)],
   [
-    6,
+    3,
     (kit, device) => {
       send(kit, device)
       kit.time.after(kit.choices.below(200), () => void kit.update(device))
@@ -58,6 +58,18 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
   [1, (kit, device) => void kit.signOut(device)],
   [1, (kit, device) => void kit.changePassword(device, false)],
   [3, (kit, device) => void kit.changePassword(device, true)],
+  [
+    2,
+    (kit, device) => {
+      void kit.changePassword(device, true)
+      kit.time.after(3 * SECOND, async () => {
+        // The session that was kept must end with its password, also when the store fails to remove it.
+        kit.servers.setDown(true)
+        await kit.changePassword(device, false)
+        kit.servers.setDown(false)
+      })
+    },
+  ],
   [
     1,
     (kit, { accountId }) => {
@@ -74,6 +86,16 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
   [4, (kit) => kit.servers.setDown(!kit.servers.isDown())],
   [4, (kit) => kit.servers.silence()],
   [4, (kit) => kit.servers.lock()],
+  [
+    3,
+    (kit, device) => {
+      send(kit, device)
+      kit.time.after(kit.choices.below(60), () => {
+        kit.servers.slow()
+        send(kit, device)
+      })
+    },
+  ],
   [4, (kit, device) => kit.rollBack(device)],
   [6, (kit) => kit.servers.deploySecrets()],
   [4, (kit, device) => kit.forge(device)],

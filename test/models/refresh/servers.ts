@@ -11,7 +11,7 @@ import { createSessions, type SessionOwner, type Sessions } from '../../../src/s
 import type { Choices, Time } from './time.js'
 
 /** The time limit for a call of the store, in milliseconds. */
-const TIMEOUT = 5000
+export const TIMEOUT = 5000
 const SECOND = 1000
 /** A client gives an exchange up after this time, in milliseconds. It never sees a later response. */
 export const CLIENT_TIMEOUT = 5000
@@ -91,17 +91,24 @@ export function createServers(
   let silentUntil = 0
   /** The time until which writes wait for a lock, as for a backup. */
   let lockedUntil = 0
+  /** The time until which each call needs seconds, so that a refresh takes longer than `grace`. */
+  let slowUntil = 0
   let steps = 0
   let failures = 0
+  let delayed = 0
 
-  const delay = () =>
-    1 +
-    choices.weigh([
-      [6, 0],
-      [3, 30],
-      [1, 900],
-    ] as const) +
-    choices.below(20)
+  function delay(): number {
+    const ms =
+      1 +
+      choices.weigh([
+        [6, 0],
+        [3, 30],
+        [1, 900],
+      ] as const) +
+      choices.below(20)
+    delayed += ms
+    return ms
+  }
 
   /** Calls a store of a server: with delays, and in some cases with a failure before or after the call was executed. */
   function call<T>(server: Server, run: () => T | PromiseLike<T>, isWrite = false): Promise<T> {
@@ -111,8 +118,9 @@ export function createServers(
       const fate = isDown ? 'fails' : choices.isOneOf(settings.faults) ? choices.pick(FATES) : undefined
       const isSilent = isWrite && time.now() < silentUntil
       const wait = isWrite ? Math.max(0, lockedUntil - time.now()) : 0
-      if (fate || isSilent || wait > 0) failures++
-      time.after(wait + delay() + (fate === 'is slow' ? 3000 + choices.below(12_000) : 0), async () => {
+      const slowness = time.now() < slowUntil ? 3000 + choices.below(1000) : 0
+      if (fate || isSilent || wait > 0 || slowness > 0) failures++
+      time.after(wait + slowness + delay() + (fate === 'is slow' ? 3000 + choices.below(12_000) : 0), async () => {
         const isExecuted = !fate || fate === 'is slow' || LATE.includes(fate)
         const result = isExecuted ? await run() : undefined
         time.after(delay() + (isSilent ? TIMEOUT + SECOND : 0), () => {
@@ -212,6 +220,8 @@ export function createServers(
     anyServer: () => choices.pick(servers as [Server, ...Server[]]),
     steps: () => steps,
     failures: () => failures,
+    /** Returns the milliseconds that calls have needed without a failure. */
+    delayed: () => delayed,
     crash,
     setDown: (value: boolean) => {
       isDown = value
@@ -220,6 +230,10 @@ export function createServers(
     /** Lets the store respond to its writes too late for a while. */
     silence: () => {
       silentUntil = time.now() + 20 * SECOND
+    },
+    /** Lets all calls take seconds for a while. */
+    slow: () => {
+      slowUntil = time.now() + 20 * SECOND
     },
     /** Lets the writes of the store wait for a while. */
     lock: () => {
