@@ -1,3 +1,5 @@
+import { misuse, PAGE } from '../options/misuse.js'
+import { parseJson } from '../options/values.js'
 import type { FoundSession, Session, SessionStore } from '../sessions/session.js'
 import { withHints } from './kysely-errors.js'
 import { type AnyDatabase, ascii, asciiJson, type Columns, dateOf, openTable } from './kysely-table.js'
@@ -101,7 +103,10 @@ function toFound({ account_id: accountId, created_at, expires_at, last_used_at, 
 
 function toSession(row: SessionRow): Session {
   // Kysely's `ParseJSONResultsPlugin` has read it already.
-  const values = typeof row.device === 'string' ? JSON.parse(row.device) : row.device
+  const values: unknown = typeof row.device === 'string' ? parseJson(row.device) : row.device
+  // A SyntaxError of JSON.parse would show a part of the text.
+  if (!Array.isArray(values))
+    throw misuse('kyselyStore: "device" must be the text that the store has written', PAGE.stores)
   const [address, userAgent, label] = values as (string | null)[]
   const device = { address: address ?? null, userAgent: userAgent ?? null, label: label ?? null }
   return { ...(toFound(row) as Session), id: row.id, ...device }

@@ -142,6 +142,17 @@ export function start(
         if (kept?.changedAt === Number.POSITIVE_INFINITY) kept.mayEnd = true
       }
     },
+    /** Stores a new password hash and ends no session, as another service does. Each refresh from now on must end its session. */
+    storePassword({ accountId }: Device): void {
+      const all = kit.factsOf(accountId)
+      if (all.some(({ changedAt }) => changedAt === Number.POSITIVE_INFINITY)) return
+      const account = servers.accounts.get(accountId) as Account
+      servers.accounts.set(accountId, { ...account, passwordHash: `${accountId} ${made++}` })
+      for (const facts of all) {
+        facts.mayEnd = true
+        facts.overAt = Math.min(facts.overAt, time.now())
+      }
+    },
     /** Logs in without a session, and replaces the hash by one of the same password. No session of this password ends. */
     async rehash(accountId: string): Promise<void> {
       const server = servers.anyServer()
@@ -169,7 +180,8 @@ export function start(
       })
       facts.generation = generation
       facts.received = Math.min(facts.received, generation)
-      facts.replacedAt.length = Math.min(facts.replacedAt.length, generation)
+      // The time at which a forgiven refresh token came again is lost too.
+      facts.replacedAt.splice(0, Number.POSITIVE_INFINITY, ...back.replacedAt.slice(0, generation))
       facts.forgiven = back.forgiven
       facts.staysUntil = back.staysUntil
       facts.history.length = facts.history.indexOf(back) + 1

@@ -43,7 +43,10 @@ export interface Facts {
   /** The name of the one who moved each generation on. */
   readonly movedBy: (string | undefined)[]
   /** Earlier states of the store. */
-  readonly history: (Pick<Facts, 'staysUntil' | 'forgiven'> & { readonly text: string; readonly expiresAt: Date })[]
+  readonly history: (Pick<Facts, 'staysUntil' | 'forgiven' | 'replacedAt'> & {
+    readonly text: string
+    readonly expiresAt: Date
+  })[]
 }
 
 export type Law = ReturnType<typeof createLaw>
@@ -108,7 +111,8 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       }
       facts.generation = after
       facts.staysUntil = Math.min(askedAt + idle, facts.createdAt + longest)
-      facts.history.push({ text: to, staysUntil: facts.staysUntil, forgiven: facts.forgiven, expiresAt })
+      const { staysUntil, forgiven, replacedAt } = facts
+      facts.history.push({ text: to, staysUntil, forgiven, replacedAt: [...replacedAt], expiresAt })
     },
     removed(id, request) {
       trace(time, 'removed', request)
@@ -146,10 +150,11 @@ export function createLaw(time: Time<Request>, settings: Settings) {
       name: string,
     ): void {
       const staysUntil = time.now() + Math.min(idle, longest)
+      const replacedAt: number[] = Array(facts.generation).fill(time.now())
       sessions.set(facts.id, {
         ...facts,
         data: [null],
-        replacedAt: Array(facts.generation).fill(time.now()),
+        replacedAt,
         recentAt: [],
         forgiven: undefined,
         received: 0,
@@ -159,7 +164,7 @@ export function createLaw(time: Time<Request>, settings: Settings) {
         overAt: Number.POSITIVE_INFINITY,
         isRemoved: false,
         movedBy: Array(facts.generation).fill(name),
-        history: [{ text, staysUntil, forgiven: undefined, expiresAt }],
+        history: [{ text, staysUntil, forgiven: undefined, replacedAt: [...replacedAt], expiresAt }],
       })
       must(expiresAt.getTime() <= facts.createdAt + longest, 'no session begins with an end past `longest`')
     },

@@ -58,6 +58,7 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
   [1, (kit, device) => void kit.signOut(device)],
   [1, (kit, device) => void kit.changePassword(device, false)],
   [3, (kit, device) => void kit.changePassword(device, true)],
+  [2, (kit, device) => void changeTwice(kit, device)],
   [
     2,
     (kit, device) => {
@@ -100,6 +101,13 @@ const COMMANDS: readonly (readonly [number, (kit: Kit, device: Device) => unknow
   [6, (kit) => kit.servers.deploySecrets()],
   [4, (kit, device) => kit.forge(device)],
 ]
+
+/** Changes the password in a session, then elsewhere, and refreshes the session for the first time after both. */
+async function changeTwice(kit: Kit, device: Device): Promise<void> {
+  await kit.changePassword(device, true)
+  kit.storePassword(device)
+  send(kit, device)
+}
 
 /** Runs devices, hosts and faults with the decisions of a list. Returns the broken promises. */
 export async function honestRun(

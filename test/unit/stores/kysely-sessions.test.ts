@@ -47,6 +47,19 @@ describe('the sessions of kyselyStore', () => {
     expect(new Set(statements)).toEqual(new Set(['select']))
   })
 
+  it.each(['{secret-value', '{}', 'null', '5'])(
+    'names a device that it has not written, %s, without a part of it',
+    async (device) => {
+      const times = { created_at: 0, expires_at: 0, last_used_at: 0, refresh: null, terms: null, data: null }
+      const { db } = openInexact({ id: 'a', account_id: 'acc-1', device, ...times })
+      const error = await rejectionOf(kyselyStore(db).sessions.list('acc-1') as Promise<unknown>)
+      expectMisuse(() => {
+        throw error
+      }, 'kyselyStore: "device" must be the text that the store has written')
+      expect(inspect(error)).not.toContain('secret-value')
+    },
+  )
+
   it('fulfils the contract of a session store', async () => {
     const db = openDatabase()
     await createTables(db)
