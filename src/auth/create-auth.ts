@@ -19,14 +19,13 @@ import { awaited } from '../options/awaited.js'
 import { bool } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
-import { memberOf } from '../options/values.js'
 import type { Passwords } from '../passwords/passwords.js'
 import { noteIssuing } from '../sessions/mistakes.js'
 import { createSessions, type Sessions } from '../sessions/sessions.js'
 import type { Store } from '../store/store.js'
 import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
-import { verifierOf } from '../tokens/verifier.js'
+import { toVerifier } from '../tokens/verifier.js'
 import { authErrors } from './auth-errors.js'
 import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
@@ -210,12 +209,16 @@ const hashFinder = (findById: FindById, timeout: number) => async (accountId: st
 /** The issuers of further tokens that may have sessions. */
 const issuersIn = (verifiers: AuthOptions['alsoAccept'] = []) =>
   verifiers
-    .filter((one) => memberOf(one, 'accepts') === undefined || memberOf(one, 'hasSessions') === true)
+    .map(toVerifier)
+    .filter(({ accepts, hasSessions }) => !accepts || hasSessions)
     .map(({ issuer }) => issuer)
 
 /** The issuers of further tokens that may have written refresh tokens of this app. An identity provider and old code have not. */
 const issuersOfPackage = (verifiers: AuthOptions['alsoAccept'] = []) =>
-  verifiers.filter((one) => verifierOf(one)?.isOfPackage).map(({ issuer }) => issuer)
+  verifiers
+    .map(toVerifier)
+    .filter(({ isOfPackage }) => isOfPackage)
+    .map(({ issuer }) => issuer)
 
 /** Returns the mode of refresh tokens for the document. True where a function decides. */
 function modeToDescribe(refresh: AuthOptions['refresh']): AuthDescription['refresh'] {

@@ -3,7 +3,7 @@ import { type Check, InvalidOption } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
 import { isIdTokenVerifier } from '../tokens/id-token-verifier.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
-import { hostVerifier, type Verifier, verifierOf } from '../tokens/verifier.js'
+import { toVerifier, type Verifier } from '../tokens/verifier.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../tokens/verifiers.js'
 
 const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
@@ -19,7 +19,7 @@ const tokenVerifier: Check<Verifier> = (value) => {
   if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
   if (accepts !== undefined && typeof accepts !== 'function')
     throw new InvalidOption(VERIFIER, 'Its "accepts" must be a function (text) => boolean')
-  return verifierOf(tokens) ?? hostVerifier(tokens)
+  return toVerifier(tokens)
 }
 
 const MOST_ISSUERS = 32

@@ -263,7 +263,7 @@ function sendTagged(res: Response, { headers, body }: HttpResponse): void {
 }
 
 /** Returns the message for a body that lacks a member. */
-export function missingMembers(names: readonly string[] = []): string {
+function missingMembers(names: readonly string[] = []): string {
   const quoted = names.map((name) => `"${name}"`)
   const [last] = quoted.slice(-1)
   const each = quoted.length > 1 ? 'each once and each a string' : 'once and a string'

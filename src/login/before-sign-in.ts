@@ -97,7 +97,7 @@ const MEMBERS = ['lifetime', 'claims', 'scopes']
  * Reads what `beforeSignIn` returned.
  * @throws TypeError that names the mistake
  */
-export function readTerms(returned: unknown, account: Account): SignInTerms | undefined {
+function readTerms(returned: unknown, account: Account): SignInTerms | undefined {
   if (returned === undefined || returned === null) return undefined
   const wrong = isPlainObject(returned) ? unknownIn(returned) : describe(returned)
   if (wrong) {

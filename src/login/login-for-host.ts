@@ -87,7 +87,7 @@ const originSchema = {
 const isRequest = (origin: object): origin is IncomingMessage =>
   isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
 
-export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
+function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
   const given = named('logIn: the origin', originOption, origin)
   const { address, signal } = readOptions<LoginOrigin, typeof originSchema>('logIn', given, originSchema)

@@ -6,7 +6,7 @@ import type { Wait } from './keys/key-ring.js'
 import type { CustomTokenVerifier } from './token-verifier.js'
 import { invalidToken, toVerifiedToken, type VerifiedToken } from './verified-token.js'
 
-/** A verifier as the guard uses it. Our own verifiers carry one, and {@link hostVerifier} creates one for a verifier of the host. */
+/** A verifier as the guard uses it. Our own verifiers carry one, and {@link toVerifier} creates one for a verifier of the host. */
 export interface Verifier {
   readonly issuer: string
   /** The number of verified tokens that stay cached. 0 without a cache. */
@@ -42,7 +42,7 @@ export function withVerifier<T extends object>(tokens: T, verifier: Verifier): T
 export const verifierOf = (tokens: object): Verifier | undefined => verifiers.get(tokens)
 
 /** Creates the verifier of a host's object. It has no cache, and the time of this process. */
-export function hostVerifier(tokens: CustomTokenVerifier): Verifier {
+function hostVerifier(tokens: CustomTokenVerifier): Verifier {
   const { issuer } = tokens
   const isUnnamed = memberOf(tokens, 'accepts') !== undefined
   return {
@@ -74,6 +74,9 @@ function askWhether(tokens: CustomTokenVerifier, text: string): boolean {
     throw new AuthError('unavailable', { dependency: 'keys', issuer: tokens.issuer, cause })
   }
 }
+
+/** Returns the verifier of an object of this package or of the host. */
+export const toVerifier = (tokens: CustomTokenVerifier): Verifier => verifierOf(tokens) ?? hostVerifier(tokens)
 
 /** Issues a token without waiting. Returns undefined when the key is not in memory. */
 export type IssueNow = (subject: TokenSubject) => IssuedToken | undefined

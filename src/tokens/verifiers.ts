@@ -9,15 +9,13 @@ import type { Verifier } from './verifier.js'
 export interface Verifiers extends Pick<Verifier, 'cached' | 'verify'> {
   /** The name of the first verifier. */
   readonly realm: string
-  /** The issuers whose tokens may have sessions. */
-  readonly issuers: readonly string[]
   /** Returns the verifier of the issuer of a verified token. */
   ofToken(auth: VerifiedToken): Verifier
 }
 
 export function oneVerifier(verifier: Verifier): Verifiers {
   const { issuer, cached, verify } = verifier
-  return { realm: issuer, issuers: [issuer], cached, verify, ofToken: () => verifier }
+  return { realm: issuer, cached, verify, ofToken: () => verifier }
 }
 
 /** A `Map` holds at most 2 ** 24 entries. */
@@ -56,7 +54,6 @@ export function severalVerifiers(list: readonly Verifier[]): Verifiers {
 
   return {
     realm: list[0]?.issuer as string,
-    issuers: list.filter(({ accepts, hasSessions }) => !accepts || hasSessions).map(({ issuer }) => issuer),
     cached: (text) => holders.get(text)?.cached(text),
     async verify(text, wait) {
       const verifier = select(text)

@@ -36,7 +36,7 @@ const PURPOSES = { token: 'express-token-endpoint refresh token 1', tag: 'expres
 /** Characters of a password tag: 96 bits. */
 const TAG_LENGTH = 16
 
-/** Returns a tag that is of no hash. Random, so that a refresh under way notices a second change of the password too. */
+/** Returns a tag that is of no hash, for a session that begins: its sign-in has yet to confirm the password. */
 export const openTag = () => randomBytes(6).toString('base64url')
 
 export const isOpenTag = (tag: string) => tag.length < TAG_LENGTH

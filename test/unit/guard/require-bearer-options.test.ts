@@ -1,6 +1,6 @@
 // Tests guard/verifiers-option.ts
 
-import { createTokenVerifier } from 'express-token-endpoint'
+import { createTokenVerifier, type VerifiedToken } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { type RequireBearerOptions, readRequireBearerOptions } from '../../../src/guard/require-bearer-options.js'
 import { assertNoBearerOption } from '../../../src/passport/bearer-strategy.js'
@@ -14,7 +14,7 @@ const read = (options: object) =>
 
 it('has defaults: any scope, any age, no look-up, the issuer as the realm', () => {
   expect(read({})).toEqual({
-    tokens: expect.objectContaining({ issuers: [ISSUER] }),
+    tokens: expect.objectContaining({ realm: ISSUER }),
     scope: [],
     anyScope: undefined,
     signedInWithin: undefined,
@@ -91,7 +91,8 @@ it('says what replaces resourceMetadata', () => {
 
 it('takes the verifiers of 32 issuers', () => {
   const issuers = Array.from({ length: 32 }, (_, i) => `i${i}`)
-  expect(read({ tokens: issuers.map((issuer) => ({ ...tokens, issuer })) }).tokens.issuers).toEqual(issuers)
+  const { ofToken } = read({ tokens: issuers.map((issuer) => ({ ...tokens, issuer })) }).tokens
+  expect(issuers.map((issuer) => ofToken({ issuer } as VerifiedToken).issuer)).toEqual(issuers)
 })
 
 describe('an invalid option is refused with a message that says what it must be', () => {

@@ -196,6 +196,17 @@ describe('an old token', () => {
       expect(await auth.sessions.end(old, 's1')).toBe(true)
     })
 
+    it('has no session in an app whose old tokens name none, although its jti is the id of one', async () => {
+      const store = memoryStore()
+      const app = { issuer: ISSUER, keys: signingKey('HS256'), accounts: () => undefined, store, clock }
+      const auth = createAuth({ ...app, alsoAccept: [old] })
+      await auth.sessions.start({ id: 's1', accountId: 'acc-1', expiresAt: until })
+      const token = await old.verify(write({ jti: 's1' }))
+      expect(await auth.sessions.isEnded(token)).toBe(true)
+      expect(await auth.sessions.end(token, 's1')).toBe(false)
+      expect(await auth.sessions.list('acc-1')).toHaveLength(1)
+    })
+
     it('passes without a session where the function returns undefined, and is refused with another value', async () => {
       const options = { tokens: [issuer, withSession], store: (await start()).store }
       expect(await ask(write({ jti: 's1' }), options)).toMatchObject({ sessionId: undefined })
