@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
@@ -9,6 +10,8 @@ import { userOf, withAccountId } from './request-user.js'
 export interface Account {
   /** Becomes the token's subject (`sub`). Never empty. */
   id: string
+  /** The e-mail address as it is stored. Mails of the account routes go to this text. Default: none. */
+  email?: string | null | undefined
   /** A PHC string (`$argon2id$…`), a bcrypt hash, or a text that a hasher accepts. `null`: the account has no password. */
   passwordHash: string | null
   /** True to refuse the account at the token endpoint, and in guards that look the account up. */
@@ -86,11 +89,47 @@ export interface AccountStore<A extends LookUpResult = Account> {
   /** Finds an account by its `id`. Guards can call it on every request. Failures have the same result as with `findByEmail`. */
   findById?(id: string): ReturnType<AccountLookup<A>>
   /**
-   * Replaces a password hash, if the stored hash is still `from` (compare and swap). Called after a login with an outdated hash.
-   * When the method fails, the login succeeds and an event reports the failure.
+   * Replaces a password hash, if the stored hash is still `from` (compare and swap), where `null` is an account without a password. Called
+   * after a login with an outdated hash, for a new password and for a reset. When the method fails after a login, the login succeeds and an
+   * event reports the failure.
    * @returns whether the new hash was stored
    */
-  replacePasswordHash?(id: string, from: string, to: string): Promise<boolean>
+  replacePasswordHash?(id: string, from: string | null, to: string): Promise<boolean>
+  /**
+   * Creates an account, whose id no account had before, and returns it as a look-up does. Called by `signUp` after the mailbox was proved.
+   * @returns undefined when another account has the address
+   */
+  create?(account: NewAccount, context: CreateContext): Promise<A | null | undefined>
+  /**
+   * Replaces the address, if the stored address is still `from` (compare and swap). Called by `changeAddress` after the new mailbox was proved.
+   * @returns false when the stored address is another one, or another account has `to`
+   */
+  replaceEmail?(id: string, from: string, to: string): Promise<boolean>
+  /** Removes an account. Its id must never be used again, because an old token would be one of the new account. */
+  remove?(id: string): Promise<void>
+  /**
+   * Returns an address in the form in which the store keeps it. Codes are mailed to this form, so that the mailbox is the one that the account
+   * gets. Default: the address as sent.
+   */
+  normalizeEmail?(email: string): string
+}
+
+/** A new account, with the members that `signUp.fields` names, as the client sent them. */
+export interface NewAccount {
+  /** The address, whose mailbox was proved. */
+  readonly email: string
+  /** The hash of the password. */
+  readonly passwordHash: string
+  /** A member that `signUp.fields` names. */
+  readonly [field: string]: unknown
+}
+
+/** The request of a new account. */
+export interface CreateContext {
+  /** The tenant, as the option `tenant` returns it. Undefined without that option. */
+  tenant: string | undefined
+  /** The request. */
+  req: LookUpRequest
 }
 
 /** An account store as an option, whose `findByEmail` receives the context of each sign-in. */
@@ -109,7 +148,7 @@ export interface FoundAccount {
   user: object
 }
 
-const MEMBERS = ['id', 'passwordHash', 'disabled', 'scopes', 'claims', 'tokensValidAfter', 'lifetime']
+const MEMBERS = ['id', 'email', 'passwordHash', 'disabled', 'scopes', 'claims', 'tokensValidAfter', 'lifetime']
 
 /**
  * Reads what a store returned: checks an account and copies its members. The copy inherits nothing, and omits other members and null
@@ -126,7 +165,7 @@ export function readAccount(found: unknown): FoundAccount | undefined {
     const isAbsent = value === undefined || (value === null && name !== 'passwordHash')
     if (!isAbsent) account[name] = Array.isArray(value) ? [...value] : value
   }
-  const { id, passwordHash, disabled, scopes, claims, tokensValidAfter, lifetime } = account
+  const { id, email, passwordHash, disabled, scopes, claims, tokensValidAfter, lifetime } = account
   if (typeof id !== 'string' || id === '') {
     throw wrong('"id" must be a non-empty string', id, typeof id === 'number' ? '. Return String(id)' : '')
   }
@@ -135,6 +174,7 @@ export function readAccount(found: unknown): FoundAccount | undefined {
     const hint = other === undefined ? '' : `. Return "${other}" as "passwordHash"`
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash, hint)
   }
+  if (email !== undefined && typeof email !== 'string') throw wrong('"email" must be a string', email)
   if (disabled !== undefined && typeof disabled !== 'boolean') {
     const hint = typeof disabled === 'number' ? '. Return Boolean(disabled)' : ''
     throw wrong('"disabled" must be a boolean', disabled, hint)
@@ -177,17 +217,20 @@ export type MemoryAccount = Account & {
  */
 export function memoryAccounts<A extends MemoryAccount>(
   accounts: Iterable<A>,
-): Required<AccountStore<A & MemoryAccount>> {
+): Required<Omit<AccountStore<A & MemoryAccount>, 'normalizeEmail'>> {
   const byEmail = new Map<string, A>()
   const byId = new Map<string, A>()
+  function store(account: A): void {
+    byEmail.set(account.email, account)
+    byId.set(account.id, account)
+  }
   for (const account of accounts) {
     if (typeof account?.email !== 'string') throw misuse('memoryAccounts: each account needs an "email"', PAGE.accounts)
     readAccount(account)
     if (byEmail.has(account.email) || byId.has(account.id)) {
       throw misuse('memoryAccounts: two accounts share an id or an e-mail address', PAGE.accounts)
     }
-    byEmail.set(account.email, account)
-    byId.set(account.id, account)
+    store(account)
   }
   return {
     findByEmail: (email) => byEmail.get(email),
@@ -195,10 +238,26 @@ export function memoryAccounts<A extends MemoryAccount>(
     async replacePasswordHash(id, from, to) {
       const account = byId.get(id)
       if (account?.passwordHash !== from) return false
-      const replaced = { ...account, passwordHash: to }
-      byId.set(id, replaced)
-      byEmail.set(account.email, replaced)
+      store({ ...account, passwordHash: to })
       return true
+    },
+    async create(account) {
+      if (byEmail.has(account.email)) return undefined
+      const created = { ...account, id: randomUUID() } as unknown as A
+      readAccount(created)
+      store(created)
+      return created
+    },
+    async replaceEmail(id, from, to) {
+      const account = byId.get(id)
+      if (account?.email !== from || byEmail.has(to)) return false
+      byEmail.delete(from)
+      store({ ...account, email: to })
+      return true
+    },
+    async remove(id) {
+      byEmail.delete(byId.get(id)?.email ?? '')
+      byId.delete(id)
     },
   }
 }

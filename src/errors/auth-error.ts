@@ -10,8 +10,10 @@ import {
   type HostCode,
   type LimitName,
   type LoginRefusal,
+  type PasswordRefusal,
   REFUSALS,
   type RefreshRefusal,
+  type Refusal,
   type RefusalStatus,
   type TokenRefusal,
 } from './codes.js'
@@ -24,7 +26,7 @@ const EXPIRED = 'The access token expired.'
  * @inline
  */
 export interface AuthErrorDetails {
-  reason?: TokenRefusal | LoginRefusal | RefreshRefusal
+  reason?: TokenRefusal | LoginRefusal | RefreshRefusal | PasswordRefusal
   accountId?: string
   tokenId?: string
   issuer?: string
@@ -58,8 +60,10 @@ const TITLES: Readonly<Record<number, string>> = bare<Record<Exclude<RefusalStat
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
   429: 'Too Many Requests',
   503: 'Service Unavailable',
 })
@@ -76,6 +80,8 @@ export interface Problem {
   readonly code: AuthErrorCode | HostCode
   /** Tells the client what is wrong. */
   readonly detail: string
+  /** The reason for `weak_password`. */
+  readonly reason?: PasswordRefusal
 }
 
 /**
@@ -93,7 +99,7 @@ export class AuthError extends Error {
   /** Same as `status`, for Nest, Fastify and others that read this name. */
   readonly statusCode: number
   /** The reason for refusing a token or a login. Use it in logs: it is never sent to the client. */
-  declare readonly reason?: TokenRefusal | LoginRefusal | RefreshRefusal
+  declare readonly reason?: TokenRefusal | LoginRefusal | RefreshRefusal | PasswordRefusal
   /** The account that the refusal is about, if known. Never sent to the client. */
   declare readonly accountId?: string
   /** The `jti` of the refused token, if its signature is valid. Never sent to the client. */
@@ -157,8 +163,10 @@ function unknownCode(code: string): TypeError {
 }
 
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
-export function problemOf({ status, code, message }: AuthError): Problem {
-  return { type: 'about:blank', title: TITLES[status] ?? STATUS_CODES[status], status, code, detail: message }
+export function problemOf({ status, code, message, reason }: AuthError): Problem {
+  const { showsReason } = own(REFUSALS, code as AuthErrorCode) ?? bare<Refusal>({} as Refusal)
+  const shown = showsReason && reason !== undefined && { reason: reason as PasswordRefusal }
+  return { type: 'about:blank', title: TITLES[status] ?? STATUS_CODES[status], status, code, detail: message, ...shown }
 }
 
 /** Returns a copy of a refusal with other members. The refusal itself may belong to several requests. */

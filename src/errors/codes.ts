@@ -123,6 +123,17 @@ export type LoginRefusal =
    */
   | 'superseded'
 
+/** The reason for refusing a new password. The client receives it. */
+export type PasswordRefusal =
+  /** The password has fewer characters than `minLength` of `createPasswords`. Choose a longer one. */
+  | 'too_short'
+  /** The password has more than 256 characters, or more than 72 bytes with `bcrypt()` as the first hasher. Choose a shorter one. */
+  | 'too_long'
+  /** The password is one of the most common ones. Choose another one. */
+  | 'common'
+  /** `isForbidden` of `createPasswords` returned true. Choose another one. */
+  | 'forbidden'
+
 /**
  * The reason for refusing a refresh token, for the host's logs. The client cannot tell the reasons apart. `ended`: the session is over, or
  * has expired. `reused`: the token was used before, and the session has ended because of it.
@@ -165,7 +176,15 @@ export type RefreshRefusal =
 export type LimitName = 'address' | 'pair' | 'account'
 
 /** The options whose function is called for a request. When it fails, the event names the option. */
-export type HookOption = 'allow' | 'beforeSignIn' | 'refresh' | 'respond' | 'sessionLabel' | 'tenant' | 'tokenFrom'
+export type HookOption =
+  | 'allow'
+  | 'beforeSignIn'
+  | 'mail'
+  | 'refresh'
+  | 'respond'
+  | 'sessionLabel'
+  | 'tenant'
+  | 'tokenFrom'
 
 /**
  * The host's dependencies that can fail. `hook` is a function of the host, which `option` names. `internal` is an unforeseen error of this
@@ -228,8 +247,10 @@ export interface Refusal {
   challenge?: string | null
   /** The media types that the endpoint reads, sent as `Accept` (RFC 9110 section 15.5.16). */
   accept?: string
-  /** The response has no body. */
+  /** The response has no body, unless the endpoint sends problems. */
   empty?: true
+  /** The problem has the member `reason`. */
+  showsReason?: true
   /** The client has disconnected, so it receives no response. */
   unseen?: true
 }
@@ -400,6 +421,21 @@ const ROWS = {
     status: 403,
     message: 'This account may not use this resource.',
   },
+  /**
+   * The mailed code is unknown, was used, has expired, or is for something else. The client asks for another mail. As the operator, pass the
+   * same `issuer` and the same `tenant` where the code is created and where it is used.
+   */
+  invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
+  /** Another account has the address since the mail was sent. The client signs in, or chooses another address. */
+  address_taken: { status: 409, message: 'Another account has this address.' },
+  /** The text is no e-mail address. Send one with exactly one `@`, of 3 to 254 characters, without blanks and without `,;<>"():`. */
+  invalid_email: { status: 422, message: 'This is not an e-mail address.' },
+  /**
+   * The new password is refused. The body has the
+   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons).
+   * The code of the mail stays valid.
+   */
+  weak_password: { status: 422, showsReason: true, message: 'This password cannot be used. Choose another one.' },
   /** No session of the account uses this id. List the sessions anew. */
   unknown_session: { status: 404, message: 'This account has no such session.' },
   /**

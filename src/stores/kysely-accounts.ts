@@ -33,6 +33,9 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Memb
 
 type Columns = Partial<Record<AccountColumn, string>> & Record<'id' | 'email' | 'passwordHash', string>
 type AccountRow = Record<string, unknown>
+type KyselyAccounts<Members> = Required<
+  Pick<AccountStore<Account & Members>, 'findByEmail' | 'findById' | 'replacePasswordHash'>
+>
 
 const DEFAULTS = { id: 'id', email: 'email', passwordHash: 'password_hash' }
 const KNOWN: readonly string[] = ['id', 'email', 'passwordHash', 'disabled', 'scopes', 'tokensValidAfter', 'lifetime']
@@ -62,7 +65,7 @@ const schema = {
 export function kyselyAccounts<DB, Table extends keyof DB & string, Members = object>(
   db: Kysely<DB> | Transaction<DB>,
   options: KyselyAccountsOptions<DB, Table, Members>,
-): Required<AccountStore<Account & Members>> {
+): KyselyAccounts<Members> {
   const caller = 'kyselyAccounts'
   kyselyOption(caller, db)
   const given = options as unknown as { [K in keyof typeof schema]: unknown }
@@ -98,7 +101,7 @@ export function kyselyAccounts<DB, Table extends keyof DB & string, Members = ob
     } as Account & Members
   }
 
-  const store: Required<AccountStore<Account & Members>> = {
+  const store: KyselyAccounts<Members> = {
     async findByEmail(email) {
       const address = normalizeEmail(email)
       const row = await find(columns.email, address)

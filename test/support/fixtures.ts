@@ -88,7 +88,9 @@ export function fastPasswords(hasher: Hasher & Required<Pick<Hasher, 'hash'>> = 
   return createPasswords({ hashers: [hasher] })
 }
 
-export function makeStore(accounts: MemoryAccount[] = Object.values(ACCOUNTS)): Required<AccountStore> {
+export function makeStore(
+  accounts: MemoryAccount[] = Object.values(ACCOUNTS),
+): Required<Omit<AccountStore, 'normalizeEmail'>> {
   return memoryAccounts(accounts)
 }
 

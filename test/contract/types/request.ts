@@ -39,6 +39,8 @@ app.post('/orders/:id', guard, (req: Typed, res: Response<{ total: number }>) =>
 
 /** A type that a host with `accounts` may declare for `req.user`. */
 export type User = Omit<Account, 'passwordHash'>
-expectTypeOf<keyof User>().toEqualTypeOf<'id' | 'disabled' | 'scopes' | 'claims' | 'lifetime' | 'tokensValidAfter'>()
+expectTypeOf<keyof User>().toEqualTypeOf<
+  'id' | 'email' | 'disabled' | 'scopes' | 'claims' | 'lifetime' | 'tokensValidAfter'
+>()
 
 authOf({ auth: undefined })

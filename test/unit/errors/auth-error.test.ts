@@ -26,10 +26,18 @@ const STATUS: Record<AuthErrorCode, number> = {
   insufficient_scope: 403,
   forbidden: 403,
   unknown_session: 404,
+  invalid_code: 403,
+  address_taken: 409,
+  invalid_email: 422,
+  weak_password: 422,
   unavailable: 503,
 }
 /** The names of the statuses. Later versions of Node have another name for 413, and 499 has none. */
-const TITLE: Record<number, string | undefined> = { ...STATUS_CODES, 413: 'Content Too Large' }
+const TITLE: Record<number, string | undefined> = {
+  ...STATUS_CODES,
+  413: 'Content Too Large',
+  422: 'Unprocessable Content',
+}
 const codes = Object.entries(STATUS) as [AuthErrorCode, number][]
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
