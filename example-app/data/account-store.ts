@@ -10,7 +10,7 @@ export interface NewAccount {
 }
 
 /** The package's account store, with three functions that the app's commands need. */
-export interface Accounts extends Required<AccountStore> {
+export interface Accounts extends Required<Pick<AccountStore, 'findByEmail' | 'findById' | 'replacePasswordHash'>> {
   /** Adds an account. Returns its id, or undefined when the address is taken. */
   add(account: NewAccount): Promise<string | undefined>
   /**

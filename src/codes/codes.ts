@@ -27,6 +27,8 @@ export interface CodeStore {
    * Stores a code, unless its account has `most` codes of this purpose that have not expired at `now`. Returns whether the code was stored.
    */
   add(code: StoredCode, most: number, now: Date): boolean | Promise<boolean>
+  /** Returns a code, and leaves it in the store. */
+  find(digest: string): StoredCode | null | undefined | Promise<StoredCode | null | undefined>
   /** Removes a code and returns it. Of two calls at once, one gets the code. */
   take(digest: string): StoredCode | null | undefined | Promise<StoredCode | null | undefined>
   /** Removes the codes of an account: of one purpose, or all of them. */
@@ -51,11 +53,11 @@ export interface NewCode {
   lifetime?: Duration | undefined
   /** The most codes of this account and purpose that have not expired. Default 5; 1 to 100. */
   maxPerAccount?: number | undefined
-  /** Further data, which `take` returns: JSON of at most 4,096 characters. Default none. */
+  /** Further data, which `find` and `take` return: JSON of at most 4,096 characters. Default none. */
   data?: unknown
 }
 
-/** A code that was taken. */
+/** A code that was found or taken. */
 export interface TakenCode {
   /** The account that the code is for. */
   accountId: string
@@ -72,6 +74,12 @@ export interface Codes {
    * that names an invalid member
    */
   create(code: NewCode): Promise<string>
+  /**
+   * Finds a code and uses up nothing, so that a request that fails can be sent again with the same code. Call `take` when the code has worked.
+   * @returns undefined for a code that is unknown, was used, has expired or is for another purpose
+   * @throws AuthError `unavailable` when the store fails
+   */
+  find(purpose: string, code: unknown): Promise<TakenCode | undefined>
   /**
    * Takes a code: it works once, and only for its purpose.
    * @returns undefined for a code that is unknown, was used or has expired
@@ -90,7 +98,10 @@ const LONGEST_DATA = 4096
 /** The text of a code. */
 const CODE = /^[\w-]{43}$/
 
-export const isCodeStore = (value: unknown): value is CodeStore => hasMethods(value, ['add', 'take', 'removeAll'])
+/** The methods of a store of codes. */
+export const CODE_METHODS: readonly (keyof CodeStore)[] = ['add', 'find', 'take', 'removeAll']
+
+export const isCodeStore = (value: unknown): value is CodeStore => hasMethods(value, CODE_METHODS)
 
 const nonEmpty = text('a non-empty string')
 const newSchema = {
@@ -108,16 +119,26 @@ const digestOf = (purpose: string, code: string) => hash('sha256', JSON.stringif
 export function createCodes({ store: codes, timeout, now: clock }: CodesSettings): Codes {
   const call = <T>(run: () => Promise<T>) => callHost('codes', run, { timeout })
 
+  async function read(method: 'find' | 'take', purpose: string, code: unknown): Promise<TakenCode | undefined> {
+    named(`codes.${method}: the purpose`, nonEmpty, purpose, PAGE.sessionOptions)
+    if (typeof code !== 'string' || !CODE.test(code)) {
+      if (CODE.test(purpose)) warnOnce('swappedCode')
+      return undefined
+    }
+    const digest = digestOf(purpose, code)
+    return call(async () => readStored(method, await codes[method](digest), digest, new Date(clock())))
+  }
+
   return Object.freeze({
     async create(one: NewCode) {
-      const read = readOptions<NewCode, typeof newSchema>(
+      const options = readOptions<NewCode, typeof newSchema>(
         'codes.create',
         one,
         newSchema,
         aliasesOf({ lifetime: 'expiresIn ttl' }),
       )
-      const { purpose, accountId, lifetime, maxPerAccount } = read
-      const data = read.data === undefined ? null : JSON.stringify(read.data)
+      const { purpose, accountId, lifetime, maxPerAccount } = options
+      const data = options.data === undefined ? null : JSON.stringify(options.data)
       if (data === undefined || (data?.length ?? 0) > LONGEST_DATA)
         throw misuse(`codes.create: "data" must be JSON of at most ${LONGEST_DATA} characters`)
       const code = randomBytes(32).toString('base64url')
@@ -133,15 +154,8 @@ export function createCodes({ store: codes, timeout, now: clock }: CodesSettings
         })
       return code
     },
-    async take(purpose: string, code: unknown) {
-      named('codes.take: the purpose', nonEmpty, purpose, PAGE.sessionOptions)
-      if (typeof code !== 'string' || !CODE.test(code)) {
-        if (CODE.test(purpose)) warnOnce('swappedCode')
-        return undefined
-      }
-      const digest = digestOf(purpose, code)
-      return call(async () => readStored(await codes.take(digest), digest, new Date(clock())))
-    },
+    find: (purpose: string, code: unknown) => read('find', purpose, code),
+    take: (purpose: string, code: unknown) => read('take', purpose, code),
     async removeAll(accountId: string, purpose?: string) {
       named('codes.removeAll: the account id', nonEmpty, accountId, PAGE.sessionOptions)
       if (purpose !== undefined) named('codes.removeAll: the purpose', nonEmpty, purpose, PAGE.sessionOptions)
@@ -151,7 +165,7 @@ export function createCodes({ store: codes, timeout, now: clock }: CodesSettings
 }
 
 /** @throws TypeError when the store returned another code or another form. The store is wrong, not the client */
-function readStored(found: unknown, digest: string, now: Date): TakenCode | undefined {
+function readStored(method: 'find' | 'take', found: unknown, digest: string, now: Date): TakenCode | undefined {
   if (found === undefined || found === null) return undefined
   const [accountId, expiresAt, data] = ['accountId', 'expiresAt', 'data'].map((name) => memberOf(Object(found), name))
   const isCode = typeof accountId === 'string' && accountId !== '' && isValidDate(expiresAt)
@@ -159,7 +173,9 @@ function readStored(found: unknown, digest: string, now: Date): TakenCode | unde
   const read = typeof data === 'string' ? parseJson(data) : undefined
   const isRead = typeof data !== 'string' || read !== undefined
   if (!isCode || !isRead || memberOf(Object(found), 'digest') !== digest)
-    throw misuse(`codes: take must return undefined or the code as "add" received it, but returned ${describe(found)}`)
+    throw misuse(
+      `codes: ${method} must return undefined or the code as "add" received it, but returned ${describe(found)}`,
+    )
   if (!(now < expiresAt)) return undefined
   return { accountId, data: read }
 }

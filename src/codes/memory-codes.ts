@@ -18,6 +18,7 @@ export function memoryCodes(): CodeStore {
       codes.set({ ...code })
       return true
     },
+    find: (digest) => codes.get(digest),
     take(digest) {
       const code = codes.get(digest)
       if (code) codes.remove(code)

@@ -1,4 +1,4 @@
-import { type CodeStore, isCodeStore } from '../codes/codes.js'
+import { CODE_METHODS, type CodeStore, isCodeStore } from '../codes/codes.js'
 import { type Check, InvalidOption } from '../options/read-options.js'
 import { bare, isPlainObject, memberOf } from '../options/values.js'
 import type { SessionStore } from '../sessions/session.js'
@@ -32,7 +32,7 @@ export const storeOption: Check<Partial<Store>> = (value) => {
   }
   const codes = memberOf(value, 'codes')
   if (codes !== undefined && !isCodeStore(codes))
-    throw new InvalidOption('a store whose "codes" have "add", "take" and "removeAll"')
+    throw new InvalidOption(`a store whose "codes" have ${CODE_METHODS.map((name) => `"${name}"`).join(', ')}`)
   const hasSessions = codes === undefined || memberOf(value, 'sessions') !== undefined
   return bare({ ...(hasSessions && { sessions: sessionsOfStore(value) }), ...(codes && { codes }) })
 }

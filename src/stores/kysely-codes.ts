@@ -1,4 +1,4 @@
-import type { CodeStore } from '../codes/codes.js'
+import type { CodeStore, StoredCode } from '../codes/codes.js'
 import { parseJson } from '../options/values.js'
 import { withHints } from './kysely-errors.js'
 import { type AnyDatabase, asciiJson, type Columns, dateOf, openTable } from './kysely-table.js'
@@ -40,18 +40,24 @@ export function kyselyCodes(db: AnyDatabase, name: string): CodeStore {
       await table.removeRows([row])
       return false
     },
+    async find(digest) {
+      const row = await table.rowOf(digest)
+      return row && codeOf(row)
+    },
     async take(digest) {
       const row = await table.rowOf(digest)
       // MySQL has no "delete … returning", so the number of deleted rows says which call gets the code.
-      if (!row || !(await table.removeRows([row]))) return undefined
-      const { account_id: accountId, purpose, expires_at, data } = row
-      // Text that is not JSON stays as it is, and `auth.codes` refuses it. The error of JSON.parse would show a part of it.
-      const read = parseJson(data) as string | null | undefined
-      return { digest, accountId, purpose, expiresAt: dateOf(expires_at), data: read === undefined ? data : read }
+      return row && (await table.removeRows([row])) ? codeOf(row) : undefined
     },
     async removeAll(accountId, purpose) {
       await table.removeRows(await rowsFor(accountId, purpose))
     },
   }
   return withHints(store, table.hints)
+}
+
+function codeOf({ digest, account_id: accountId, purpose, expires_at, data }: CodeRow): StoredCode {
+  // Text that is not JSON stays as it is, and `auth.codes` refuses it. The error of JSON.parse would show a part of it.
+  const read = parseJson(data) as string | null | undefined
+  return { digest, accountId, purpose, expiresAt: dateOf(expires_at), data: read === undefined ? data : read }
 }

@@ -1,4 +1,4 @@
-import type { CodeStore } from '../codes/codes.js'
+import type { CodeStore, StoredCode } from '../codes/codes.js'
 import { ADD, INDEX, redisCommands, type SendCommand } from './redis-commands.js'
 
 const SCRIPTS = {
@@ -26,6 +26,14 @@ return found`,
 export function redisCodes(sendCommand: SendCommand, prefix: string): CodeStore {
   const redis = redisCommands(sendCommand, `${prefix}code:`, SCRIPTS)
   const { send, run, keyOf, indexOf } = redis
+  const codeOf = (digest: string, text: unknown): StoredCode | undefined =>
+    redis.itemOf(text, ([purpose, accountId, expiresAt, data]) => ({
+      digest,
+      purpose,
+      accountId,
+      expiresAt: new Date(expiresAt),
+      data,
+    }))
 
   return {
     async add({ digest, purpose, accountId, expiresAt, data }, most, now) {
@@ -36,17 +44,9 @@ export function redisCodes(sendCommand: SendCommand, prefix: string): CodeStore 
       if (!isAdded) await send('DEL', keyOf(digest))
       return isAdded
     },
+    find: async (digest) => codeOf(digest, await send('HGET', keyOf(digest), 'found')),
     async take(digest) {
-      const code = redis.itemOf(
-        await redis.evaluate('take', keyOf(digest), Date.now()),
-        ([purpose, accountId, expiresAt, data]) => ({
-          digest,
-          purpose,
-          accountId,
-          expiresAt: new Date(expiresAt),
-          data,
-        }),
-      )
+      const code = codeOf(digest, await redis.evaluate('take', keyOf(digest), Date.now()))
       // The code is used up, so a failure must not lose it. Its entry then counts until the code would have expired.
       if (code) await send('ZREM', indexOf(code.accountId), `${digest} ${code.purpose}`).catch(() => {})
       return code

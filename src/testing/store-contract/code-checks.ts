@@ -11,6 +11,7 @@ const HOUR = 3_600_000
 /** The most codes of the account and purpose, where the limit does not matter. */
 const MOST = 100
 
+const FIND_KEEPS = 'Let find only read'
 const ONE_TAKES = 'Return the code only to the call whose statement deleted it'
 const EXACTLY = 'Compare digests, purposes and account ids exactly, letter by letter'
 const COUNT =
@@ -21,6 +22,8 @@ type CodeProbe = ReturnType<typeof probeCodes>
 /** Returns the methods of two store objects on the same data, each with a timeout. */
 export const probeCodes = (store: CodeStore, other = store) => ({
   add: (...args: Parameters<CodeStore['add']>) => booleanFrom('add', () => store.add(...args)),
+  find: (digest: string) => resultOf('find', () => store.find(digest)),
+  findElsewhere: (digest: string) => resultOf('find', () => other.find(digest)),
   take: (digest: string) => resultOf('take', () => store.take(digest)),
   takeElsewhere: (digest: string) => resultOf('take', () => other.take(digest)),
   removeAll: (...args: Parameters<CodeStore['removeAll']>) => resultOf('removeAll', () => store.removeAll(...args)),
@@ -71,12 +74,33 @@ export function codeChecks({ accountId, otherAccountId }: ContractAccounts): Rec
         if (await store.take(code.digest)) fail('take returned a code for a second time', ONE_TAKES)
       }
     }),
-    'take returns null or undefined for a digest that no code has': clean(async (store) => {
+    'find returns what add has stored, and take does after it': clean(async (store) => {
+      const codes = [newCode(), newCode({ purpose: 'reset', data: '{"email":"ann’s 💻"}' })]
+      await add(store, ...codes)
+      for (const code of codes) {
+        expectSame(await store.findElsewhere(code.digest), code, 'find')
+        expectSame(await store.find(code.digest), code, 'find', FIND_KEEPS)
+        expectSame(await store.take(code.digest), code, 'take', FIND_KEEPS)
+      }
+    }),
+    'find returns null or undefined for a code that was taken or removed': clean(async (store) => {
+      const [taken, removed] = [newCode(), newCode()]
+      await add(store, taken, removed)
+      for (const { digest } of [taken, removed]) await store.findElsewhere(digest)
+      await store.take(taken.digest)
+      await expectGone(store, taken.digest, 'find returned a code after take')
+      await store.removeAll(accountId)
+      await expectGone(store, removed.digest, 'find returned a code after removeAll of its account')
+    }),
+    'find and take return null or undefined for a digest that no code has': clean(async (store) => {
       const code = newCode()
       await add(store, code)
       const { digest } = code
       const odd = [newCode().digest, swapCase(digest), `${digest} `, ...otherIds(digest).map(([, id]) => id), "'", '%']
-      for (const other of odd) if (await store.take(other)) fail(`take(${shown(other)}) returned a code`, EXACTLY)
+      for (const other of odd) {
+        if (await store.find(other)) fail(`find(${shown(other)}) returned a code`, EXACTLY)
+        if (await store.take(other)) fail(`take(${shown(other)}) returned a code`, EXACTLY)
+      }
       expectSame(await store.take(digest), code)
     }),
     'take returns a code to one of several calls at the same time': clean(async (store) => {
@@ -129,6 +153,12 @@ export function codeChecks({ accountId, otherAccountId }: ContractAccounts): Rec
     }),
   }
 
+  /** Expects that no store object finds a code. */
+  async function expectGone(store: CodeProbe, digest: string, wrong: string): Promise<void> {
+    for (const found of [await store.find(digest), await store.findElsewhere(digest)])
+      if (found) fail(wrong, 'Wait for the write, and cache no codes')
+  }
+
   /** Expects what `add` returns for a code when the account may have two of the purpose. */
   async function expectAdded(store: CodeProbe, isExpected: boolean, when: string, at = now): Promise<void> {
     const isAdded = await store.add(newCode({ expiresAt: new Date(at.getTime() + HOUR) }), 2, at)
@@ -137,14 +167,18 @@ export function codeChecks({ accountId, otherAccountId }: ContractAccounts): Rec
 }
 
 /** Expects that a store returned a code as it was added. */
-function expectSame(found: unknown, code: StoredCode): void {
-  if (!isPlainObject(found))
-    fail('take returned no code', 'Store the code before add returns, and remove no other code')
+function expectSame(
+  found: unknown,
+  code: StoredCode,
+  method: 'find' | 'take' = 'take',
+  advice = 'Store the code before add returns, and remove no other code',
+): void {
+  if (!isPlainObject(found)) fail(`${method} returned no code`, advice)
   const wrong = Object.entries(code).filter(([member, value]) => !isDeepStrictEqual(found[member], value))
   const names = wrong.map(([member]) => member).join(', ')
   if (wrong.length > 0)
     fail(
-      `take returned another ${names} than the stored one`,
+      `${method} returned another ${names} than the stored one`,
       'Store texts as they are, dates with milliseconds, and null as null',
     )
 }

@@ -268,7 +268,11 @@ describe('createAuth', () => {
     ],
     ['a store of sessions only', { store: memorySessions() }, 'Pass { sessions } with this object'],
     ['a store without parts', { store: {} }, 'option "store" must be memoryStore(), or an object { sessions } whose'],
-    ['wrong codes', { store: { codes: { add() {} } } }, 'a store whose "codes" have "add", "take" and "removeAll"'],
+    [
+      'wrong codes',
+      { store: { codes: { add() {} } } },
+      'a store whose "codes" have "add", "find", "take", "removeAll"',
+    ],
     ['wrong sessions', { store: { ...memoryStore(), sessions: {} } }, 'option "store" must be memoryStore()'],
     ['a label without sessions', { sessionLabel: () => 'x' }, 'createAuth: option "sessionLabel" needs "store"'],
     ['a maximum without a store', { maxPerAccount: 3 }, 'createAuth: option "maxPerAccount" needs "store"'],

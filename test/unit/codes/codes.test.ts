@@ -36,6 +36,16 @@ describe('a code', () => {
     expect(await codes.take('verify', code)).toBeUndefined()
   })
 
+  it('is found without being used up, until it is taken', async () => {
+    const { codes } = start()
+    const code = await codes.create({ ...NEW, data: { email: 'new@example.com' } })
+    const same = { accountId: 'acc-1', data: { email: 'new@example.com' } }
+    expect([await codes.find('verify', code), await codes.find('verify', code)]).toEqual([same, same])
+    expect(await codes.find('reset', code)).toBeUndefined()
+    expect(await codes.take('verify', code)).toEqual(same)
+    expect(await codes.find('verify', code)).toBeUndefined()
+  })
+
   it('is not used up by another purpose', async () => {
     const { codes } = start()
     const code = await codes.create(NEW)
@@ -46,9 +56,13 @@ describe('a code', () => {
   it('expires', async () => {
     const { codes, clock } = start()
     const [short, long] = [await codes.create({ ...NEW, lifetime: '10m' }), await codes.create(NEW)]
-    clock.advance(600_000)
+    clock.advance(600_000 - 1)
+    expect(await codes.find('verify', short)).toBeDefined()
+    clock.advance(1)
+    expect(await codes.find('verify', short)).toBeUndefined()
     expect(await codes.take('verify', short)).toBeUndefined()
     clock.advance(3_000_000 - 1)
+    expect(await codes.find('verify', long)).toBeDefined()
     expect(await codes.take('verify', long)).toBeDefined()
   })
 
@@ -65,13 +79,16 @@ describe('a code', () => {
   it.each([undefined, null, 7, '', 'x', { $ne: 1 }, [TEXT], `${TEXT}x`, `${TEXT}!`, `!${TEXT}`])(
     'is not %j, which the store never sees',
     async (text) => {
-      const codes = createCodes({ ...memoryCodes(), take: () => expect.fail('asked') })
+      const asked = () => expect.fail('asked')
+      const codes = createCodes({ ...memoryCodes(), find: asked, take: asked })
+      expect(await codes.find('verify', text)).toBeUndefined()
       expect(await codes.take('verify', text)).toBeUndefined()
     },
   )
 
   it('is unknown when the store returns null', async () => {
-    const codes = createCodes({ ...memoryCodes(), take: () => null })
+    const codes = createCodes({ ...memoryCodes(), find: () => null, take: () => null })
+    expect(await codes.find('verify', TEXT)).toBeUndefined()
     expect(await codes.take('verify', TEXT)).toBeUndefined()
   })
 
@@ -148,8 +165,9 @@ describe('a store of codes', () => {
   it.each<[string, Partial<CodeStore>]>([
     ['throws', { take: () => Promise.reject(new Error('down')) }],
     ['hangs', { take: () => new Promise<never>(() => {}) }],
-  ])('causes 503 when its take %s', async (_, changes) => {
-    const refusal = await refusalOf(failing(changes).take('verify', code))
+    ['cannot find', { find: () => Promise.reject(new Error('down')) }],
+  ])('causes 503 when its take or find %s', async (_, changes) => {
+    const refusal = await refusalOf(failing(changes)[changes.find ? 'find' : 'take']('verify', code))
     expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'codes' })
   })
 
@@ -161,12 +179,14 @@ describe('a store of codes', () => {
     ['a code without an account', (digest) => ({ digest, expiresAt: future, data: null })],
     ['a code whose account is a number', (digest) => ({ digest, accountId: 7, expiresAt: future, data: null })],
     ['a code whose account is empty', (digest) => ({ digest, accountId: '', expiresAt: future, data: null })],
-  ])('causes 503 when its take returns %s, and the cause says it', async (_, take) => {
-    const refusal = await refusalOf(failing({ take: take as CodeStore['take'] }).take('verify', code))
-    expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'codes' })
-    expectMisuse(() => {
-      throw refusal.cause
-    }, 'codes: take must return undefined or the code as "add" received it')
+  ])('causes 503 when its find or take returns %s, and the cause says it', async (_, found) => {
+    for (const method of ['find', 'take'] as const) {
+      const refusal = await refusalOf(failing({ [method]: found })[method]('verify', code))
+      expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'codes' })
+      expectMisuse(() => {
+        throw refusal.cause
+      }, `codes: ${method} must return undefined or the code as "add" received it`)
+    }
   })
 
   it('causes 503 when its add fails, and no code is given out', async () => {
@@ -193,6 +213,7 @@ describe('misuse', () => {
   })
 
   it.each<[string, (codes: Codes) => Promise<unknown>]>([
+    ['codes.find: the purpose', (codes) => codes.find('', 'x')],
     ['codes.take: the purpose', (codes) => codes.take('', 'x')],
     ['codes.removeAll: the account id', (codes) => codes.removeAll('')],
     ['codes.removeAll: the purpose', (codes) => codes.removeAll('acc-1', '')],

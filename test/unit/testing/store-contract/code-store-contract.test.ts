@@ -38,12 +38,32 @@ function tableOf(rows: StoredCode[]) {
 
 type Table = ReturnType<typeof tableOf>
 
+/** Returns methods that find what they have found before, unless `take` forgets it. */
+function cachingFind(
+  store: CodeStore,
+  forget: (cache: Map<string, StoredCode>, digest: string) => void,
+): Partial<CodeStore> {
+  const cache = new Map<string, StoredCode>()
+  return {
+    async find(digest) {
+      const found = cache.get(digest) ?? (await store.find(digest))
+      if (found) cache.set(digest, found)
+      return found
+    },
+    take(digest) {
+      forget(cache, digest)
+      return store.take(digest)
+    },
+  }
+}
+
 const right = ({ rows, remove }: Table): CodeStore => ({
   add(code, most, now) {
     const { accountId, purpose } = code
     const same = rows.filter((row) => row.accountId === accountId && row.purpose === purpose && row.expiresAt > now)
     return same.length < most && rows.push(code) > 0
   },
+  find: (digest) => rows.find((row) => row.digest === digest),
   take: (digest) => remove((row) => row.digest === digest),
   removeAll: (accountId, purpose) =>
     remove((row) => row.accountId === accountId && (purpose === undefined || row.purpose === purpose)),
@@ -90,6 +110,29 @@ const WRONG: [mistake: string, message: string, change: (table: Table, store: Co
       },
     }),
   ],
+  [
+    'uses up a code that it finds',
+    'find returned no code. Let find only read',
+    (_, store) => ({ find: (digest) => store.take(digest) }),
+  ],
+  ['finds no code', 'find returned no code. Store the code', () => ({ find: () => undefined })],
+  [
+    'finds another code',
+    'find returned another digest, purpose, data than the stored one',
+    ({ rows }) => ({ find: (digest) => rows.findLast((row) => row.digest === digest || row.purpose === 'reset') }),
+  ],
+  [
+    'finds a code by any letter case',
+    'returned a code. Compare digests',
+    ({ rows }) => ({ find: (digest) => rows.find((row) => row.digest.toLowerCase() === digest.toLowerCase()) }),
+  ],
+  ['caches what it takes', 'find returned a code after take. Wait for', (_, store) => cachingFind(store, () => false)],
+  [
+    'caches what it removes',
+    'find returned a code after removeAll of its account',
+    (_, store) => cachingFind(store, (cache, digest) => cache.delete(digest)),
+  ],
+  ['cannot find', 'find failed with Error: down', () => ({ find: () => Promise.reject(new Error('down')) })],
   ['has no limit', 'add returned true for a code of a purpose', ({ rows }) => ({ add: (code) => rows.push(code) > 0 })],
   [
     'counts expired codes',
@@ -180,7 +223,7 @@ describe('storeContract, of codes', () => {
   it('throws a TypeError for an option that is not valid', () => {
     expectMisuse(
       () => storeContract({ codes: {} } as never),
-      'a store whose "codes" have "add", "take" and "removeAll"',
+      'a store whose "codes" have "add", "find", "take", "removeAll"',
     )
     expectMisuse(() => storeContract(memoryCodes() as never), 'Pass { codes } with this object')
     expectMisuse(() => storeContract({ codes: memoryCodes() }, { accountId: '' }), 'option "accountId"')
