@@ -29,6 +29,7 @@ export type {
   HookOption,
   LimitName,
   LoginRefusal,
+  PasswordRefusal,
   RefreshRefusal,
   TokenRefusal,
 } from './errors/codes.js'

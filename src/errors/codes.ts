@@ -125,11 +125,11 @@ export type LoginRefusal =
 
 /** The reason for refusing a new password. The client receives it. */
 export type PasswordRefusal =
-  /** The password has fewer characters than `minLength` of `createPasswords`. Choose a longer one. */
+  /** The password has fewer characters than `minLength` of `createPasswords`. The `detail` names the number. Choose a longer one. */
   | 'too_short'
   /** The password has more than 256 characters, or more than 72 bytes with `bcrypt()` as the first hasher. Choose a shorter one. */
   | 'too_long'
-  /** The password is one of the most common ones. Choose another one. */
+  /** The password is one of the most common ones, such as a known word, a row of keys or a repetition. Choose another one. */
   | 'common'
   /** `isForbidden` of `createPasswords` returned true. Choose another one. */
   | 'forbidden'
@@ -428,7 +428,7 @@ const ROWS = {
   invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
   /** Another account has the address since the mail was sent. The client signs in, or chooses another address. */
   address_taken: { status: 409, message: 'Another account has this address.' },
-  /** The text is no e-mail address. Send one with exactly one `@`, of 3 to 254 characters, without blanks and without `,;<>"():`. */
+  /** The text is not an e-mail address. Send one with exactly one `@`, of 3 to 254 characters, without blanks and without `,;<>"():`. */
   invalid_email: { status: 422, message: 'This is not an e-mail address.' },
   /**
    * The new password is refused. The body has the

@@ -45,6 +45,9 @@ export interface CheckedTask extends LoginTask {
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
 export const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
 
+/** Refusals of a new hash, after which the old one stays. */
+const NOT_MADE = [...NOT_CHECKED, 'weak_password'] as const
+
 /** The option `tenant`: returns the tenant of a sign-in, for example by the host name. */
 export type TenantOf<R = IncomingMessage | undefined> = (signIn: { req: R; fields: ExtraFields }) => string
 
@@ -152,7 +155,7 @@ export async function replaceOutdatedHash(task: CheckedTask, account: Account): 
   let replacement: string | undefined
   try {
     if (!(await callHost('passwords', () => passwords.needsRehash(from)))) return undefined
-    const to = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
+    const to = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_MADE })
     const announce = () => announceHash(accounts, { accountId: account.id, from, to })
     // Before the hash is stored, because a refresh ends a session whose account has a hash that the session does not know.
     await announce()
@@ -163,8 +166,8 @@ export async function replaceOutdatedHash(task: CheckedTask, account: Account): 
   } catch (error) {
     const { dependency, cause } = error as AuthError
     // Without a dependency, no hashing thread was free before the timeout, or too many logins replace the hash. A later login replaces it.
-    // bcrypt refuses a password that it would cut.
-    if (dependency && !isSignInRefusal(cause)) dependencyFailed(dependency, cause)
+    // Or bcrypt refuses a password that it would cut.
+    if (dependency) dependencyFailed(dependency, cause)
   }
   return replacement
 }

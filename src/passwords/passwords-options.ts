@@ -20,12 +20,19 @@ export interface PasswordsOptions {
    */
   unknown?: Hasher | undefined
   /**
+   * Least number of characters of a new password, for the routes of `createAuth` that set one. `hash` takes shorter ones. 8 to 256, counted in
+   * code points. Default: `15`.
+   *
+   * NIST SP 800-63B-4 requires 15 where the password is the only factor, and 8 with a second factor.
+   */
+  minLength?: number | undefined
+  /**
    * Function `(password) => boolean` that
    * [refuses a new password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/new-passwords.md).
-   * Called by `hash`, and not when a login replaces an old hash. At most 5 s. Default: none.
+   * Called by `hash` and by the routes that set a password, and not when a login replaces an old hash. At most 5 s. Default: none.
    *
-   * True refuses the password with a `SignInRefusal` `forbidden_password` (422). Throw a `SignInRefusal` for your own code. Another error,
-   * another value than a boolean, and a late result reject with an `AuthError` `unavailable`.
+   * True refuses the password with an `AuthError` `weak_password` (422) of the reason `forbidden`. Throw a `SignInRefusal` for your own code.
+   * Another error, another value than a boolean, and a late result reject with an `AuthError` `unavailable`.
    */
   isForbidden?: ForbiddenCheck | undefined
   /**
@@ -69,6 +76,7 @@ const hasherForUnknown: Check<HasherList[0]> = (value) => {
 }
 
 export const commonSchema = {
+  minLength: optional(integer(8, 256, 'a number of characters'), 15),
   isForbidden: optional(func<ForbiddenCheck>('a function (password) => boolean')),
   concurrency: optional(integer(1, 1024, 'a number of passwords'), defaultConcurrency()),
   queue: optional(integer(0, 100_000, 'a number of logins'), 1024),

@@ -1,21 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { callHost } from '../concurrency/host-call.js'
 import type { SlotRequest } from '../concurrency/queue.js'
-import { SignInRefusal } from '../errors/sign-in-refusal.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { readOptions } from '../options/read-options.js'
 import { createHashQueue, type HashQueueLoad } from './hash-queue.js'
 import { argon2id } from './hashers/argon2id.js'
-import { bcrypt } from './hashers/bcrypt.js'
+import { assertUncut, bcrypt } from './hashers/bcrypt.js'
 import type { Hasher } from './hashers/hasher.js'
 import { assertText } from './hashers/stored-key.js'
-import { type ForbiddenCheck, type HasherList, type PasswordsOptions, passwordsSchema } from './passwords-options.js'
+import { assertAllowed, assertUncommon } from './new-passwords.js'
+import { type HasherList, type PasswordsOptions, passwordsSchema } from './passwords-options.js'
 
 /** Hashes and checks passwords. Every byte counts. Passwords are never trimmed, cut or normalised (OWASP ASVS 5, 6.2.8). */
 export interface Passwords {
   /**
-   * Makes a hash to store. Rejects with the error of the first hasher when that fails.
-   * @throws SignInRefusal `forbidden_password` when `isForbidden` says so, `password_too_long` for bcrypt
+   * Makes a hash to store, of a password of any length. Rejects with the error of the first hasher when that fails.
+   * @throws AuthError `weak_password` when `isForbidden` says so (`forbidden`), or when bcrypt would cut the password (`too_long`)
    * @throws TypeError when the password is not a well-formed Unicode string
    * @throws AuthError `overloaded` when too many logins wait, `unavailable` when `isForbidden` fails
    */
@@ -41,6 +40,13 @@ export interface QueuedPasswords extends Passwords {
    * or the wait is longer than `timeout`, `client_closed_request` when `signal` is aborted. Rejects with what `admit` throws.
    */
   reserve(request?: SlotRequest): Promise<PasswordsSlot>
+  /**
+   * Checks a new password before a slot makes its hash: its length, the most common passwords, and `isForbidden`.
+   * @throws AuthError `weak_password` with the reason, `unavailable` when `isForbidden` fails
+   * @throws SignInRefusal of `isForbidden`
+   * @throws TypeError when the password is not a well-formed Unicode string
+   */
+  assertStrong(password: string): Promise<void>
 }
 
 /** A login's slot: `hash` and `verify` run within the limits of its request. */
@@ -74,21 +80,6 @@ function assertPassword(password: unknown): void {
   throw misuse('passwords: a password must be a well-formed Unicode string')
 }
 
-/** The time limit for `isForbidden`, in milliseconds. */
-const FORBIDDEN_TIMEOUT = 5000
-const FORBIDDEN = 'This password cannot be used. Choose another one.'
-
-async function assertAllowed(isForbidden: ForbiddenCheck, password: string): Promise<void> {
-  const ask = async () => {
-    const forbidden: unknown = await isForbidden(password)
-    if (typeof forbidden === 'boolean') return forbidden
-    throw misuse('passwords: isForbidden must return true or false', PAGE.hashes)
-  }
-  const options = { timeout: FORBIDDEN_TIMEOUT, mayRefuse: true }
-  if (!(await callHost('passwords', ask, options))) return
-  throw new SignInRefusal('forbidden_password', { status: 422, detail: FORBIDDEN })
-}
-
 /**
  * Creates the password checks for token routers and for code that sets passwords. Each object has its own queue, so create one for
  * the process and share it.
@@ -98,7 +89,7 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
   const read = readOptions<PasswordsOptions, typeof passwordsSchema>('createPasswords', options, passwordsSchema)
   const hashers: HasherList = read.hashers ?? [argon2id(), bcrypt()]
   const [first] = hashers
-  const { unknown = first, isForbidden } = read
+  const { unknown = first, minLength, isForbidden } = read
   const { acquire, load } = createHashQueue(read.concurrency, read.queue)
 
   const makeHash = async (password: string) => first.hash(password)
@@ -163,6 +154,12 @@ export function createPasswords(options?: PasswordsOptions): Passwords {
       // Before a slot, because the function may ask another service.
       if (isForbidden) await assertAllowed(isForbidden, password)
       return inSlot((slot) => slot.hash(password))
+    },
+    async assertStrong(password) {
+      assertPassword(password)
+      assertUncommon(password, minLength)
+      assertUncut(first, password)
+      if (isForbidden) await assertAllowed(isForbidden, password)
     },
     async verify(password, hash) {
       assertText('passwords', password)

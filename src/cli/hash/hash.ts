@@ -1,4 +1,4 @@
-import { isSignInRefusal } from '../../errors/sign-in-refusal.js'
+import { isAuthError } from '../../errors/auth-error.js'
 import { integer } from '../../options/checks.js'
 import { argon2id } from '../../passwords/hashers/argon2id.js'
 import { bcrypt } from '../../passwords/hashers/bcrypt.js'
@@ -49,6 +49,7 @@ async function hashed(password: string, make: (password: string) => Promise<stri
   try {
     return await make(password)
   } catch (error) {
-    throw isSignInRefusal(error) || error instanceof TypeError ? new CommandError(error.message) : error
+    const isRefusal = isAuthError(error) && error.code === 'weak_password'
+    throw isRefusal || error instanceof TypeError ? new CommandError(error.message) : error
   }
 }

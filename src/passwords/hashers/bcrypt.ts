@@ -1,5 +1,5 @@
 import type * as Bcrypt from '@node-rs/bcrypt'
-import { SignInRefusal } from '../../errors/sign-in-refusal.js'
+import { AuthError } from '../../errors/auth-error.js'
 import { bool, integer } from '../../options/checks.js'
 import { optional, readOptions } from '../../options/read-options.js'
 import type { Hasher } from './hasher.js'
@@ -45,10 +45,25 @@ const TOO_LONG = `This password cannot be used. Choose one of at most ${BCRYPT_B
 /** Returns whether bcrypt can tell a password apart. bcrypt repeats it with a NUL to fill its key, so `ab` equals `ab\0ab`. */
 const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_BYTES && !password.includes('\0')
 
+function assertFits(password: string): void {
+  if (!fitsBcrypt(password)) throw new AuthError('weak_password', { reason: 'too_long', message: TOO_LONG })
+}
+
+/** The hashers that `bcrypt` has created. */
+const created = new WeakSet<Hasher>()
+
+/**
+ * Checks a new password before a hasher makes its hash.
+ * @throws AuthError `weak_password` when the hasher is bcrypt, which would cut the password
+ */
+export function assertUncut(hasher: Hasher, password: string): void {
+  if (created.has(hasher)) assertFits(password)
+}
+
 /**
  * Creates a hasher for bcrypt, for accounts that have bcrypt hashes. Use argon2id for new systems (OWASP Password Storage Cheat
  * Sheet). bcrypt ignores text after 72 bytes or after a NUL. A password with such text never matches and is never hashed.
- * @throws TypeError for a cost out of range; `hash` rejects with a SignInRefusal `password_too_long` (422) for a password that bcrypt would cut
+ * @throws TypeError for a cost out of range; `hash` rejects with an AuthError `weak_password` (`too_long`) for a password that bcrypt would cut
  */
 export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external'>> {
   const { cost, costLimit, truncate } = readOptions<BcryptOptions, typeof bcryptSchema>(
@@ -59,7 +74,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
   )
   const mostRounds = costLimit * 2 ** Math.max(cost, DEFAULT_COST)
   const costOf = (hash: string) => Number(BCRYPT.exec(hash)?.[1])
-  return {
+  const hasher: ReturnType<typeof bcrypt> = {
     accepts: (hash) => 2 ** costOf(hash) <= mostRounds,
     async verify(password, hash) {
       assertText('bcrypt', password)
@@ -68,10 +83,12 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
     },
     async hash(password) {
       assertText('bcrypt', password)
-      if (!fitsBcrypt(password)) throw new SignInRefusal('password_too_long', { status: 422, detail: TOO_LONG })
+      assertFits(password)
       return blowfish().hash(password, cost)
     },
     // Not `<`, which would be false for any other text.
     outdated: (hash) => !(costOf(hash) >= cost),
   }
+  created.add(hasher)
+  return hasher
 }

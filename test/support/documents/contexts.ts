@@ -258,13 +258,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
   'common-passwords': `${KEYS}
-    export const changed: string[] = []
-    const leaked = new Set(['secret', 'mynameissecret1'])
-    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })
-    const changePassword = async (id: string, password: string) => {
-      await passwords.hash(password)
-      changed.push(id, password)
-    }`,
+    const leaked = new Set(['secret'])
+    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })`,
   // README and tutorial.
   'readme-point': `${README}
 import express from 'express'

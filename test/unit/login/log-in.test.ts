@@ -8,7 +8,6 @@ import {
   type Limits,
   type MemoryAccount,
   type Passwords,
-  SignInRefusal,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Attempt, type AttemptAdmission, type LimitsPort, NO_LIMITS } from '../../../src/limits/attempt.js'
@@ -223,7 +222,7 @@ describe('a login', () => {
     expect(calls.map((call) => call.replace(` ${alice.email}`, ''))).toEqual(expected)
   })
 
-  const TOO_LONG = new SignInRefusal('password_too_long', { status: 422 })
+  const TOO_LONG = new AuthError('weak_password', { reason: 'too_long' })
   const outdated = { needsRehash: () => true }
   const REPLACED = ['hash', 'replacePasswordHash']
   const ACCOUNTS_FAILED = [['accounts', cause]]

@@ -1,6 +1,7 @@
 // Tests passwords/passwords-options.ts
 
 import {
+  AuthError,
   argon2id,
   bcrypt,
   createPasswords,
@@ -365,9 +366,9 @@ describe('isForbidden', () => {
     ['later', async (password: string) => password === 'leaked'],
   ])('refuses a password, before it waits for a hashing thread: %s', async (_, isForbidden) => {
     const { passwords, hash } = passwordsWith(isForbidden)
-    const error = (await rejectionOf(passwords.hash('leaked'))) as SignInRefusal
-    expect(error).toBeInstanceOf(SignInRefusal)
-    expect(error).toMatchObject({ code: 'forbidden_password', status: 422, countAsFailure: false })
+    const error = (await rejectionOf(passwords.hash('leaked'))) as AuthError
+    expect(error).toBeInstanceOf(AuthError)
+    expect(error).toMatchObject({ code: 'weak_password', status: 422, reason: 'forbidden' })
     expect(JSON.stringify(error)).not.toContain('leaked')
     expect(hash).not.toHaveBeenCalled()
     expect(await passwords.hash('fresh')).toBe('plain:fresh')

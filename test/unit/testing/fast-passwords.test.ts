@@ -46,7 +46,10 @@ describe('fast passwords', () => {
   })
 
   it.each([
-    [{ hashers: [] }, 'fastPasswords: unknown option "hashers". Known options: isForbidden, concurrency, queue'],
+    [
+      { hashers: [] },
+      'fastPasswords: unknown option "hashers". Known options: minLength, isForbidden, concurrency, queue',
+    ],
     [{ queues: 1 }, 'fastPasswords: unknown option "queues". Did you mean "queue"'],
     [{ concurrency: 0 }, 'fastPasswords: option "concurrency" must be'],
   ])('refuse options that cannot be used: %o', (options, says) => {

@@ -102,16 +102,9 @@ describe('the recipes', () => {
     for (const name of ['bob', 'bob@example.com', '17', names[0]]) await send(name, 'wrong').expect(403)
   })
 
-  it('common-passwords: refuses a leaked password, and marks a login with one', async () => {
-    const { app, changed } = await run<{ changed: string[] }>('common-passwords')
+  it('common-passwords: marks a login with a leaked password', async () => {
+    const { app } = await run('common-passwords')
     expect((await signIn(app, '/sign-in').expect(200)).body).toMatchObject({ passwordIsLeaked: true })
-    const send = (newPassword: unknown, oldPassword = 'secret') =>
-      request(app).post('/password').send({ email: GOOD.email, oldPassword, newPassword })
-    for (const password of ['mynameissecret1', 12345678, 'a'.repeat(1001)]) await send(password).expect(422)
-    await send('correct horse battery', 'wrong').expect(403)
-    expect(changed).toEqual([])
-    await send('correct horse battery').expect(204)
-    expect(changed).toEqual(['acc-1', 'correct horse battery'])
   })
 
   it('limits-reset: refuses after five wrong passwords, and lets the user in at once', async () => {
