@@ -3,12 +3,13 @@ import type { FindById } from '../accounts/find-account.js'
 import { accountIdOf } from '../accounts/request-user.js'
 import { AuthError } from '../errors/auth-error.js'
 import { NO_STORE } from '../errors/headers.js'
-import { originOfRequest } from '../http/origin.js'
+import { originOfRequest, type RequestOrigin } from '../http/origin.js'
 import type { FinishSignIn } from '../login/finish-sign-in.js'
-import { knownSignInOf, signInById } from '../login/known-sign-in.js'
+import { type KnownSignIn, knownSignInOf } from '../login/known-sign-in.js'
 import { withLongest } from '../login/refresh-mode.js'
+import { type SignInWithParts, signInById } from '../login/sign-in-with.js'
 import type { TokenSettings } from '../login/token-settings.js'
-import { bool } from '../options/checks.js'
+import { bool, isTextList } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, isValidDate, memberOf, own } from '../options/values.js'
@@ -38,6 +39,11 @@ export interface AuthSignInDetails {
   label?: NewSession['label']
   /** The time just before you authenticated the account. A later `tokensValidAfter` refuses its token. Default: the time of the call. */
   issuedAt?: Date | undefined
+  /**
+   * The methods by which you authenticated the account (RFC 8176), like `['hwk', 'user']`: the claim `amr` of its tokens, also after a refresh.
+   * Default: those of `auth.logIn` for its `subject`, and otherwise none. With `actor`: those of the administrator.
+   */
+  amr?: readonly string[] | undefined
   /** `false` for a cookie that the browser deletes when it closes. Default: `true`. */
   remember?: boolean | undefined
 }
@@ -58,11 +64,14 @@ export interface SignedIn {
  * Signs in an account that you have authenticated: by `auth.logIn`, a passkey, a mailed link or another provider. Issues a token, starts
  * the session, sets the cookie with the refresh token, and keeps the response out of caches. With a cookie, it ends the session that the request
  * had for this account. A disabled account is refused.
+ *
+ * `beforeSignIn` is called with `method: 'host'` and no fields. It is not called again for the `subject` of `auth.logIn`, for which it has been
+ * called, nor with `actor`, because an administrator who acts as the account is no sign-in of its user.
  * @param whom the account, the object that stood for it in `req.user`, or its id. The account is looked up again by its id. Or the `subject`
  * that `auth.logIn` or `LoginStrategy` returned, whose terms then hold, and whose password must not have changed meanwhile
  * @param res the response. Required where the refresh token is in a cookie
  * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors;
- * `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. `forbidden` without `actor`, for the request of an
+ * `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. SignInRefusal of `beforeSignIn`. `forbidden` without `actor`, for the request of an
  * administrator who acts as an account. `invalid_token` for an actor whose token expires in less than 1 s. TypeError for an invalid argument
  */
 export type AuthSignIn<U = never> = (
@@ -72,11 +81,33 @@ export type AuthSignIn<U = never> = (
   details?: AuthSignInDetails,
 ) => Promise<SignedIn>
 
+const amrOption = checkThat<readonly string[]>("an array of texts, like ['hwk', 'user']", isTextList)
+
 const schema = {
   actor: optional(checkThat<VerifiedToken>('the verified token of the administrator: authOf(req)', isVerifiedToken)),
   label: (value: unknown) => value as NewSession['label'],
   issuedAt: optional(checkThat<Date>('a valid Date', isValidDate)),
   remember: optional(bool, true),
+  amr: optional((value) => Object.freeze([...amrOption(value)])),
+}
+
+/** The details of a call that decide about its sign-in. */
+interface CalledSignIn {
+  amr: readonly string[] | undefined
+  since: Date | undefined
+  /** Undefined for an administrator who acts as the account. */
+  origin: RequestOrigin | undefined
+}
+
+/** Creates the function that returns the sign-in of a call: that of the login whose subject the host passes, or another one of the account. */
+function createKnownIn(parts: SignInWithParts) {
+  return async (ofLogin: KnownSignIn | undefined, id: string, { amr, since, origin }: CalledSignIn) => {
+    if (!ofLogin) {
+      const by = { method: 'host', amr: amr ?? [], fields: {}, hasUnnamed: false } as const
+      return signInById(parts, id, { ...by, origin, since })
+    }
+    return amr ? { ...ofLogin, subject: { ...ofLogin.subject, amr } } : ofLogin
+  }
 }
 
 interface AuthSignInSettings extends TokenSettings {
@@ -88,7 +119,8 @@ interface AuthSignInSettings extends TokenSettings {
 
 /** Creates `auth.signIn`. */
 export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: FinishSignIn): AuthSignIn {
-  const { tokens, timeout, refresh, findById, mountPath, issuers } = settings
+  const { tokens, refresh, findById, mountPath, issuers } = settings
+  const knownIn = createKnownIn({ ...settings, findById: findById as FindById })
 
   function idOf(whom: unknown): string {
     const id = typeof whom === 'string' ? whom : accountIdOf(Object(whom))
@@ -98,7 +130,7 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
 
   return async function signIn(whom, req, res, details) {
     const read = readOptions<AuthSignInDetails, typeof schema>('signIn', details, schema)
-    const { actor, label, issuedAt, remember } = read
+    const { actor, label, issuedAt, remember, amr } = read
     const ofLogin = knownSignInOf(whom)
     const id = ofLogin?.subject.accountId ?? idOf(whom)
     if (!isPlainObject(memberOf(Object(req), 'headers')))
@@ -113,7 +145,7 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
     if (mode === 'cookie' && !res)
       throw misuse('signIn: pass the response too, which gets the cookie. Use signIn(account, req, res)')
     const origin = originOfRequest(req)
-    const known = ofLogin ?? (await signInById({ tokens, findById: findById as FindById, timeout }, id, issuedAt))
+    const known = await knownIn(ofLogin, id, { amr, since: issuedAt, origin: actor ? undefined : origin })
     const { body } = await finishSignIn({
       ...known,
       subject: withActor(known.subject, actor, issuers, Number(tokens.now())),
@@ -155,7 +187,8 @@ function withActor(
   const left = actor.expiresAt.getTime() - now
   if (left < 1000) throw invalidToken('expired', actor)
   // The epoch for a token that does not tell: a sign-in at an unknown time is not recent.
-  return { ...withLongest(subject, left), claims: { ...claims, act }, signedInAt: signedInAtOf(actor) }
+  const ofActor = { signedInAt: signedInAtOf(actor), amr: actor.amr }
+  return { ...withLongest(subject, left), claims: { ...claims, act }, ...ofActor }
 }
 
 /** Returns the actor in a token, with its own. One without an issuer is of the token's issuer. */

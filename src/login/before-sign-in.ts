@@ -11,11 +11,18 @@ import { describe, named } from '../options/read-options.js'
 import { isPlainObject, memberOf, resultOrUndefined } from '../options/values.js'
 import type { ExtraFields } from './read-credentials.js'
 
-/** A sign-in whose password is right. */
-export interface CheckedPassword<A = object, R = IncomingMessage> {
+/** The way of a sign-in: a password, a mailed code, a passkey, or `'host'` for a call of `auth.signIn`. */
+export type SignInMethod = 'password' | 'mail' | 'passkey' | 'host'
+
+/** A sign-in whose account is authenticated: its password was right, for example. */
+export interface CheckedSignIn<A = object, R = IncomingMessage> {
   /** The object that your look-up returned as `user`, or the account without its password hash. */
   account: A
-  /** The members of the request body that `extraFields` names, as the client sent them: check them. */
+  /** `'password'`, `'mail'`, `'passkey'`, or `'host'` for a call of `auth.signIn`. */
+  method: SignInMethod
+  /** The authentication methods (RFC 8176): `['pwd']` after a password, `['otp']` after a mailed code. Empty where they are not known. */
+  amr: readonly string[]
+  /** The members of the request body that `extraFields` names, as the client sent them: check them. Empty for a call of `auth.signIn`. */
   fields: ExtraFields
   /** The request. Undefined for a call of `logIn` without a request. */
   req: R
@@ -27,24 +34,35 @@ export interface CheckedPassword<A = object, R = IncomingMessage> {
 export interface SignInTerms {
   /** The lifetime of each token, from 1 s. A longer one than the account's or the issuer's has no effect. Default: the account's. */
   lifetime?: Duration | undefined
-  /** Private claims, in addition to those of the account. Default none. */
+  /** Private claims, in addition to those of the account. One named `amr` is ignored where the sign-in has its own. Default none. */
   claims?: Readonly<Record<string, unknown>> | undefined
   /** The scopes of the tokens: some of the account's. Default: all of the account's. */
   scopes?: readonly string[] | undefined
 }
 
 /**
- * Decides about a sign-in after its password was right, before a session or a token exists. Throws a `SignInRefusal` to refuse it, or an
+ * Decides about every sign-in: by password, by mailed code, by passkey and by `auth.signIn`. Called after the account was authenticated, before
+ * a session or a token exists. Not called for an administrator who acts as the account. Throws a `SignInRefusal` to refuse it, or an
  * `AuthError` with the code `invalid_credentials` for the response of a wrong password. An error with `expose: true` and a `status` of 400
  * to 499 goes to your error handler. Any other error, and a call that takes too long, causes a `503`.
  * @returns nothing, or the terms of the sign-in
  */
 export type BeforeSignIn<A = object, R = IncomingMessage> = (
-  signIn: CheckedPassword<A, R>,
+  signIn: CheckedSignIn<A, R>,
   // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement returns void.
 ) => SignInTerms | undefined | null | void | Promise<SignInTerms | undefined | null | void>
 
-/** The members of a login that this step reads. */
+/** The way of a sign-in, and its authentication methods (RFC 8176). */
+export interface SignInBy {
+  method: SignInMethod
+  amr: readonly string[]
+}
+
+export const BY_PASSWORD: SignInBy = { method: 'password', amr: Object.freeze(['pwd']) }
+
+export const BY_MAIL: SignInBy = { method: 'mail', amr: Object.freeze(['otp']) }
+
+/** The members of a sign-in that this step reads. */
 export interface BeforeSignInTask extends Origin {
   beforeSignIn: BeforeSignIn<object, IncomingMessage | undefined> | undefined
   fields: ExtraFields
@@ -61,6 +79,7 @@ export interface BeforeSignInTask extends Origin {
 export async function askBeforeSignIn(
   { beforeSignIn, fields, hasUnnamed, req, signal, timeout }: BeforeSignInTask,
   { account, user }: FoundAccount,
+  { method, amr }: SignInBy,
 ): Promise<SignInTerms | undefined> {
   if (!beforeSignIn) return undefined
   const ended = new AbortController()
@@ -70,7 +89,8 @@ export async function askBeforeSignIn(
   // The client may have disconnected while its password was checked.
   if (signal.aborted) abort()
   try {
-    const ask = async () => readTerms(await beforeSignIn({ account: user, fields, req, signal: ended.signal }), account)
+    const signIn = { account: user, method, amr, fields, req, signal: ended.signal }
+    const ask = async () => readTerms(await beforeSignIn(signIn), account)
     const about = { accountId: account.id, option: 'beforeSignIn' } as const
     return await callHost('hook', ask, { timeout, mayRefuse: true, passThrough: ['invalid_credentials'], about })
   } catch (error) {

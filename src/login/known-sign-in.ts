@@ -1,14 +1,11 @@
 import type { Account, FoundAccount } from '../accounts/account.js'
-import { currentAccount, type FindById, findAccount } from '../accounts/find-account.js'
-import { AuthError } from '../errors/auth-error.js'
-import { type Duration, isScopeList, tokenAge } from '../options/checks.js'
+import { type Duration, isScopeList, isTextList, tokenAge } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { bare, isPlainObject, isValidDate, own, parseJson, resultOrUndefined } from '../options/values.js'
 import { unchanged } from '../sessions/session.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
-import type { TokenIssuer } from '../tokens/tokens.js'
 import type { SignInTerms } from './before-sign-in.js'
-import { createRecheck, type RecheckAccount } from './recheck-account.js'
+import type { RecheckAccount } from './recheck-account.js'
 
 /** A sign-in whose account is known. */
 export interface KnownSignIn {
@@ -26,48 +23,30 @@ export interface KnownSignIn {
 /** The sign-ins of the subjects that the host's code has received. */
 const signIns = new WeakMap<object, KnownSignIn>()
 
+/** The facts of a sign-in. */
+interface SignInFacts extends Pick<KnownSignIn, 'terms' | 'recheckAccount'> {
+  /** The time just before its account was looked up. */
+  lookedUpAt: Date
+  /** The authentication methods (RFC 8176). */
+  amr: readonly string[]
+  /** The time of the sign-in, where it is before the look-up. */
+  signedInAt?: Date | undefined
+}
+
 /** Returns the sign-in of an account. */
 export function knownSignIn(
   { account, user }: FoundAccount,
-  lookedUpAt: Date,
-  recheckAccount: RecheckAccount,
-  terms?: SignInTerms,
+  { lookedUpAt, recheckAccount, terms, amr, signedInAt }: SignInFacts,
 ): KnownSignIn {
   const ofAccount = subjectOf(account, lookedUpAt)
-  const signIn = { user, subject: withTerms({ ...ofAccount }, terms), ofAccount, terms, recheckAccount }
+  const ofSignIn = { ...ofAccount, ...(amr.length > 0 && { amr }), ...(signedInAt && { signedInAt }) }
+  const signIn = { user, subject: withTerms(ofSignIn, terms), ofAccount, terms, recheckAccount }
   signIns.set(signIn.subject, signIn)
   return signIn
 }
 
 /** Returns the sign-in whose subject the host passes, or undefined for any other value. */
 export const knownSignInOf = (subject: unknown) => signIns.get(subject as object)
-
-interface Finder {
-  tokens: TokenIssuer
-  findById: FindById
-  /** The time limit for each look-up, in milliseconds. */
-  timeout: number
-}
-
-/**
- * Looks up an account that the host has authenticated without its password. Its hash shows whether the password was changed since.
- * @param since the time just before the host authenticated the account, which becomes the time of the sign-in. Default: now
- * @throws AuthError `invalid_credentials` for an account that is gone or disabled, or has ended its earlier tokens since; `unavailable`
- */
-export async function signInById(
-  { tokens, findById, timeout }: Finder,
-  id: string,
-  since?: Date,
-): Promise<KnownSignIn> {
-  const lookedUpAt = new Date(Number(tokens.now()))
-  const lookUp = () => findAccount(findById, id, timeout)
-  const found = currentAccount(await lookUp(), since ?? lookedUpAt)
-  if (typeof found === 'string') throw new AuthError('invalid_credentials', { reason: found, accountId: id })
-  const { passwordHash } = found.account
-  const isKnown = (hash: string | null) => hash === passwordHash
-  const signIn = knownSignIn(found, lookedUpAt, createRecheck({ id, lookedUpAt, lookUp, isKnown }))
-  return since ? { ...signIn, subject: { ...signIn.subject, signedInAt: since } } : signIn
-}
 
 /** Returns the subject of a sign-in with its terms. */
 export function withTerms(subject: TokenSubject, terms: SignInTerms | undefined): TokenSubject {
@@ -107,6 +86,8 @@ interface KeptTerms {
   lifetime?: TokenSubject['lifetime']
   /** The time of a sign-in before its session, in milliseconds. */
   signedInAt?: number
+  /** The authentication methods of the sign-in. A session of an earlier release has none. */
+  amr?: readonly string[]
 }
 
 /** Returns a claim as a token has it. Undefined for one that no token has. */
@@ -130,6 +111,7 @@ export function keptTerms(
 ): string | undefined {
   const { lifetime } = subject
   const signedInAt = own(subject, 'signedInAt')
+  const amr = own(subject, 'amr')
   const [scopes, all] = [subject.scopes ?? [], base.scopes]
   const [claims, ofAccount] = [subject.claims ?? {}, base.claims]
   const isDecided = (name: string) => Object.hasOwn(Object(terms?.claims), name)
@@ -146,6 +128,7 @@ export function keptTerms(
     ...(without.length > 0 && { without }),
     ...(lifetime != null && isShort && { lifetime }),
     ...(signedInAt && { signedInAt: signedInAt.getTime() }),
+    ...(amr && { amr }),
   }
   if (Object.keys(facts).length === 0) return undefined
   const text = Buffer.from(JSON.stringify(facts)).toString('base64url')
@@ -162,6 +145,7 @@ const KEPT: Readonly<Record<keyof KeptTerms, (value: unknown) => boolean>> = bar
   without: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
   lifetime: (value) => resultOrUndefined(() => tokenAge(value)) !== undefined,
   signedInAt: (value) => typeof value === 'number' && isValidDate(new Date(value)),
+  amr: isTextList,
 })
 
 function readKeptTerms(text: string): KeptTerms {
@@ -179,7 +163,7 @@ function readKeptTerms(text: string): KeptTerms {
 export function withKeptTerms(subject: AccountSubject, text: string | undefined): TokenSubject {
   if (text === undefined) return subject
   const kept = readKeptTerms(text)
-  const { scopes, without, lifetime, signedInAt } = kept
+  const { scopes, without, lifetime, signedInAt, amr } = kept
   const claims = Object.entries(subject.claims).filter(([name]) => !without?.includes(name))
   return {
     ...subject,
@@ -187,5 +171,6 @@ export function withKeptTerms(subject: AccountSubject, text: string | undefined)
     claims: { ...Object.fromEntries(claims), ...kept.claims },
     lifetime: shorter(subject.lifetime, lifetime),
     ...(signedInAt !== undefined && { signedInAt: new Date(signedInAt) }),
+    ...(amr && { amr }),
   }
 }

@@ -4,7 +4,7 @@ import { LOGIN, tracePromise } from '../events/tracing.js'
 import type { Origin } from '../http/origin.js'
 import type { AttemptAdmission } from '../limits/attempt.js'
 import type { PasswordsSlot } from '../passwords/passwords.js'
-import { askBeforeSignIn } from './before-sign-in.js'
+import { askBeforeSignIn, BY_PASSWORD } from './before-sign-in.js'
 import { type KnownSignIn, knownSignIn } from './known-sign-in.js'
 import type { LoginSettings } from './login-options.js'
 import type { SentCredentials } from './read-credentials.js'
@@ -65,10 +65,11 @@ export async function logIn(task: LoginTask): Promise<KnownSignIn> {
       admission = await admitAttempt(checked)
     } while (admission === 'waits')
     const verified = await verifyPassword(checked, admission === 'admitted')
-    const terms = await askBeforeSignIn(task, verified)
+    const terms = await askBeforeSignIn(task, verified, BY_PASSWORD)
     endAttempt(attempt, 'succeeded')
     const replacement = await replaceOutdatedHash(checked, verified.account)
-    return knownSignIn(verified, lookedUpAt, recheckOf(task, verified.account, lookedUpAt, replacement), terms)
+    const recheckAccount = recheckOf(task, verified.account, lookedUpAt, replacement)
+    return knownSignIn(verified, { lookedUpAt, recheckAccount, terms, amr: BY_PASSWORD.amr })
   } catch (error) {
     await endRefusedAttempt(task, attempt, error)
     throw error

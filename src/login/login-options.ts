@@ -43,9 +43,9 @@ export interface LoginOptions<A extends LookUpResult = Account>
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
   /**
-   * Function `({ account, fields, req, signal })` that
-   * [accepts or refuses a sign-in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md)
-   * after a right password. A failure is `503`. Default: none.
+   * Function `({ account, method, amr, fields, req, signal })` that
+   * [accepts or refuses each sign-in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md):
+   * after a right password, and in every other way. A failure is `503`. Default: none.
    */
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
   /**
@@ -99,7 +99,7 @@ const extraFieldsOption: Check<readonly string[]> = (value) => {
   return Object.freeze([...value])
 }
 
-/** The step after the password, whose request may be Express's. */
+/** The step of the host, whose request may be Express's. */
 type AskedStep = BeforeSignInTask['beforeSignIn']
 
 export const loginSchema = {
@@ -109,7 +109,7 @@ export const loginSchema = {
   extraFields: optional(extraFieldsOption, [] as readonly string[]),
   tenant: optional(func<TenantOf>('a function ({ req, fields }) => text')),
   beforeSignIn: optional(
-    func<NonNullable<AskedStep>>('a function ({ account, fields, req, signal }) => …'),
+    func<NonNullable<AskedStep>>('a function ({ account, method, amr, fields, req, signal }) => …'),
   ) as Check<AskedStep>,
   timeout: hostSchema.timeout,
   onEvent: hostSchema.onEvent,

@@ -104,6 +104,11 @@ export function isScopeList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && [...value].every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))
 }
 
+/** Returns whether a value is a list of texts, like the claim `amr` (RFC 8176). */
+export function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && [...value].every((one) => typeof one === 'string' && one !== '')
+}
+
 /** Checks a list of required scopes: an array, or a string with spaces between the scopes. */
 export const scopeList: Check<readonly string[]> = (value) => {
   if (typeof value === 'string' && value.includes(',')) {

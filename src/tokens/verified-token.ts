@@ -1,8 +1,8 @@
 import { AuthError } from '../errors/auth-error.js'
 import type { TokenRefusal } from '../errors/codes.js'
 import { brand, hasBrand, markOf } from '../options/brand.js'
-import { isScopeList, LAST_MOMENT } from '../options/checks.js'
-import { isPlainObject, isThenable, isValidDate, memberOf, own } from '../options/values.js'
+import { isScopeList, isTextList, LAST_MOMENT } from '../options/checks.js'
+import { isPlainObject, isThenable, isValidDate, memberOf, own, resultOrUndefined } from '../options/values.js'
 
 /** Private claims: JSON values, or what a custom verifier returns. */
 export type PrivateClaims = Readonly<Record<string, unknown>>
@@ -42,6 +42,10 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly expiresAt: Date
   /** The account's private claims. */
   readonly claims: C
+  /**
+   * The authentication methods of the sign-in (RFC 8176), like `['pwd']`. Undefined when the claim `amr` is absent, or not a list of texts.
+   */
+  readonly amr?: readonly string[] | undefined
   /** The data that the app has stored with `auth.sessions.update`, where the guard looks sessions up. Undefined without data. */
   readonly session?: Readonly<Record<string, unknown>> | undefined
 }
@@ -130,7 +134,7 @@ export function toVerifiedToken(value: unknown, verifiedBy: string, isUnnamed: b
  * The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. `iat` of a custom verifier may
  * have milliseconds, as a fraction.
  */
-interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
+interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt' | 'amr'> {
   /** Frozen, unless they are those of a host's verifier. */
   claims: PrivateClaims
   iat: number
@@ -158,6 +162,7 @@ export class Verified implements VerifiedToken {
   declare readonly issuedAt: Date
   declare readonly expiresAt: Date
   readonly claims: PrivateClaims
+  readonly amr: readonly string[] | undefined
   readonly session: VerifiedToken['session']
   readonly #timeOfIssue: (id: string, iat: number) => number
   readonly #iat: number
@@ -187,6 +192,7 @@ export class Verified implements VerifiedToken {
     defineGetter.call(this, 'issuedAt', Verified.#issuedAt)
     defineGetter.call(this, 'expiresAt', Verified.#expiresAt)
     this.claims = claims
+    this.amr = amrIn(claims)
     const session = own(members, 'session')
     this.session = session && deepFreeze(session)
     Object.freeze(brand('VerifiedToken', this, own(members, 'kind')))
@@ -197,6 +203,13 @@ export class Verified implements VerifiedToken {
     Reflect.deleteProperty(Verified.prototype, 'constructor')
     Object.freeze(Verified.prototype)
   }
+}
+
+/** Returns the authentication methods that claims name. Those of a custom verifier may have a getter that throws. */
+function amrIn(claims: PrivateClaims): readonly string[] | undefined {
+  const amr = resultOrUndefined(() => memberOf(claims, 'amr'))
+  if (!isTextList(amr)) return undefined
+  return Object.isFrozen(amr) ? amr : Object.freeze([...amr])
 }
 
 /** The facts that the app knows of a token at one request. */

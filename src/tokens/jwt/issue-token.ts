@@ -1,5 +1,5 @@
 import { warnOnce } from '../../events/warnings.js'
-import { type Duration, isScopeList, tokenAge } from '../../options/checks.js'
+import { type Duration, isScopeList, isTextList, tokenAge } from '../../options/checks.js'
 import { misuse } from '../../options/misuse.js'
 import { aliasesOf, named, unknownOption } from '../../options/read-options.js'
 import { isPlainObject, isThenable, isValidDate, memberOf } from '../../options/values.js'
@@ -29,6 +29,8 @@ export interface TokenSubject {
   sessionId?: string | undefined
   /** The time of the sign-in, for `signedInWithin`: becomes `auth_time` in whole seconds (RFC 9470 section 6). Default: none. */
   signedInAt?: Date | undefined
+  /** The authentication methods (RFC 8176), like `['pwd']`: become `amr`, in place of a private claim of this name. Default: none. */
+  amr?: readonly string[] | undefined
 }
 
 /** A new token, returned by `issue`. */
@@ -60,6 +62,7 @@ const MEMBERS: Readonly<Record<keyof TokenSubject, null>> = {
   issuedAt: null,
   sessionId: null,
   signedInAt: null,
+  amr: null,
 }
 
 const WORDING = {
@@ -94,10 +97,12 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   if (issuedAt !== undefined && !isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
   const sessionId = memberOf(subject, 'sessionId') ?? undefined
   const signedInAt = memberOf(subject, 'signedInAt') ?? undefined
+  const amr = memberOf(subject, 'amr') ?? undefined
   if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId === ''))
     throw misuse('issue: "sessionId" must be a non-empty string')
   if (signedInAt !== undefined && !isValidDate(signedInAt)) throw misuse('issue: "signedInAt" must be a valid Date')
-  noteMistakes(scopes, claims)
+  if (amr !== undefined && !isTextList(amr)) throw misuse('issue: "amr" must be an array of non-empty strings')
+  noteMistakes(scopes, claims, amr)
   const { issuer, audience, clientId, sign } = issuing
   const time = Math.floor(issuedAt === undefined ? now : Math.min(issuedAt.getTime(), now))
   const iat = Math.floor(time / 1000)
@@ -117,6 +122,7 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
     scope: scopes.length > 0 ? scopes.join(' ') : undefined,
     sid: sessionId,
     ...(signedInAt !== undefined && { auth_time: Math.floor(signedInAt.getTime() / 1000) }),
+    ...(amr && amr.length > 0 && { amr: [...amr] }),
   }
   const issued = (token: string): IssuedToken => {
     if (token.length > LONG_TOKEN) warnOnce('longToken')
@@ -127,9 +133,9 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
 }
 
 /** Warns of what a token does not have as the host may expect. */
-function noteMistakes(scopes: readonly string[], claims: object): void {
+function noteMistakes(scopes: readonly string[], claims: object, amr: readonly string[] | undefined): void {
   if (scopes.some((scope) => scope.includes(','))) warnOnce('commaInScope')
-  const reserved = reservedIn(claims)
+  const reserved = reservedIn(claims) ?? (amr && Object.hasOwn(claims, 'amr') ? 'amr' : undefined)
   if (reserved !== undefined) warnOnce('reservedClaim', reserved)
 }
 

@@ -3,9 +3,11 @@
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import {
   type Auth,
+  type AuthOptions,
   createTokenIssuer,
   requireBearer,
   type SignedIn,
+  SignInRefusal,
   type TokenSubject,
   type VerifiedToken,
 } from 'express-token-endpoint'
@@ -84,6 +86,52 @@ describe('auth.signIn', () => {
     const refusal = await refusalOf(auth.signIn(bob.id, request, { headersSent: true } as Response))
     expect(refusal).toMatchObject({ code: 'client_closed_request' })
     expect(await sessions.list(bob.id)).toEqual([])
+  })
+
+  it('asks beforeSignIn as each sign-in does, whose terms hold for its tokens', async () => {
+    const asked: object[] = []
+    const beforeSignIn: AuthOptions['beforeSignIn'] = (signIn) => {
+      asked.push(signIn)
+      return { scopes: [], claims: { kiosk: true } }
+    }
+    const { auth, post } = await startAuth({ refresh: 'body', beforeSignIn })
+    const req = { headers: {}, socket: {} } as Request
+    for (const whom of [alice, alice.id]) {
+      const { authenticationToken, refreshToken } = await auth.signIn(whom, req, undefined, { amr: ['hwk', 'user'] })
+      const refreshed = parse(await post(`${TOKEN_PATH}/refresh`, { refreshToken }))
+      for (const token of [authenticationToken, refreshed.authenticationToken]) {
+        expect(decodePayload(token)).toMatchObject({ kiosk: true, amr: ['hwk', 'user'] })
+        expect(decodePayload(token)).not.toHaveProperty('scope')
+      }
+    }
+    await auth.signIn(alice.id, req)
+    const { passwordHash: _, ...account } = { ...alice, team: 'north' }
+    const signal = expect.any(AbortSignal)
+    const host = { account, method: 'host', amr: ['hwk', 'user'], fields: {}, req, signal }
+    expect(asked).toEqual([host, host, { ...host, amr: [] }])
+  })
+
+  it('is refused by beforeSignIn, and leaves no session', async () => {
+    const beforeSignIn = () => Promise.reject(new SignInRefusal('email_not_verified'))
+    const { events, post, sessions } = await startAuth({ beforeSignIn })
+    expectProblem(await post('/passkey'), 403, 'email_not_verified', 'Forbidden')
+    expect(await sessions.list(alice.id)).toEqual([])
+    expect(events).toMatchObject([{ type: 'token.refused', code: 'email_not_verified', accountId: alice.id }])
+  })
+
+  it('does not ask beforeSignIn for an administrator who acts as the account, and names the methods of the administrator', async () => {
+    const methods: string[] = []
+    const beforeSignIn: AuthOptions['beforeSignIn'] = ({ method }) => void methods.push(method)
+    const { actAs, signIn } = await startAuth({ beforeSignIn })
+    const acting = parse(await actAs(bob, (await signIn()).authenticationToken))
+    expect(decodePayload(acting.authenticationToken)).toMatchObject({ sub: bob.id, amr: ['pwd'] })
+    expect(methods).toEqual(['password'])
+  })
+
+  it.each(['pwd', [7], ['']])('throws a TypeError for the methods %o', async (amr) => {
+    const { auth } = await startAuth()
+    const error = await rejectionOf(auth.signIn(alice, { headers: {} } as Request, undefined, { amr } as never))
+    expect(error).toMatchObject({ message: expect.stringContaining('signIn: option "amr" must be an array of texts') })
   })
 
   it('is unavailable when the store of accounts hangs', async () => {
@@ -367,6 +415,24 @@ describe('auth.signIn after a login', () => {
     expect(decodePayload(authenticationToken)).not.toHaveProperty('scope')
     expect(await sessions.list(alice.id)).toMatchObject([{ label: 'Kiosk' }])
     expect(events.map(({ type }) => type)).toEqual(['session.started', 'token.issued'])
+  })
+
+  it('does not ask beforeSignIn again, and has the methods of the login or of the call', async () => {
+    const methods: string[] = []
+    const { auth } = await startAuth({ beforeSignIn: ({ method }) => void methods.push(method) })
+    const req = { headers: {}, socket: {} } as Request
+    for (const [amr, expected] of [
+      [undefined, ['pwd']],
+      [
+        ['pwd', 'otp'],
+        ['pwd', 'otp'],
+      ],
+    ] as const) {
+      const { subject } = await auth.logIn(GOOD)
+      const { authenticationToken } = await auth.signIn(subject, req, undefined, { amr })
+      expect(decodePayload(authenticationToken)).toMatchObject({ amr: expected })
+    }
+    expect(methods).toEqual(['password', 'password'])
   })
 
   it('keeps the terms through a refresh', async () => {

@@ -18,7 +18,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { askBeforeSignIn } from '../../../src/login/before-sign-in.js'
+import { askBeforeSignIn, BY_PASSWORD } from '../../../src/login/before-sign-in.js'
 import { authWith, logInWith } from '../../support/auth.js'
 import { settled, until } from '../../support/concurrency.js'
 import { refreshTokenOfBefore } from '../../support/earlier-release.js'
@@ -147,6 +147,7 @@ describe('a sign-in with a step after the password', () => {
     const { post, form, account } = await start({ extraFields: ['code', 'device', 'none'], beforeSignIn })
     await post({ ...GOOD, code: 7, device: { name: ['x'] }, other: 1, __proto__: { none: 1 } })
     await form(`${GOOD_FORM}&code=8&other=1`)
+    expect(seen.map(({ method, amr }) => [method, amr])).toEqual(Array(2).fill(['password', ['pwd']]))
     const { passwordHash: _, ...row } = account
     expect(seen[0]?.account).toEqual(row)
     expect(seen.map(({ fields }) => ({ ...fields }))).toStrictEqual([
@@ -212,7 +213,7 @@ describe('a sign-in with a step after the password', () => {
     const network = '192.0.2.1'
     const task = { fields: {}, hasUnnamed: false, req: undefined, address: undefined, network, signal, timeout: 1000 }
     const beforeSignIn = () => void expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-    await askBeforeSignIn({ ...task, beforeSignIn }, { account: alice, original: alice, user: alice })
+    await askBeforeSignIn({ ...task, beforeSignIn }, { account: alice, original: alice, user: alice }, BY_PASSWORD)
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
@@ -343,12 +344,12 @@ describe('a sign-in with a step after the password', () => {
 })
 
 describe('the terms of a sign-in', () => {
-  const terms = { lifetime: '5m', claims: { amr: ['otp'], iss: 'x' }, scopes: ['reports:read'] }
+  const terms = { lifetime: '5m', claims: { second: ['otp'], iss: 'x' }, scopes: ['reports:read'] }
 
   it('shorten the token, narrow its scopes, and add claims', async () => {
     const { post } = await start({ beforeSignIn: () => terms })
-    const { scope, amr, role, iat, exp, iss } = tokenOf(await post(GOOD)) as Record<string, number>
-    expect({ scope, amr, role }).toEqual({ scope: 'reports:read', amr: ['otp'], role: 'manager' })
+    const { scope, second, role, iat, exp, iss } = tokenOf(await post(GOOD)) as Record<string, number>
+    expect({ scope, second, role }).toEqual({ scope: 'reports:read', second: ['otp'], role: 'manager' })
     expect(Number(exp) - Number(iat)).toBe(300)
     expect(iss).not.toBe('x')
   })
@@ -383,7 +384,7 @@ describe('the terms of a sign-in', () => {
     ],
     ['fewer scopes', { scopes: ['admin'] }, { scopes: ['admin'] }],
     ['no scopes', { scopes: [] }, { scopes: [] }],
-    ['other claims', { claims: { org: 8, amr: ['otp'] } }, { claims: { org: 8, amr: ['otp'] } }],
+    ['other claims', { claims: { org: 8, second: ['otp'] } }, { claims: { org: 8, second: ['otp'] } }],
     ['a shorter lifetime', { lifetime: '2m' }, { lifetime: '2m' }],
     ['a longer lifetime', { lifetime: '20m' }, { lifetime: '10m' }],
     ['the same lifetime in seconds', { lifetime: 600 }, { lifetime: '10m' }],
@@ -394,12 +395,12 @@ describe('the terms of a sign-in', () => {
       beforeSignIn: () => returned,
     })
     Object.assign(account, { lifetime: '10m' })
-    expect(await keptIn(ofRefresh.store, await post(GOOD))).toEqual(kept)
+    expect(await keptIn(ofRefresh.store, await post(GOOD))).toEqual({ ...kept, amr: ['pwd'] })
   })
 
   it('are at most 1,536 bytes of JSON', async () => {
     const claims = (length: number) => ({
-      claims: { long: 'x'.repeat(length - JSON.stringify({ claims: { long: '' } }).length) },
+      claims: { long: 'x'.repeat(length - JSON.stringify({ claims: { long: '' }, amr: ['pwd'] }).length) },
     })
     for (const [length, status] of [
       [1536, 200],
@@ -424,8 +425,9 @@ describe('the terms of a sign-in', () => {
     let { refreshToken } = JSON.parse((await post(GOOD)).body)
     for (let times = 0; times < 2; times++) {
       const answer = await post({ refreshToken }, '/refresh')
-      const { scope, amr, role, iat, exp } = tokenOf(answer)
-      expect({ scope, amr, role }).toEqual({ scope: 'reports:read', amr: ['otp'], role: 'manager' })
+      const { scope, second, amr, role, iat, exp } = tokenOf(answer)
+      expect({ scope, second, role }).toEqual({ scope: 'reports:read', second: ['otp'], role: 'manager' })
+      expect(amr).toEqual(['pwd'])
       expect(Number(exp) - Number(iat)).toBe(300)
       ;({ refreshToken } = JSON.parse(answer.body))
     }
@@ -482,15 +484,12 @@ describe('the terms of a sign-in', () => {
     const { sessions } = options.store
     const { add } = sessions
     sessions.add = ({ terms: _, ...session }) => add(session)
-    let returned: SignInTerms | undefined = terms
-    const { post, events } = await start({ ...options, beforeSignIn: () => returned })
+    const { post, events } = await start({ ...options, beforeSignIn: () => terms })
     expectUnavailable(await post(GOOD))
     const message = expect.stringContaining('"terms" must be the text that the store was given, unchanged')
     expect(events.at(-1)).toMatchObject({ type: 'dependency.failed', dependency: 'sessions', error: { message } })
     expect(events.map(({ type }) => type)).not.toContain('token.issued')
     expect(sessions.list(alice.id)).toEqual([])
-    returned = undefined
-    expect(await post(GOOD)).toMatchObject({ status: 200 })
   })
 
   it('of an earlier release cannot be changed, or left out', async () => {
@@ -514,6 +513,34 @@ describe('the terms of a sign-in', () => {
     })
     expectUnavailable(await post(GOOD))
     expect(options.store.sessions.list(alice.id)).toEqual([])
+  })
+})
+
+describe('the claim amr', () => {
+  const refreshing = () => ({ store: memoryStore(), secret: SECRET, refresh: 'body' }) as const
+
+  it('names the password, also after each refresh', async () => {
+    const { post } = await start(refreshing())
+    const answer = await post(GOOD)
+    const { refreshToken } = JSON.parse(answer.body)
+    for (const token of [tokenOf(answer), tokenOf(await post({ refreshToken }, '/refresh'))])
+      expect(token).toMatchObject({ amr: ['pwd'] })
+  })
+
+  it('is that of the sign-in, and not a private claim of the host', async () => {
+    const { post, account } = await start({ beforeSignIn: () => ({ claims: { amr: ['hwk'] } }) })
+    Object.assign(account, { claims: { amr: ['swk'] } })
+    expect(tokenOf(await post(GOOD))).toMatchObject({ amr: ['pwd'] })
+  })
+
+  it('is absent after a refresh of a session of an earlier release, which had none', async () => {
+    const options = refreshing()
+    const { post } = await start(options)
+    const { refreshToken } = JSON.parse((await post(GOOD)).body)
+    const { sessions } = options.store
+    const session = await sessions.find(refreshToken.split('.')[0])
+    await sessions.add({ ...(session as Session), terms: null })
+    expect(tokenOf(await post({ refreshToken }, '/refresh'))).not.toHaveProperty('amr')
   })
 })
 

@@ -134,7 +134,11 @@ it.each<[string, unknown, string | RegExp]>([
     `without "email" and "password", but is an array. To rename these members, pass "`,
   ],
   ['extraFields', ['password'], `without "email" and "password", but is an array. To rename these members, pass "`],
-  ['beforeSignIn', true, '"beforeSignIn" must be a function ({ account, fields, req, signal }) => …, but is true'],
+  [
+    'beforeSignIn',
+    true,
+    '"beforeSignIn" must be a function ({ account, method, amr, fields, req, signal }) => …, but is true',
+  ],
   ['credentials', true, '"credentials" must be a function (body, req) => ({ email, password }), but is true'],
   ['respond', {}, '"respond" must be a function, but is'],
   ['colour', SECRET, 'unknown option "colour"'],

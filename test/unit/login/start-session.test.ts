@@ -159,7 +159,7 @@ describe('the subject of a login', () => {
       const texts = [inspect(value, { showHidden: true, depth: 9 }), JSON.stringify(value)]
       for (const text of texts) expect(text).not.toMatch(/plain:|correct horse/)
     }
-    expect(Reflect.ownKeys(subject)).toEqual(['accountId', 'scopes', 'claims', 'lifetime', 'issuedAt'])
+    expect(Reflect.ownKeys(subject)).toEqual(['accountId', 'scopes', 'claims', 'lifetime', 'issuedAt', 'amr'])
     expect(Object.keys(subject.issuedAt as Date)).toEqual([])
   })
 })

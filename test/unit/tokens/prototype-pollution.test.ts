@@ -92,7 +92,16 @@ describe('issue', () => {
       return members[name]
     }
     issueNow(issuer, new Proxy({ accountId: '' }, { get } as object))
-    expect(reads.sort()).toEqual(['accountId', 'claims', 'issuedAt', 'lifetime', 'scopes', 'sessionId', 'signedInAt'])
+    expect(reads.sort()).toEqual([
+      'accountId',
+      'amr',
+      'claims',
+      'issuedAt',
+      'lifetime',
+      'scopes',
+      'sessionId',
+      'signedInAt',
+    ])
   })
 })
 

@@ -40,6 +40,33 @@ describe('a verified token', () => {
     expect(Object.isFrozen(one?.claims)).toBe(true)
   })
 
+  it.each<[string, unknown, unknown]>([
+    ['a list of texts', ['pwd', 'otp'], ['pwd', 'otp']],
+    ['a text', 'pwd', undefined],
+    ['objects, as Supabase writes them', [{ method: 'password' }], undefined],
+    ['none', undefined, undefined],
+  ])('has the methods of the sign-in, whose claim is %s', async (_, claim, amr) => {
+    const verified = await issuer.verify(forged({ payload: { amr: claim } }))
+    expect(verified.amr).toEqual(amr)
+    expect(verified.claims['amr']).toEqual(claim)
+    expect(Object.isFrozen(verified.amr)).toBe(true)
+  })
+
+  it('has a frozen copy of the methods that a custom verifier names, and none of claims that throw', () => {
+    const [amr, dates] = [['hwk'], { issuedAt: new Date(now), expiresAt: new Date(now) }]
+    const members = { id: 'a', accountId: 'a', scopes: [], ...dates }
+    const verified = readToken({ ...members, claims: { amr } }, 'other', false)
+    amr.push('user')
+    expect(verified?.amr).toEqual(['hwk'])
+    expect(Object.isFrozen(verified?.amr)).toBe(true)
+    const claims = {
+      get amr() {
+        throw new Error('no')
+      },
+    }
+    expect(readToken({ ...members, claims }, 'other', false)?.amr).toBeUndefined()
+  })
+
   it('has none of the registered claims among its private ones', async () => {
     const token = forged({ payload: { nbf: now, scope: 'a', client_id: 'c', tenant: 'north' } })
     expect((await issuer.verify(token)).claims).toEqual({ tenant: 'north' })

@@ -82,6 +82,16 @@ describe('an issued token', () => {
     expect(decodePayload(issueNow(issuer, { accountId: 'acc-1' }).token)).not.toHaveProperty('auth_time')
   })
 
+  it('carries the methods of the sign-in, in place of a private claim', () => {
+    const subject = { accountId: 'acc-1', claims: { amr: ['hwk'] } }
+    expect(decodePayload(issueNow(issuer, { ...subject, amr: ['pwd', 'otp'] }).token)).toMatchObject({
+      amr: ['pwd', 'otp'],
+    })
+    for (const amr of [[], undefined])
+      expect(decodePayload(issueNow(issuer, { ...subject, amr }).token)).toMatchObject({ amr: ['hwk'] })
+    expect(decodePayload(issueNow(issuer, { accountId: 'acc-1', amr: [] }).token)).not.toHaveProperty('amr')
+  })
+
   it('is another one each time, also within one second', () => {
     const issued = Array.from({ length: 20 }, () => issueNow(issuer, { accountId: 'acc-1' }))
     for (const name of ['token', 'id'] as const) expect(new Set(issued.map((one) => one[name])).size).toBe(20)
@@ -116,6 +126,9 @@ describe('issue refuses what cannot be put into a token', () => {
     ['an empty session id', { accountId: 'a', sessionId: '' }, 'sessionId'],
     ['a number as session id', { accountId: 'a', sessionId: 7 }, 'sessionId'],
     ['a text as the time of the sign-in', { accountId: 'a', signedInAt: '2026-01-01' }, 'signedInAt'],
+    ['a text as the methods', { accountId: 'a', amr: 'pwd' }, 'amr'],
+    ['a method that is no text', { accountId: 'a', amr: ['pwd', 7] }, 'amr'],
+    ['an empty method', { accountId: 'a', amr: [''] }, 'amr'],
     ['an invalid time of the sign-in', { accountId: 'a', signedInAt: new Date(Number.NaN) }, 'signedInAt'],
   ])('%s', (_, subject, named) => {
     expectMisuse(() => issueNow(issuer, subject as never), `"${named}" must be`)
