@@ -4,11 +4,13 @@ export {
   type AccountLookup,
   type AccountStore,
   type AccountStoreOption,
+  type CreateContext,
   type LookUpContext,
   type LookUpRequest,
   type LookUpResult,
   type MemoryAccount,
   memoryAccounts,
+  type NewAccount,
   type UserOf,
 } from './accounts/account.js'
 export type { AuthGuardOptions, AuthOptions, AuthPaths } from './auth/auth-options.js'
