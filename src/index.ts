@@ -37,10 +37,14 @@ export type {
 } from './errors/codes.js'
 export { SignInRefusal, type SignInRefusalOptions } from './errors/sign-in-refusal.js'
 export type {
+  AccountCreatedEvent,
+  AccountRemovedEvent,
+  AddressChangedEvent,
   AuthEvent,
   AuthObserver,
   BearerRefusedEvent,
   DependencyFailedEvent,
+  PasswordChangedEvent,
   SessionEnd,
   SessionEndedEvent,
   SessionRefreshedEvent,
@@ -51,6 +55,7 @@ export type {
   TokenThrottledEvent,
 } from './events/events.js'
 export { type JwksRouterOptions, jwksRouter } from './features/keys.js'
+export type { SignUpFields } from './features/sign-up.js'
 export type { TicketOptions } from './features/tickets.js'
 export type { TokenFrom } from './guard/bearer-header.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './guard/close-when-ended.js'
@@ -77,6 +82,8 @@ export type { Credentials, ExtraFields } from './login/read-credentials.js'
 export type { RefreshChoice, RefreshOptions } from './login/refresh-mode.js'
 export type { TenantOf } from './login/steps.js'
 export type { IssuedResponse } from './login/token-settings.js'
+export type { CodeMail, CodeMailKind, Mail, MailKind, NoticeKind, NoticeMail, SendMail } from './mail/mail.js'
+export type { Defer } from './mail/mailer.js'
 export type { Clock, Duration } from './options/checks.js'
 export type { Secret } from './options/secret.js'
 export type { HashQueueLoad } from './passwords/hash-queue.js'

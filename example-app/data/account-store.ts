@@ -9,11 +9,8 @@ export interface NewAccount {
   scopes: readonly string[]
 }
 
-/** The scopes of a user who signs up. */
-const SCOPES_OF_NEW = ['statements:read', 'reports:read']
-
 /** The package's account store, with three functions that the app's commands need. */
-export interface Accounts extends Required<AccountStore> {
+export interface Accounts extends Required<Pick<AccountStore, 'findByEmail' | 'findById' | 'replacePasswordHash'>> {
   /** Adds an account. Returns its id, or undefined when the address is taken. */
   add(account: NewAccount): Promise<string | undefined>
   /**
@@ -26,18 +23,12 @@ export interface Accounts extends Required<AccountStore> {
 
 /** Creates the account store of a database. */
 export function createAccountStore(db: Database): Accounts {
-  const accounts = kyselyAccounts(db, {
-    table: 'accounts',
-    columns: { scopes: 'scopes', tokensValidAfter: 'tokens_valid_after' },
-    normalizeEmail: folded,
-    create: () => ({ id: randomUUID(), scopes: JSON.stringify(SCOPES_OF_NEW) }),
-  })
   return {
-    ...accounts,
-    async remove(id) {
-      await db.deleteFrom('statements').where('account_id', '=', id).execute()
-      await accounts.remove(id)
-    },
+    ...kyselyAccounts(db, {
+      table: 'accounts',
+      columns: { scopes: 'scopes', tokensValidAfter: 'tokens_valid_after' },
+      normalizeEmail: folded,
+    }),
     async add({ email, passwordHash, scopes }) {
       const id = randomUUID()
       const { numInsertedOrUpdatedRows } = await db

@@ -45,6 +45,6 @@ export function authErrors({ emit, refuse }: ErrorsSettings): ErrorRequestHandle
       return
     }
     const refusal = reportRefusal(emit, { address: addressOf(req) }, refusalsWith(error), error)
-    sendRefusal(refuse, refusal, req, res, next, hasToClose(req))
+    sendRefusal({ refuse }, refusal, req, res, next, hasToClose(req))
   }
 }

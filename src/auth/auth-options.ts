@@ -1,12 +1,18 @@
 import type { Account, LookUpResult } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import { noteSecret } from '../events/shared-secrets.js'
+import { type ChangeAddressOptions, changeAddressOptions } from '../features/change-address.js'
+import { type ChangePasswordOptions, changePasswordOptions } from '../features/change-password.js'
+import { type DeletionOptions, deletionOptions } from '../features/deletion.js'
 import { assertNeeds } from '../features/feature.js'
 import { FEATURES } from '../features/features.js'
 import { KEYS_PATH } from '../features/keys.js'
+import { type PasswordResetOptions, passwordResetOptions } from '../features/password-reset.js'
 import { type RefreshFeatureOptions, refreshOptions } from '../features/refresh/refresh.js'
 import { SESSIONS_PATH, type SessionsOptions, sessionsOptions } from '../features/sessions.js'
 import { type SignInOptions, signInOptions, TOKEN_PATH } from '../features/sign-in.js'
+import { type SignInByMailOptions, signInByMailOptions } from '../features/sign-in-by-mail.js'
+import { ACCOUNT_PATH, type SignUpOptions, signUpOptions } from '../features/sign-up.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
 import { loginAliases } from '../login/login-options.js'
@@ -26,6 +32,8 @@ export interface AuthPaths {
   token?: string | undefined
   /** The user's own sessions, where the app has a `store`. Default `/sessions`. */
   sessions?: string | undefined
+  /** The routes of an account: sign-up, reset and changes. Default `/auth/account`. */
+  account?: string | undefined
   /** The public keys, where the app has key pairs. Default `/.well-known/jwks.json`. */
   keys?: string | undefined
 }
@@ -35,6 +43,12 @@ export interface AuthOptions<A extends LookUpResult = Account>
   extends Omit<TokenIssuerOptions, 'keys' | 'timeout'>,
     SignInOptions<A>,
     SessionsOptions,
+    SignUpOptions,
+    PasswordResetOptions,
+    ChangePasswordOptions,
+    ChangeAddressOptions,
+    DeletionOptions,
+    SignInByMailOptions,
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
@@ -60,7 +74,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**
    * Paths below the mount point of the router, without patterns. Refresh and sign-out are below `token`. Default:
-   * `{ token: '/api/v2013/authentication/token', sessions: '/sessions', keys: '/.well-known/jwks.json' }`.
+   * `{ token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
    */
   paths?: AuthPaths | undefined
   /** The path at which you mount the router, as browsers see it, such as `/api`. `auth.signIn` needs it for the cookie. Default: `''`. */
@@ -97,6 +111,7 @@ type RouteOptions<A extends LookUpResult> = Pick<
 const pathSchema = {
   token: optional(plainPath, TOKEN_PATH),
   sessions: optional(plainPath, SESSIONS_PATH),
+  account: optional(plainPath, ACCOUNT_PATH),
   keys: optional(plainPath, KEYS_PATH),
 }
 
@@ -124,6 +139,12 @@ const schema = {
   ...signInOptions,
   ...sessionsOptions,
   ...refreshOptions,
+  ...signUpOptions,
+  ...passwordResetOptions,
+  ...changePasswordOptions,
+  ...changeAddressOptions,
+  ...deletionOptions,
+  ...signInByMailOptions,
   store: optional(storeOption),
   paths: optional(pathsOption, pathsOption({})),
   alsoAccept: optional(

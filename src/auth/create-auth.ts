@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorRequestHandler, Router } from 'express'
+import { createAccountCodes } from '../account/account-codes.js'
+import type { AccountParts } from '../account/account-parts.js'
+import { notingBlocked } from '../account/sign-in-blocked.js'
 import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { type FindById, findAccount, findByIdOption } from '../accounts/find-account.js'
 import { type Codes, createCodes } from '../codes/codes.js'
+import { RECENT_MS } from '../features/feature.js'
 import { mountAll } from '../features/features.js'
 import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
 import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearerFor } from '../guard/require-bearer.js'
@@ -14,6 +18,7 @@ import { createLogin } from '../login/log-in.js'
 import { type Login, loginForHost } from '../login/login-for-host.js'
 import { loginSettings } from '../login/login-options.js'
 import { noteSessionsOf } from '../login/steps.js'
+import { createMailer } from '../mail/mailer.js'
 import type { OpenApiOptions } from '../openapi/document-options.js'
 import { awaited } from '../options/awaited.js'
 import { bool } from '../options/checks.js'
@@ -27,11 +32,13 @@ import { createIssuers, type TokenIssuer } from '../tokens/tokens.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { toVerifier } from '../tokens/verifier.js'
 import { authErrors } from './auth-errors.js'
-import { type AuthGuardOptions, type AuthOptions, readAuthOptions } from './auth-options.js'
+import { type AuthGuardOptions, type AuthOptions, type AuthSettings, readAuthOptions } from './auth-options.js'
 import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
 
 /** The options of `openApiDocument` that `createAuth` knows. */
-export type AuthDescription = Readonly<Pick<OpenApiOptions, 'path' | 'extraFields' | 'refresh' | 'sessions' | 'jwks'>>
+export type AuthDescription = Readonly<
+  Pick<OpenApiOptions, 'path' | 'extraFields' | 'refresh' | 'sessions' | 'jwks' | 'account'>
+>
 
 /**
  * A part of an app that needs a part of its store.
@@ -123,7 +130,9 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   }
   const { refresh } = settings
   if (refresh) noteSessionsOf(settings.accounts, refresh.refreshSteps)
-  const logIn = createLogin(settings)
+  const mailer = read.mail && createMailer({ send: read.mail, defer: read.defer, emit, timeout })
+  const plainLogIn = createLogin(settings)
+  const logIn = mailer ? notingBlocked(plainLogIn, { ...settings, mailer }) : plainLogIn
   const finishSignIn = createFinish(settings)
 
   noteIssuing(tokens, sessions)
@@ -147,14 +156,26 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   }
   // Also checks the options of all guards.
   const plainGuard = guard()
+  const accountParts = {
+    ...settings,
+    findById: findByIdIn(lookUps),
+    finishSignIn,
+    codes: codes && createAccountCodes(codes, tokens.issuer),
+    mailer,
+  } as AccountParts
   const hasKeys = tokens.jwks().keys.length > 0
   const mounted = mountAll(paths, {
     signIn: { ...settings, logIn, finishSignIn },
     refresh: refresh && { ...settings, refresh },
     keys: hasKeys ? { tokens } : undefined,
     sessions: sessions && { sessions },
+    ...accountFeatures(read, accountParts),
   })
-  const guards = { user: guard({ acting: false }), session: plainGuard }
+  const guards = {
+    user: guard({ acting: false }),
+    recent: guard({ acting: false, signedInWithin: `${RECENT_MS}ms` }),
+    session: plainGuard,
+  }
   const router = endpointRouter(mounted, { ...settings, guards, modeOf: refresh?.modeOf })
   const openApi = {
     path: mountPath + paths.token,
@@ -162,6 +183,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     refresh: modeToDescribe(options.refresh),
     sessions: sessions !== undefined && mountPath + paths.sessions,
     jwks: hasKeys && mountPath + paths.keys,
+    account: accountToDescribe(read, mountPath + paths.account),
   }
 
   const auth = {
@@ -206,6 +228,22 @@ function throwRenamed(): never {
 const hashFinder = (findById: FindById, timeout: number) => async (accountId: string) =>
   (await findAccount(findById, accountId, timeout))?.account.passwordHash
 
+/** The look-up by id, where the accounts have it. */
+const findByIdIn = (accounts: unknown) => (accounts === undefined ? undefined : findByIdOption(accounts))
+
+/** Returns the dependencies of the account routes that are on, whose parts `assertNeeds` has checked. */
+const accountFeatures = (
+  { signUp, passwordReset, changePassword, changeAddress, deletion, signInByMail }: AuthSettings['read'],
+  parts: AccountParts,
+) => ({
+  signUp: signUp && { ...parts, fields: signUp.fields },
+  passwordReset: passwordReset && parts,
+  changePassword: changePassword && parts,
+  changeAddress: changeAddress && parts,
+  deletion: deletion && parts,
+  signInByMail: signInByMail && parts,
+})
+
 /** The issuers of further tokens that may have sessions. */
 const issuersIn = (verifiers: AuthOptions['alsoAccept'] = []) =>
   verifiers
@@ -219,6 +257,16 @@ const issuersOfPackage = (verifiers: AuthOptions['alsoAccept'] = []) =>
     .map(toVerifier)
     .filter(({ isOfPackage }) => isOfPackage)
     .map(({ issuer }) => issuer)
+
+/** Returns the account routes that are on, for the document. Undefined for an app that has none. */
+function accountToDescribe(
+  { signUp, passwordReset, changePassword, changeAddress, deletion, signInByMail }: AuthSettings['read'],
+  path: string,
+): AuthDescription['account'] {
+  const all = { signUp, passwordReset, changePassword, changeAddress, deletion, signInByMail }
+  const on = Object.entries(all).filter(([, option]) => option)
+  return on.length > 0 ? { path, ...Object.fromEntries(on) } : undefined
+}
 
 /** Returns the mode of refresh tokens for the document. True where a function decides. */
 function modeToDescribe(refresh: AuthOptions['refresh']): AuthDescription['refresh'] {

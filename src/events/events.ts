@@ -171,6 +171,38 @@ export interface SessionEndedEvent extends EventBase {
   sessionId?: string
 }
 
+/** A sign-up has created an account. */
+export interface AccountCreatedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'account.created'
+  /** `id` of the account. */
+  accountId: string
+}
+
+/** A user has deleted the account. */
+export interface AccountRemovedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'account.removed'
+  /** `id` of the account. */
+  accountId: string
+}
+
+/** A password was changed by its user, or reset by a mailed code. */
+export interface PasswordChangedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'password.changed'
+  /** `id` of the account. */
+  accountId: string
+}
+
+/** A user has proved another address, which is now that of the account. */
+export interface AddressChangedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'address.changed'
+  /** `id` of the account. */
+  accountId: string
+}
+
 /** Your database, Redis or another dependency failed or exceeded `timeout`. */
 export interface DependencyFailedEvent extends EventBase {
   /** Identifies the kind of event. */
@@ -205,6 +237,10 @@ export type AuthEvent =
   | SessionStartedEvent
   | SessionRefreshedEvent
   | SessionEndedEvent
+  | AccountCreatedEvent
+  | AccountRemovedEvent
+  | PasswordChangedEvent
+  | AddressChangedEvent
   | DependencyFailedEvent
 
 /** The `onEvent` option. Its errors and rejections are ignored, so an observer never affects a request. */

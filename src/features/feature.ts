@@ -3,8 +3,9 @@ import { AuthError } from '../errors/auth-error.js'
 import { authOf } from '../guard/require-bearer.js'
 import type { Schema } from '../http/declaration.js'
 import type { Endpoint, EndpointGuard, Mounted } from '../http/endpoint.js'
+import { bool } from '../options/checks.js'
 import { type Message, misuse, type Page, type Subject } from '../options/misuse.js'
-import type { Check } from '../options/read-options.js'
+import { type Check, optional } from '../options/read-options.js'
 import { memberOf } from '../options/values.js'
 import { mayHaveSession, type VerifiedToken } from '../tokens/verified-token.js'
 
@@ -13,6 +14,7 @@ export interface FeaturePaths {
   token: string
   sessions: string
   keys: string
+  account: string
 }
 
 /** The schemas of a feature, by name. */
@@ -24,6 +26,8 @@ export interface DescribedSchemas {
   readonly tokenRequest: Schema | undefined
   readonly tokenResponse: Schema | undefined
   readonly modes: readonly ('cookie' | 'body')[]
+  /** The names of the further members of a sign-up. */
+  readonly signUpFields: readonly string[]
 }
 
 /** A part of an app that an option needs. */
@@ -41,6 +45,21 @@ export const SESSIONS: Need = {
   part: 'store.sessions',
   text: '"store" with "sessions". Pass memoryStore(), or one of a database',
 }
+
+/** The mailed codes of the app. */
+export const CODES: Need = {
+  part: 'store.codes',
+  text: '"store" with "codes". Pass memoryStore(), or one of a database',
+}
+
+/** The mails of the app. */
+export const MAIL: Need = { part: 'mail', text: '"mail", the function that sends a mail' }
+
+/** The longest time since the sign-in for the guard `recent`, in milliseconds. */
+export const RECENT_MS = 600_000
+
+/** An option that switches a feature on. */
+export const onOrOff = optional((value) => bool(value) || undefined)
 
 /** A feature with the dependencies `P`: its options, and the endpoints at one path of an app. */
 export interface Feature<P = never> {
@@ -79,6 +98,9 @@ function admit(req: Request): VerifiedToken {
 
 /** The guard of endpoints about the user of the request. It refuses administrators who act as the user. */
 export const user: EndpointGuard<VerifiedToken> = { name: 'user', admit }
+
+/** The guard of endpoints that need a recent sign-in of the user in person. */
+export const recent: EndpointGuard<VerifiedToken> = { name: 'recent', admit }
 
 /** The guard of endpoints about the session of the request, which may be that of an administrator who acts as the user. */
 export const anySession: EndpointGuard<VerifiedToken> = { name: 'session', admit }

@@ -1,9 +1,15 @@
 import type { Endpoint, Mounted } from '../http/endpoint.js'
+import { changeAddressFeature } from './change-address.js'
+import { changePasswordFeature } from './change-password.js'
+import { deletionFeature } from './deletion.js'
 import { type Feature, type FeaturePaths, mount } from './feature.js'
 import { keysFeature } from './keys.js'
+import { passwordResetFeature } from './password-reset.js'
 import { refreshFeature } from './refresh/refresh.js'
 import { sessionsFeature } from './sessions.js'
 import { signInFeature } from './sign-in.js'
+import { signInByMailFeature } from './sign-in-by-mail.js'
+import { signUpFeature } from './sign-up.js'
 
 /** The features of an app. Their options, their routers and their documents follow from this list. */
 export const FEATURES = {
@@ -11,6 +17,12 @@ export const FEATURES = {
   refresh: refreshFeature,
   keys: keysFeature,
   sessions: sessionsFeature,
+  signUp: signUpFeature,
+  passwordReset: passwordResetFeature,
+  changePassword: changePasswordFeature,
+  changeAddress: changeAddressFeature,
+  deletion: deletionFeature,
+  signInByMail: signInByMailFeature,
 } satisfies Record<string, Feature>
 
 type Name = keyof typeof FEATURES
@@ -31,7 +43,7 @@ export const mountAll = (paths: FeaturePaths, parts: AppParts): Mounted[] =>
 /** Returns the endpoints of the features that are on, for documents. */
 export const endpointsAt = (
   paths: FeaturePaths,
-  isOn: Readonly<Record<Name, boolean>>,
+  isOn: Readonly<Partial<Record<Name, boolean>>>,
 ): { at: string; endpoint: Endpoint }[] =>
   NAMES.filter((name) => isOn[name]).flatMap((name) => {
     const { at, endpoints }: Feature = FEATURES[name]

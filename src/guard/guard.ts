@@ -170,7 +170,7 @@ function refuse(context: GuardContext<GuardedRequest>, thrown: unknown, res: Ser
   const { guard, req } = context
   try {
     forgetEarlier(req)
-    sendRefusal(guard.settings.refuse, refusalAt(context, thrown), req, res, next, hasToClose(req))
+    sendRefusal(guard.settings, refusalAt(context, thrown), req, res, next, hasToClose(req))
   } catch (cause) {
     // The host may have replaced functions of the response, or members of the request. Their errors belong to its error handler.
     next(cause)

@@ -1,7 +1,7 @@
 import type { AuthErrorCode, CodeAt, RefusalStatus } from '../errors/codes.js'
 import type { Refusals } from '../errors/refusal.js'
 import { isPlainObject, own } from '../options/values.js'
-import { doneResponse, type HttpResponse, jsonResponse, type RefreshMode } from './responses.js'
+import { acceptedResponse, doneResponse, type HttpResponse, jsonResponse, type RefreshMode } from './responses.js'
 
 /*
  * What an endpoint says about its requests and responses. `endpoint.ts` runs it, and the OpenAPI document describes it.
@@ -111,10 +111,17 @@ export const empty = (description: string): Success<void> => ({
   respond: doneResponse,
 })
 
+/** The response to a request whose work begins later. It says nothing of the result. */
+export const accepted = (description: string): Success<void> => ({
+  description,
+  sample: undefined,
+  respond: acceptedResponse,
+})
+
 /** The responses of an endpoint by status: a success, or the codes of refusals. */
 export type Declared = {
   // biome-ignore lint/suspicious/noExplicitAny: the result of each endpoint.
-  readonly [S in 200 | 204]?: Success<any>
+  readonly [S in 200 | 202 | 204]?: Success<any>
 } & { readonly [S in RefusalStatus]?: CodeAt<S> | readonly CodeAt<S>[] }
 
 /** The codes that responses declare. */
@@ -136,7 +143,7 @@ export interface Declaration {
   readonly summary: string
   readonly description: string
   /** Default: everybody may send requests. */
-  readonly guard?: { readonly name: 'user' | 'session' } | undefined
+  readonly guard?: { readonly name: 'user' | 'session' | 'recent' } | undefined
   /**
    * `'own'`: a page of another origin may not send requests. `'own with cookie'`: not for a client whose refresh token is in a cookie. Default:
    * every page may.
@@ -144,6 +151,8 @@ export interface Declaration {
   readonly origin?: 'own' | 'own with cookie' | undefined
   readonly body?: Body<unknown> | undefined
   readonly responses: Declared
+  /** The response to invalid credentials is a problem too. Default false: it has no body, as specified for the token endpoint. */
+  readonly isProblem?: boolean | undefined
   /** Also sends each `SignInRefusal` of the host. Default false. */
   readonly ofHost?: boolean | undefined
   /** The kind of the events of its refusals. Default `'failures'`. */

@@ -29,8 +29,11 @@ type ParameterIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? 
 
 /** Authenticates the requests of an endpoint. `A` is what the endpoint gets. */
 export interface EndpointGuard<A> {
-  /** `'user'` refuses administrators who act as the user. `'session'` admits everybody who has a session. */
-  readonly name: 'user' | 'session'
+  /**
+   * `'user'` refuses administrators who act as the user. `'recent'` also refuses an old sign-in. `'session'` admits everybody who has a
+   * session.
+   */
+  readonly name: 'user' | 'session' | 'recent'
   /** @throws AuthError `invalid_token` for a request that the guard admits and the endpoint does not */
   admit(req: Request): A
 }
@@ -190,8 +193,9 @@ function methodNotAllowed(endpoints: readonly Endpoint[], service: Service): Req
 function refuserOf(declared: Endpoint, { emit, refuse, bodyLimit }: Service) {
   const refusals: Refusals = refusalsOf(declared)
   const limit = declared.body ? bodyLimit : 0
+  const form = { refuse, isProblem: declared.isProblem }
   return (thrown: unknown, about: EventSubject, req: Request, res: Response, next: NextFunction): void =>
-    sendRefusal(refuse, reportRefusal(emit, about, refusals, thrown), req, res, next, hasUnreadBody(req, limit))
+    sendRefusal(form, reportRefusal(emit, about, refusals, thrown), req, res, next, hasUnreadBody(req, limit))
 }
 
 /** Runs an endpoint: request → call → result → response. */

@@ -31,11 +31,18 @@ type Next = (error: unknown) => void
 /** The end of a refused request: its response, or the error that the host's error handler receives. */
 type Ending = HttpResponse | { passed: object }
 
+/** The form of the refusals of an endpoint or a guard. */
+export interface RefusalForm {
+  readonly refuse: Refuse | undefined
+  /** True where the refusal of invalid credentials has a body too. */
+  readonly isProblem?: boolean | undefined
+}
+
 /** Asks the host what becomes of a refusal. When its function fails or decides twice, the response is that of this package. */
-function endingOf(refuse: Refuse | undefined, error: AuthError, req: IncomingMessage): Ending {
+function endingOf({ refuse, isProblem }: RefusalForm, error: AuthError, req: IncomingMessage): Ending {
   const hostError = hostErrorOf(error)
   if (hostError) return { passed: hostError }
-  const response = refusalResponse(error)
+  const response = refusalResponse(error, isProblem)
   if (!refuse) return response
   const passed: unknown[] = []
   try {
@@ -72,7 +79,7 @@ function contentOf(body: unknown, headers: HttpResponse['headers']): Pick<HttpRe
 
 /** Returns what a call of the host rejects with: the error that `refuse` passes on, or the refusal. */
 export function rejectionOf(refuse: Refuse | undefined, error: AuthError, req: IncomingMessage | undefined): object {
-  const ending = req ? endingOf(refuse, error, req) : { passed: hostErrorOf(error) ?? error }
+  const ending = req ? endingOf({ refuse }, error, req) : { passed: hostErrorOf(error) ?? error }
   return 'passed' in ending ? ending.passed : error
 }
 
@@ -81,14 +88,14 @@ export function rejectionOf(refuse: Refuse | undefined, error: AuthError, req: I
  * @param closes whether the connection has to close after the response
  */
 export function sendRefusal(
-  refuse: Refuse | undefined,
+  form: RefusalForm,
   error: AuthError,
   req: IncomingMessage,
   res: ServerResponse,
   next: Next,
   closes: boolean,
 ): void {
-  const ending = endingOf(refuse, error, req)
+  const ending = endingOf(form, error, req)
   if (!('passed' in ending)) {
     sendResponse(res, ending, closes)
     return

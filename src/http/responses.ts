@@ -55,6 +55,9 @@ export function jsonResponse(body: string): HttpResponse {
   return { status: 200, headers, body }
 }
 
+/** Returns the response to a request whose work begins later (RFC 9110 section 15.3.3). */
+export const acceptedResponse = (): HttpResponse => ({ status: 202, headers: NO_STORE, body: '' })
+
 export const doneResponse = (): HttpResponse => ({ status: 204, headers: NO_STORE, body: '' })
 
 /** Five minutes: half of the default `maxAge` of `remoteKeys`. */
@@ -67,10 +70,13 @@ export function keysResponse(body: string): HttpResponse {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/jwk-set+json' }, body, hasTag: true }
 }
 
-/** Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified. */
-export function refusalResponse(error: AuthError): HttpResponse {
+/**
+ * Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified.
+ * @param isProblem true for an endpoint whose refusals all are problems. Default: false
+ */
+export function refusalResponse(error: AuthError, isProblem = false): HttpResponse {
   const { status, headers } = error
-  if (rowOf(error)?.empty) return { status, headers, body: '' }
+  if (rowOf(error)?.empty && !isProblem) return { status, headers, body: '' }
   const body = JSON.stringify(problemOf(error))
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
 }

@@ -38,6 +38,8 @@ interface AuthenticatedAccount extends SigningIn {
   accountId: string
   /** The time just before the account was looked up. */
   lookedUpAt: Date
+  /** The address that the sign-in has proved, which the account must still have at the end. Default: any. */
+  email?: string | undefined
 }
 
 /**
@@ -48,7 +50,7 @@ interface AuthenticatedAccount extends SigningIn {
  */
 export async function signInWith(
   { findById, beforeSignIn, timeout }: SignInWithParts,
-  { accountId: id, lookedUpAt, origin, since, ...signIn }: AuthenticatedAccount,
+  { accountId: id, lookedUpAt, origin, since, email, ...signIn }: AuthenticatedAccount,
 ): Promise<KnownSignIn> {
   const found = currentAccount(signIn.found, since ?? lookedUpAt)
   if (typeof found === 'string') throw new AuthError('invalid_credentials', { reason: found, accountId: id })
@@ -59,7 +61,10 @@ export async function signInWith(
   const recheckAccount = createRecheck({
     id,
     lookedUpAt,
-    lookUp: () => findAccount(findById, id, timeout),
+    async lookUp() {
+      const current = await findAccount(findById, id, timeout)
+      return email === undefined || current?.account.email === email ? current : undefined
+    },
     isKnown: (hash) => hash === passwordHash,
   })
   return knownSignIn(found, { lookedUpAt, recheckAccount, terms, amr, signedInAt: since })

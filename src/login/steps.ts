@@ -88,6 +88,8 @@ export function waitForSlot(task: LoginTask, attempt?: Attempt): Promise<Passwor
   return passwords.reserve({ network, signal, timeout, admit: attempt && (() => attempt.begin()) })
 }
 
+type LookUpTask = Pick<LoginTask, 'accounts' | 'email' | 'req' | 'fields' | 'tenant' | 'timeout'>
+
 /** Looks the account up. Not ended when the client disconnects: the look-up keeps its slot while it runs. */
 export function lookUpAccount({
   accounts,
@@ -96,7 +98,7 @@ export function lookUpAccount({
   fields,
   tenant,
   timeout,
-}: LoginTask): Promise<FoundAccount | undefined> {
+}: LookUpTask): Promise<FoundAccount | undefined> {
   // No account has an address that is too long or has a zero character, and a database may fail on such an address.
   const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
   async function lookUp(): Promise<FoundAccount | undefined> {
@@ -194,7 +196,7 @@ async function announceHash(accounts: object, change: HashChange): Promise<void>
  * Returns whether a refusal counts as a failed login: a wrong password, or a refusal of the host with `countAsFailure`. A late step counts if
  * it got a code of the client, because a host that delays the refusal of a wrong code must not make guesses free.
  */
-function isFailedLogin(error: unknown, fields: ExtraFields): boolean {
+export function isFailedLogin(error: unknown, fields: ExtraFields): boolean {
   if (isSignInRefusal(error)) return error.countAsFailure
   if (!isAuthError(error)) return false
   const { code, option, cause } = error

@@ -1,14 +1,40 @@
 import { isSignInRefusal, SignInRefusal } from '../errors/sign-in-refusal.js'
+import { type ChangeAddressOptions, changeAddressOptions } from '../features/change-address.js'
+import { type ChangePasswordOptions, changePasswordOptions } from '../features/change-password.js'
+import { type DeletionOptions, deletionOptions } from '../features/deletion.js'
 import { KEYS_PATH } from '../features/keys.js'
+import { type PasswordResetOptions, passwordResetOptions } from '../features/password-reset.js'
 import { TOKEN_PATH } from '../features/sign-in.js'
+import { type SignInByMailOptions, signInByMailOptions } from '../features/sign-in-by-mail.js'
+import { ACCOUNT_PATH, type SignUpOptions, signUpOptions } from '../features/sign-up.js'
 import type { RefreshMode } from '../http/responses.js'
 import { text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
-import { aliasesOf, type Check, checkThat, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import {
+  aliasesOf,
+  type Check,
+  type Checked,
+  checkThat,
+  InvalidOption,
+  optional,
+  readOptions,
+} from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { baseUrl } from '../options/web-url.js'
 import { schemeName } from './guarded-operation.js'
 import type { PathItem, Schema } from './types.js'
+
+/** The account routes of an app, with the options of `createAuth`. */
+export interface AccountRoutes
+  extends Pick<SignUpOptions, 'signUp'>,
+    PasswordResetOptions,
+    ChangePasswordOptions,
+    ChangeAddressOptions,
+    DeletionOptions,
+    SignInByMailOptions {
+  /** Whole path of the account routes, with the mount point. Default: `'/auth/account'`. */
+  path?: string | undefined
+}
 
 /** The options of `openApiDocument`. */
 export interface OpenApiOptions {
@@ -41,6 +67,10 @@ export interface OpenApiOptions {
   jwks?: string | boolean | undefined
   /** Whole path of the sessions of `createAuth`, or `true` for `/sessions`. Default: `false`. */
   sessions?: string | boolean | undefined
+  /**
+   * The account routes that are on, such as `{ path: '/auth/account', signUp: true }`, as `auth.openApi` has them. Default: none.
+   */
+  account?: AccountRoutes | undefined
   /** Name of the security scheme: letters, digits, `.`, `-` and `_`. Default: `'bearer'`. */
   schemeName?: string | undefined
   /** Your own operations, by path. Components that no operation uses are then omitted. Default: none. */
@@ -79,6 +109,23 @@ const refusalList: Check<readonly SignInRefusal[]> = (value) => {
   return value.map((one) => (typeof one === 'string' ? new SignInRefusal(one) : one))
 }
 
+const accountSchema = {
+  path: optional(plainPath, ACCOUNT_PATH),
+  signUp: signUpOptions.signUp,
+  ...passwordResetOptions,
+  ...changePasswordOptions,
+  ...changeAddressOptions,
+  ...deletionOptions,
+  ...signInByMailOptions,
+}
+
+const accountRoutes: Check<Checked<typeof accountSchema>> = (value) =>
+  readOptions<AccountRoutes, typeof accountSchema>(
+    'openApiDocument: option "account"',
+    checkThat<AccountRoutes>("an object like { path: '/auth/account', signUp: true }", isPlainObject)(value),
+    accountSchema,
+  )
+
 const schema = {
   title: optional(nonEmpty, 'Token endpoint'),
   version: optional(nonEmpty, 'v2013'),
@@ -91,6 +138,7 @@ const schema = {
   refresh: optional(refreshModes, [] as readonly RefreshMode[]),
   jwks: optional(pathOr({ false: undefined, true: KEYS_PATH })),
   sessions: optional(pathOr({ false: undefined, true: '/sessions' })),
+  account: optional(accountRoutes),
   schemeName,
   paths: optional(pathItems),
 }

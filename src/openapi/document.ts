@@ -25,7 +25,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     tags: Object.values(isOn).includes(true) ? [TAG] : [],
     paths: { ...pathsOf(read), ...read.paths },
     components: {
-      schemas: { ...schemasOf(read), AuthProblem: authProblem(read.refusals) },
+      schemas: { ...schemasOf(read), AuthProblem: authProblem(read.refusals, read.account !== undefined) },
       responses: guardComponents(),
       securitySchemes: { [schemeName]: BEARER },
     },
@@ -61,18 +61,24 @@ const BEARER = {
 type Read = ReturnType<typeof readOpenApiOptions>
 
 /** Returns which features the app has. */
-const featuresIn = ({ path, refresh, jwks, sessions }: Read) => ({
+const featuresIn = ({ path, refresh, jwks, sessions, account }: Read) => ({
   signIn: path !== undefined,
   refresh: path !== undefined && refresh.length > 0,
   keys: jwks !== undefined,
   sessions: sessions !== undefined,
+  signUp: account?.signUp !== undefined,
+  passwordReset: account?.passwordReset === true,
+  changePassword: account?.changePassword === true,
+  changeAddress: account?.changeAddress === true,
+  deletion: account?.deletion === true,
+  signInByMail: path !== undefined && account?.signInByMail === true,
 })
 
 /** Returns the operations of the features of the app. */
 function pathsOf(read: Read): Record<string, PathItem> {
-  const { path: token = '', sessions = '', jwks: keys = '', refresh: modes, tokenResponse } = read
+  const { path: token = '', sessions = '', jwks: keys = '', refresh: modes, tokenResponse, account } = read
   const described = { ...read, modes, responds: tokenResponse !== undefined, tag: TAG.name }
-  const mounted = endpointsAt({ token, sessions, keys }, featuresIn(read))
+  const mounted = endpointsAt({ token, sessions, keys, account: account?.path ?? '' }, featuresIn(read))
   const paths: Record<string, PathItem> = {}
   for (const { at, endpoint } of mounted) {
     const [path = at] = pathsBelow(at, endpoint.path)
@@ -90,8 +96,9 @@ function pathsOf(read: Read): Record<string, PathItem> {
 /** Returns the schemas of the features of the app. */
 function schemasOf(read: Read): Record<string, Schema> {
   const isOn = featuresIn(read)
+  const described = { ...read, modes: read.refresh, signUpFields: read.account?.signUp?.fields ?? [] }
   const all = Object.entries(FEATURES).map(([name, feature]: [string, Feature]) =>
-    isOn[name as keyof typeof isOn] ? feature.schemas?.({ ...read, modes: read.refresh }) : {},
+    isOn[name as keyof typeof isOn] ? feature.schemas?.(described) : {},
   )
   return Object.assign({}, ...all)
 }

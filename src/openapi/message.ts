@@ -10,6 +10,7 @@ import type { Example, Header, MediaType, Response, Schema } from './types.js'
 
 /** Named samples for refusals whose details appear in the response. */
 const SAMPLES: Partial<Record<AuthErrorCode, Record<string, AuthErrorDetails>>> = {
+  weak_password: { weak_password: { reason: 'too_short' } },
   too_many_attempts: { too_many_attempts: { retryAfter: 900 } },
   invalid_token: { invalid_token: {}, expired: { reason: 'expired' } },
   insufficient_user_authentication: { insufficient_user_authentication: { maxAge: 300 } },
@@ -27,28 +28,39 @@ export const seenCodes = (
 /** A refusal and the name of its example. */
 type Sample = readonly [name: string, refusal: AuthError]
 
+/** The facts about an endpoint that its refusals depend on. */
+interface DescribedRefusals {
+  /** The endpoints of the path, whose methods a `405` names. Default: none. */
+  readonly ofPath?: readonly Pick<Declaration, 'method'>[]
+  /** The refusals of the host. Default: none. */
+  readonly ofHost?: readonly SignInRefusal[]
+  /** True where the refusal of invalid credentials has a body too. Default: false. */
+  readonly isProblem?: boolean | undefined
+}
+
 /**
  * Returns refusals by status. They are made from real responses.
- * @param endpoints the endpoints of the path, whose methods a `405` names. Default: none
- * @param own refusals of the host. Default: none
  */
 export function refusalResponses(
   codes: Iterable<AuthErrorCode>,
-  endpoints: readonly Pick<Declaration, 'method'>[] = [],
-  own: readonly SignInRefusal[] = [],
+  { ofPath = [], ofHost = [], isProblem = false }: DescribedRefusals = {},
 ): Record<string, Response> {
   const samplesOf = (code: AuthErrorCode): Sample[] =>
     code === 'method_not_allowed'
-      ? [[code, wrongMethod(endpoints)]]
+      ? [[code, wrongMethod(ofPath)]]
       : Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => [name, new AuthError(code, details)])
-  const refusals = [...seenCodes(codes).flatMap(samplesOf), ...own.map((refusal) => [refusal.code, refusal] as const)]
+  const refusals = [
+    ...seenCodes(codes).flatMap(samplesOf),
+    ...ofHost.map((refusal) => [refusal.code, refusal] as const),
+  ]
   const statuses = [...new Set(refusals.map(([, { status }]) => status))]
   const withStatus = (status: number) => refusals.filter(([, refusal]) => refusal.status === status)
-  return Object.fromEntries(statuses.map((status) => [status, responseOf(status, withStatus(status))]))
+  return Object.fromEntries(statuses.map((status) => [status, responseOf(status, withStatus(status), isProblem)]))
 }
 
-function responseOf(status: number, refusals: readonly Sample[]): Response {
-  const samples = refusals.map(([name, refusal]) => ({ name, response: refusalResponse(refusal) }))
+function responseOf(status: number, refusals: readonly Sample[], isProblem: boolean): Response {
+  const isEmpty = (row: object) => 'empty' in row && !isProblem
+  const samples = refusals.map(([name, refusal]) => ({ name, response: refusalResponse(refusal, isProblem) }))
   const rows = new Map(refusals.map(([, refusal]) => [refusal.code, rowOf(refusal) ?? refusal]))
   const responses = samples.map(({ response }) => response)
   const examples = samples.flatMap(({ name, response: { body } }) =>
@@ -63,18 +75,16 @@ function responseOf(status: number, refusals: readonly Sample[]): Response {
       code: { enum: [...rows].flatMap(([code, row]) => (isEmpty(row) ? [] : [code])) },
     },
   }
-  const description = [...rows].map(descriptionOf).join('\n\n')
+  const description = [...rows].map(([code, row]) => descriptionOf(code, row.message, isEmpty(row))).join('\n\n')
   const { content, ...message } = messageOf(responses, schema, Object.fromEntries(examples))
   // OpenAPI has no optional body: tools complain about an empty response whose status has content. A client needs the codes of the host.
   const mayBeEmpty = [...rows.values()].some(isEmpty) && !refusals.some(([, refusal]) => isSignInRefusal(refusal))
   return { description, ...message, ...(content && !mayBeEmpty && { content }) }
 }
 
-const isEmpty = (row: object) => 'empty' in row
-
-function descriptionOf([code, row]: [code: string, row: { message: string }]): string {
+function descriptionOf(code: string, message: string, isEmpty: boolean): string {
   // In Markdown, text in angle brackets is HTML.
-  return `\`${code}\`: ${row.message.replaceAll('<', '\\<')}${isEmpty(row) ? ' The body is empty.' : ''}`
+  return `\`${code}\`: ${message.replaceAll('<', '\\<')}${isEmpty ? ' The body is empty.' : ''}`
 }
 
 /**

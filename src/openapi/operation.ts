@@ -20,7 +20,7 @@ export interface Described extends DescribedApp {
  * @param ofPath all endpoints of its path
  */
 export function operationOf(one: Declaration, ofPath: readonly Declaration[], described: Described): Operation {
-  const { id, summary, description, guard, path, ofHost } = one
+  const { id, summary, description, guard, path, ofHost, isProblem } = one
   const { tag, schemeName, refusals } = described
   const parameters = [...pathParameters(path), ...cookieParameters(one, described)]
   const requestBody = bodyOf(one, described)
@@ -34,7 +34,7 @@ export function operationOf(one: Declaration, ofPath: readonly Declaration[], de
     ...(requestBody && { requestBody }),
     responses: {
       ...successResponses(one, described),
-      ...refusalResponses(codesFor(one, described), ofPath, ofHost ? refusals : []),
+      ...refusalResponses(codesFor(one, described), { ofPath, isProblem, ofHost: ofHost ? refusals : [] }),
     },
   }
   return guard ? guardedOperation(operation, { schemeName, acting: guard.name === 'session' }) : operation

@@ -46,7 +46,8 @@ const FLOORS = [
   ['auth', 'testing', 'cli', 'stores', 'renamed.ts'],
   ['openapi'],
   ['passport', 'features'],
-  ['login', 'guard'],
+  ['account'],
+  ['login', 'guard', 'mail'],
   ['store'],
   ['tokens', 'accounts', 'limits', 'passwords', 'sessions', 'codes', 'client'],
   ['http'],
@@ -56,7 +57,7 @@ const FLOORS = [
   ['options', 'packages'],
 ]
 /** The journeys of a request, and the ground that reads requests and sends responses. */
-const HTTP = ['auth', 'features', 'login', 'guard', 'passport', 'http', 'events', 'errors']
+const HTTP = ['auth', 'features', 'account', 'login', 'guard', 'passport', 'http', 'events', 'errors']
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
 type Edge = readonly [from: string, to: string]

@@ -11,7 +11,7 @@ import { documented } from '../../support/documents/documented.js'
 import { type Answer, asJson, FORM_TYPE, GOOD, JSON_TYPE, packageOn, type Sent, send } from '../../support/host.js'
 import { bearer, EXPRESS, flood, listen, TOKEN_PATH } from '../../support/http.js'
 
-const PATHS = { token: TOKEN_PATH, sessions: '/sessions', keys: '/.well-known/jwks.json' }
+const PATHS = { token: TOKEN_PATH, sessions: '/sessions', account: '', keys: '/.well-known/jwks.json' }
 const ON = { signIn: true, refresh: true, keys: true, sessions: true }
 const MOUNTED = endpointsAt(PATHS, ON)
 

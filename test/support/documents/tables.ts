@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import ts from 'typescript'
 import { type AuthErrorCode, REFUSALS } from '../../../src/errors/codes.js'
-import { endpointsAt } from '../../../src/features/features.js'
+import { endpointsAt, FEATURES } from '../../../src/features/features.js'
 import { codesOf, successesOf } from '../../../src/http/declaration.js'
 import { methodsOf, pathsBelow } from '../../../src/http/endpoint.js'
 import { strictest } from './compiler.js'
@@ -184,11 +184,11 @@ function rowsOfMembers(name: string, others: readonly string[], columns: readonl
 }
 
 /** The paths as the page names them. */
-const PATHS = { token: '{path}', sessions: '/sessions', keys: '/.well-known/jwks.json' }
+const PATHS = { token: '{path}', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }
 
 /** Returns the row of each endpoint: its request, whether it needs a token, and its responses with their codes. */
 const rowsOfEndpoints = () =>
-  endpointsAt(PATHS, { signIn: true, refresh: true, keys: true, sessions: true }).map(({ at, endpoint }) => {
+  endpointsAt(PATHS, Object.fromEntries(Object.keys(FEATURES).map((name) => [name, true]))).map(({ at, endpoint }) => {
     const request = methodsOf([endpoint]).map((method) => `\`${method}\``)
     const codes = [...codesOf(endpoint)].filter((code) => code !== 'method_not_allowed' && !REFUSALS[code].unseen)
     const refusals = codes.map((code) => `\`${code}\``).sort()

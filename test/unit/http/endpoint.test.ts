@@ -74,7 +74,7 @@ describe.each(EXPRESS)('an endpoint, on %s', async (_name, express) => {
       refuse: undefined,
       bodyLimit: 100,
       allowedOrigins: new Set(['https://app.example.com']),
-      guards: { user: auth.guard(), session: auth.guard() },
+      guards: { user: auth.guard(), recent: auth.guard(), session: auth.guard() },
       ...change,
     }
     const all = [echo, clear] as Endpoint[]

@@ -1,0 +1,10 @@
+/** Blanks, controls, and what separates or quotes addresses. A mailer sends a text with a comma to two addresses. */
+const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Zs},;:<>"()[\]\\]/u
+
+/** Returns whether a text may be the address of a new mail. It is no proof that the mailbox exists: the code is. */
+export function isNewAddress(text: string): boolean {
+  // Before the rest, because a text may be as long as the body.
+  if (text.length < 3 || text.length > 254 || FORBIDDEN.test(text)) return false
+  const [local, domain, ...others] = text.split('@')
+  return Boolean(local && domain) && others.length === 0
+}

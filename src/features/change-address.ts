@@ -1,0 +1,126 @@
+import {
+  type AccountParts,
+  ADDRESS_BODY,
+  accountCall,
+  accountCalls,
+  addressOfAccount,
+  code,
+  email,
+  findByAddress,
+  mailCode,
+  normalized,
+  notify,
+  ownAccount,
+  withSent,
+} from '../account/account-parts.js'
+import { isNewAddress } from '../account/new-address.js'
+import { callHost } from '../concurrency/host-call.js'
+import { accepted, empty } from '../http/declaration.js'
+import { endpoint } from '../http/endpoint.js'
+import { withoutChange } from '../sessions/sessions.js'
+import { CODES, type Feature, MAIL, onOrOff, recent, SESSIONS, user } from './feature.js'
+import { FIND_BY_ID } from './password-reset.js'
+
+/** The option of a change of the address in an app. */
+export interface ChangeAddressOptions {
+  /**
+   * `true` for a
+   * [change of the address](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#change-the-address).
+   * Needs `mail`, `store` with `sessions` and `codes`, and `accounts` with `findById` and `replaceEmail`. Default: `false`.
+   */
+  changeAddress?: boolean | undefined
+}
+
+export const changeAddressOptions = { changeAddress: onOrOff }
+
+const REPLACE_EMAIL = {
+  part: 'accounts.replaceEmail',
+  text: '"accounts" with "replaceEmail". Use kyselyAccounts, or add the method to your store',
+}
+
+/** A change of the address: whoever proves the new mailbox may use it. */
+export const changeAddressFeature: Feature<AccountParts> = {
+  at: 'account',
+  options: changeAddressOptions,
+  needs: { changeAddress: [MAIL, SESSIONS, CODES, FIND_BY_ID, REPLACE_EMAIL] },
+  schemas: () => ({ EmailAddress: ADDRESS_BODY }),
+  endpoints: [
+    endpoint({
+      id: 'changeAddress',
+      method: 'POST',
+      path: '/address',
+      guard: recent,
+      body: withSent({ email }, 'EmailAddress'),
+      summary: 'Ask for another address',
+      description: 'Mails a code to the new address. The owner of an account that has it gets a notice instead.',
+      responses: {
+        202: accepted('The code is mailed to the new address.'),
+        422: 'invalid_email',
+        429: 'too_many_attempts',
+        503: ['overloaded', 'unavailable'],
+      },
+      calls: accountCalls,
+      handle: (parts: AccountParts) => async (call) => {
+        const { body, origin, about, auth, refuse } = call
+        const of = accountCall(parts, call, body.sent)
+        if (!isNewAddress(body.email)) throw refuse('invalid_email')
+        const to = await normalized(parts, body.email)
+        if (!isNewAddress(to)) throw refuse('invalid_email')
+        const { account } = await ownAccount(parts, auth)
+        const from = addressOfAccount(account)
+        const { mailer } = parts
+        const { tenant } = of
+        mailer.accept({ kind: 'new-address', email: to, tenant, network: origin.network, about }, async (deliver) => {
+          const found = await findByAddress(parts, of, to)
+          if (!found || found.account.id === account.id)
+            return mailCode(parts, of, deliver, { kind: 'new-address', to, owner: account.id, facts: { from } })
+          if (!mailer.mayMail('new-address', tenant, found.account.id)) return
+          await deliver({ kind: 'address-taken', to: addressOfAccount(found.account), details: {}, tenant })
+        })
+      },
+    }),
+
+    endpoint({
+      id: 'confirmAddress',
+      method: 'POST',
+      path: '/address/confirm',
+      guard: user,
+      body: withSent({ code }),
+      summary: 'Confirm another address',
+      description: 'Replaces the address of the account. Ends its other sessions and all its codes.',
+      responses: {
+        204: empty('The address is replaced.'),
+        403: 'invalid_code',
+        409: 'address_taken',
+        503: ['overloaded', 'unavailable'],
+      },
+      calls: accountCalls,
+      handle(parts: AccountParts) {
+        const { codes, accounts, timeout } = parts
+        return async (call) => {
+          const { body, origin, auth, report, refuse } = call
+          const of = accountCall(parts, call, body.sent)
+          const found = await codes.find('new-address', of.tenant, body.code)
+          // A session of another account uses nothing up.
+          if (found?.accountId !== auth.accountId || found.from === undefined) throw refuse('invalid_code')
+          const { from, to } = found
+          const { account } = await ownAccount(parts, auth)
+          const replace = async () => accounts.replaceEmail?.(account.id, from, to)
+          // Where it was replaced before, the rest of a request that was cut off remains.
+          const isDone = account.email === to && from !== to
+          if (!isDone) {
+            if (account.email !== from) throw refuse('invalid_code')
+            if ((await callHost('accounts', replace, { timeout })) !== true) {
+              const other = await findByAddress(parts, of, to)
+              throw refuse(other && other.account.id !== account.id ? 'address_taken' : 'invalid_code')
+            }
+          }
+          report({ type: 'address.changed', accountId: account.id })
+          notify(parts, of, { kind: 'address-changed', account: { ...account, email: from }, details: { email: to } })
+          await parts.sessions?.endOthers(withoutChange(auth), origin.address)
+          await codes.removeAll(account.id)
+        }
+      },
+    }),
+  ],
+}

@@ -1,0 +1,61 @@
+import { type AccountParts, accountCall, accountCalls, endEverything, ownAccount } from '../account/account-parts.js'
+import { callHost } from '../concurrency/host-call.js'
+import { empty } from '../http/declaration.js'
+import { endpoint } from '../http/endpoint.js'
+import { deleteCookie } from '../login/refresh-cookie.js'
+import { type Feature, onOrOff, recent, SESSIONS } from './feature.js'
+import { FIND_BY_ID } from './password-reset.js'
+
+/** The option of a deletion in an app. */
+export interface DeletionOptions {
+  /**
+   * `true` lets users
+   * [delete their account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#delete-an-account).
+   * Needs `store` with `sessions`, and `accounts` with `findById` and `remove`. Default: `false`.
+   */
+  deletion?: boolean | undefined
+}
+
+export const deletionOptions = { deletion: onOrOff }
+
+const REMOVE = {
+  part: 'accounts.remove',
+  text: '"accounts" with "remove". Use kyselyAccounts, or add the method to your store',
+}
+
+export type DeletionParts = Omit<AccountParts, 'mailer' | 'codes'> & Partial<Pick<AccountParts, 'codes'>>
+
+/** The deletion of an account by its user. */
+export const deletionFeature: Feature<DeletionParts> = {
+  at: 'account',
+  options: deletionOptions,
+  needs: { deletion: [SESSIONS, FIND_BY_ID, REMOVE] },
+  endpoints: [
+    endpoint({
+      id: 'deleteAccount',
+      method: 'DELETE',
+      path: '/',
+      guard: recent,
+      origin: 'own with cookie',
+      summary: 'Delete your account',
+      description: 'Ends all sessions and codes of the account, then removes it.',
+      responses: { 204: empty('The account is gone.'), 503: ['overloaded', 'unavailable'] },
+      calls: accountCalls,
+      handle(parts: DeletionParts) {
+        const { accounts, timeout, path } = parts
+        return async (call) => {
+          const { auth, req, res, origin, mode, report } = call
+          accountCall(parts, call)
+          const { account } = await ownAccount(parts, auth)
+          const end = () => endEverything({ sessions: parts.sessions, codes: parts.codes }, account.id, origin.address)
+          await end()
+          await callHost('accounts', async () => accounts.remove?.(account.id), { timeout })
+          report({ type: 'account.removed', accountId: account.id })
+          // A sign-in in progress may have started a session meanwhile.
+          await end()
+          if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)
+        }
+      },
+    }),
+  ],
+}

@@ -1,0 +1,164 @@
+import { passwordTag } from '../account/account-codes.js'
+import {
+  type AccountParts,
+  ADDRESS_BODY,
+  accountCall,
+  accountCalls,
+  addressOfAccount,
+  code,
+  email,
+  endEverything,
+  findByAddress,
+  hashNew,
+  inSlot,
+  mailCode,
+  newPassword,
+  notify,
+  withSent,
+} from '../account/account-parts.js'
+import type { Account } from '../accounts/account.js'
+import { findAccount } from '../accounts/find-account.js'
+import { callHost } from '../concurrency/host-call.js'
+import { accepted, empty } from '../http/declaration.js'
+import { endpoint } from '../http/endpoint.js'
+import { CODES, type Feature, MAIL, type Need, onOrOff, SESSIONS } from './feature.js'
+
+/** The option of a password reset in an app. */
+export interface PasswordResetOptions {
+  /**
+   * `true` for a
+   * [reset of the password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#reset-a-password)
+   * by a mailed code. Needs `mail`, `store` with `sessions` and `codes`, and `accounts` with `findById` and `replacePasswordHash`. Default:
+   * `false`.
+   */
+  passwordReset?: boolean | undefined
+}
+
+export const passwordResetOptions = { passwordReset: onOrOff }
+
+export const REPLACE_HASH: Need = {
+  part: 'accounts.replacePasswordHash',
+  text: '"accounts" with "replacePasswordHash". Use kyselyAccounts, or add the method to your store',
+}
+export const FIND_BY_ID: Need = {
+  part: 'accounts.findById',
+  text: '"accounts" with "findById", because the account is looked up again by its id',
+}
+
+/** A reset whose account was found. */
+interface Reset {
+  account: Account
+  /** The tag of the password hash for which the code was mailed. */
+  tag: string | undefined
+}
+
+/** Finds the account of a code. Undefined for one that may not use it any more. */
+async function accountOf(parts: AccountParts, accountId: string, to: string): Promise<Account | undefined> {
+  const found = await findAccount(parts.findById, accountId, parts.timeout)
+  return found && !found.account.disabled && found.account.email === to ? found.account : undefined
+}
+
+/** Password reset: whoever proves the mailbox sets the password. */
+export const passwordResetFeature: Feature<AccountParts> = {
+  at: 'account',
+  options: passwordResetOptions,
+  needs: { passwordReset: [MAIL, SESSIONS, CODES, FIND_BY_ID, REPLACE_HASH] },
+  schemas: () => ({ EmailAddress: ADDRESS_BODY }),
+  endpoints: [
+    endpoint({
+      id: 'forgotPassword',
+      method: 'POST',
+      path: '/password/forgotten',
+      body: withSent({ email }, 'EmailAddress'),
+      summary: 'Ask for a new password',
+      description: 'Mails a code to the address of the account, if there is one.',
+      responses: {
+        202: accepted('The code is mailed, if the address has an account that is not disabled.'),
+        429: 'too_many_attempts',
+        503: ['overloaded', 'unavailable'],
+      },
+      calls: accountCalls,
+      handle: (parts: AccountParts) => async (call) => {
+        const { body, origin, about } = call
+        const of = accountCall(parts, call, body.sent)
+        const request = { kind: 'password-reset', email: body.email, network: origin.network, about } as const
+        parts.mailer.accept({ ...request, tenant: of.tenant }, async (deliver) => {
+          const found = await findByAddress(parts, of, body.email)
+          if (!found || found.account.disabled) return
+          const { id: owner, passwordHash } = found.account
+          const facts = { tag: passwordTag(passwordHash) }
+          await mailCode(parts, of, deliver, {
+            kind: 'password-reset',
+            to: addressOfAccount(found.account),
+            owner,
+            facts,
+          })
+        })
+      },
+    }),
+
+    endpoint({
+      id: 'resetPassword',
+      method: 'POST',
+      path: '/password/reset',
+      body: withSent({ code, password: newPassword }),
+      summary: 'Set a new password',
+      description: 'Ends all sessions and codes of the account. Passkeys and the second factor stay.',
+      isProblem: true,
+      responses: {
+        204: empty('The password is set.'),
+        403: 'invalid_code',
+        422: 'weak_password',
+        503: ['overloaded', 'unavailable'],
+      },
+      calls: accountCalls,
+      handle(parts: AccountParts) {
+        const { codes, accounts, timeout } = parts
+
+        /**
+         * Returns whether a reset is the repetition of one that was cut off after it had stored the password. A wrong guess uses the code up,
+         * because it would otherwise check any number of passwords.
+         */
+        async function isRepeated(
+          call: Parameters<typeof inSlot>[1],
+          { account }: Reset,
+          password: string,
+          take: () => Promise<unknown>,
+        ) {
+          const matches = await inSlot(parts, call, (slot) => slot.verify(password, account.passwordHash))
+          if (!matches) await take()
+          return matches
+        }
+
+        /** Stores the hash, if the password is still the one for which the code was mailed. */
+        async function store({ account, tag }: Reset, to: string): Promise<boolean> {
+          const { id, passwordHash: from } = account
+          if (tag !== passwordTag(from)) return false
+          return (
+            (await callHost('accounts', async () => accounts.replacePasswordHash?.(id, from, to), { timeout })) === true
+          )
+        }
+
+        return async (call) => {
+          const { body, origin, report, refuse } = call
+          const of = accountCall(parts, call, body.sent)
+          const take = () => codes.take('password-reset', of.tenant, body.code)
+          const found = await codes.find('password-reset', of.tenant, body.code)
+          const account = found && (await accountOf(parts, found.accountId, found.to))
+          if (!found || !account) throw refuse('invalid_code')
+          const reset = { account, tag: found.tag }
+          const isFirst = found.tag === passwordTag(account.passwordHash)
+          if (isFirst) {
+            const hash = await hashNew(parts, origin, body.password)
+            // Before the password is stored, too, because nobody could repeat this after a failure.
+            await parts.sessions?.endAll(account.id, origin.address)
+            if (!(await store(reset, hash))) throw refuse('invalid_code')
+          } else if (!(await isRepeated(origin, reset, body.password, take))) throw refuse('invalid_code')
+          await endEverything(parts, account.id, origin.address)
+          report({ type: 'password.changed', accountId: account.id })
+          notify(parts, of, { kind: 'password-changed', account })
+        }
+      },
+    }),
+  ],
+}

@@ -1,0 +1,112 @@
+import { passwordTag } from '../account/account-codes.js'
+import {
+  type AccountParts,
+  ADDRESS_BODY,
+  accountCall,
+  accountCalls,
+  addressOfAccount,
+  code,
+  email,
+  findByAddress,
+  mailCode,
+  withSent,
+} from '../account/account-parts.js'
+import { findAccount } from '../accounts/find-account.js'
+import { accepted } from '../http/declaration.js'
+import { endpoint } from '../http/endpoint.js'
+import { BY_MAIL } from '../login/before-sign-in.js'
+import { rememberIn } from '../login/read-credentials.js'
+import { signInWith } from '../login/sign-in-with.js'
+import { isFailedLogin } from '../login/steps.js'
+import { CODES, type Feature, MAIL, onOrOff } from './feature.js'
+import { FIND_BY_ID } from './password-reset.js'
+import { withToken } from './sign-in.js'
+
+/** The option of a sign-in by mail in an app. */
+export interface SignInByMailOptions {
+  /**
+   * `true` for a
+   * [sign-in by a mailed code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-in-by-mail).
+   * Needs `mail`, `store` with `codes`, and `accounts` with `findById`. Default: `false`.
+   */
+  signInByMail?: boolean | undefined
+}
+
+export const signInByMailOptions = { signInByMail: onOrOff }
+
+/** The sign-in by a mailed code. It never creates an account. */
+export const signInByMailFeature: Feature<AccountParts> = {
+  at: 'token',
+  options: signInByMailOptions,
+  needs: { signInByMail: [MAIL, CODES, FIND_BY_ID] },
+  schemas: () => ({ EmailAddress: ADDRESS_BODY }),
+  endpoints: [
+    endpoint({
+      id: 'mailSignIn',
+      method: 'POST',
+      path: '/mail',
+      body: withSent({ email }, 'EmailAddress'),
+      summary: 'Ask for a code to sign in',
+      description: 'Mails a code to the address of the account, if there is one. It works for ten minutes.',
+      responses: {
+        202: accepted('The code is mailed, if the address has an account that is not disabled.'),
+        429: 'too_many_attempts',
+        503: ['overloaded', 'unavailable'],
+      },
+      events: 'token',
+      calls: accountCalls,
+      handle: (parts: AccountParts) => async (call) => {
+        const { body, origin, about } = call
+        const of = accountCall(parts, call, body.sent)
+        const request = { kind: 'sign-in', email: body.email, network: origin.network, about } as const
+        parts.mailer.accept({ ...request, tenant: of.tenant }, async (deliver) => {
+          const found = await findByAddress(parts, of, body.email)
+          if (!found || found.account.disabled) return
+          const { id: owner, passwordHash } = found.account
+          const facts = { tag: passwordTag(passwordHash) }
+          await mailCode(parts, of, deliver, { kind: 'sign-in', to: addressOfAccount(found.account), owner, facts })
+        })
+      },
+    }),
+
+    endpoint({
+      id: 'confirmMailSignIn',
+      method: 'POST',
+      path: '/mail/confirm',
+      origin: 'own with cookie',
+      body: withSent({ code }, 'MailedCode'),
+      summary: 'Sign in with a mailed code',
+      description: 'The response is that of the token endpoint.',
+      responses: {
+        200: { ...withToken, description: 'The token and its expiration time.', ownDescription: 'The token.' },
+        403: 'invalid_credentials',
+        503: ['overloaded', 'unavailable'],
+      },
+      ofHost: true,
+      events: 'token',
+      calls: accountCalls,
+      handle(parts: AccountParts) {
+        const { codes, findById, timeout, tokens } = parts
+        return async (call) => {
+          const { body, req, res, origin, about, mode, refuse } = call
+          const of = accountCall(parts, call, body.sent)
+          const take = () => codes.take('sign-in', of.tenant, body.code)
+          const given = await codes.find('sign-in', of.tenant, body.code)
+          const lookedUpAt = new Date(Number(tokens.now()))
+          const found = given && (await findAccount(findById, given.accountId, timeout))
+          if (!found || found.account.email !== given.to || passwordTag(found.account.passwordHash) !== given.tag)
+            throw refuse('invalid_credentials')
+          const signIn = { ...of, ...BY_MAIL, found, accountId: given.accountId, lookedUpAt, email: given.to }
+          const known = await signInWith(parts, signIn).catch(async (error: unknown) => {
+            // Otherwise a mailed code would check any number of codes of a second factor.
+            if (isFailedLogin(error, of.fields)) await take()
+            throw error
+          })
+          // Last, because a refusal of the host uses up no code.
+          if (!(await take())) throw refuse('invalid_credentials')
+          return parts.finishSignIn({ ...known, req, res, origin, about, mode, remember: rememberIn(body.sent) })
+        }
+      },
+    }),
+  ],
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest'
+import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
+import { expectProblem, expectUnavailable } from '../../support/host.js'
+import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
+
+const EMAIL = 'carol@example.com'
+
+describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
+  const { start, ACCOUNTS, SignInRefusal } = await accountPackage(express)
+
+  it('creates the account of a proved mailbox, and signs in', async () => {
+    const app = await start()
+    const asked = await app.call(`${ACCOUNT}/`, { email: EMAIL })
+    expect(asked).toMatchObject({ status: 202, body: '' })
+    expect(asked.headers['cache-control']).toBe('no-store')
+    const code = await app.codeOf('sign-up', EMAIL)
+    expect(await app.accounts.findByEmail(EMAIL)).toBeUndefined()
+
+    const done = await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG, name: 'Carol', role: 'admin' })
+    expect(done.status).toBe(200)
+    const { authenticationToken, expiration, refreshToken } = JSON.parse(done.body)
+    expect(Object.keys(JSON.parse(done.body))).toEqual(['authenticationToken', 'expiration', 'refreshToken'])
+    expect(Date.parse(expiration)).toBeGreaterThan(Date.now())
+    expect(await app.isIn(authenticationToken)).toBe(200)
+    expect((await app.refresh(refreshToken)).status).toBe(200)
+    const created = await app.accounts.findByEmail(EMAIL)
+    expect(created).toMatchObject({ email: EMAIL, name: 'Carol', passwordHash: `plain:${STRONG}` })
+    expect(created).not.toHaveProperty('role')
+    expect(app.of('account.created')).toMatchObject([{ accountId: created?.id }])
+    await app.signIn(EMAIL, STRONG)
+  })
+
+  it('works at the path without the slash, and again for another mail', async () => {
+    const app = await start()
+    expect((await app.call(ACCOUNT, { email: EMAIL })).status).toBe(202)
+    expect((await app.call(ACCOUNT, { email: EMAIL })).status).toBe(202)
+    expect(await app.received('sign-up')).toHaveLength(2)
+  })
+
+  it('uses all codes of the address up', async () => {
+    const app = await start()
+    await app.call(ACCOUNT, { email: EMAIL })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const [first, second] = await app.received('sign-up')
+    expect((await app.call(`${ACCOUNT}/confirm`, { code: first?.code, password: STRONG })).status).toBe(200)
+    for (const { code } of [first, second] as { code: string }[])
+      expectProblem(await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG }), 403, 'invalid_code', 'Forbidden')
+  })
+
+  it('tells the owner of an address that has an account, and nobody else', async () => {
+    const app = await start()
+    const [known, unknown] = await Promise.all(
+      [ACCOUNTS.alice.email, EMAIL].map((email) => app.call(ACCOUNT, { email })),
+    )
+    const { date: _, ...headers } = known?.headers ?? {}
+    const { date: __, ...others } = unknown?.headers ?? {}
+    expect([known?.status, known?.body, headers]).toEqual([unknown?.status, unknown?.body, others])
+    expect(await app.received('address-taken')).toEqual([
+      { kind: 'address-taken', to: ACCOUNTS.alice.email, details: {}, tenant: undefined },
+    ])
+    expect(await app.received('sign-up')).toMatchObject([{ to: EMAIL }])
+  })
+
+  it.each([
+    ['no @', 'carol.example.com'],
+    ['two addresses', 'victim@example.com,attacker@example.com'],
+    ['two @', 'carol@example.com@example.org'],
+    ['a name', 'Carol <carol@example.com>'],
+    ['a blank', 'carol @example.com'],
+    ['a header line', 'carol@example.com\nBcc: mallory@example.com'],
+    ['an invisible character', 'carol\u200b@example.com'],
+    ['a group', 'list:carol@example.com'],
+    ['255 characters', `${'c'.repeat(243)}@example.com`],
+    ['only a domain', '@example.com'],
+  ])('refuses an address with %s', async (_name, email) => {
+    const app = await start()
+    expectProblem(await app.call(ACCOUNT, { email }), 422, 'invalid_email', 'Unprocessable Content')
+    await app.settle()
+    expect(app.mails).toEqual([])
+  })
+
+  it('mails to the form of the address that the store keeps', async () => {
+    const { accounts } = await start()
+    const app = await start({ accounts: { ...accounts, normalizeEmail: (text) => text.toLowerCase() } })
+    await app.call(ACCOUNT, { email: 'CAROL@example.com' })
+    const code = await app.codeOf('sign-up', EMAIL)
+    await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })
+    expect(await accounts.findByEmail(EMAIL)).toMatchObject({ email: EMAIL })
+  })
+
+  it('a weak password uses no code up', async () => {
+    const app = await start()
+    await app.call(ACCOUNT, { email: EMAIL })
+    const code = await app.codeOf('sign-up')
+    const weak = await app.call(`${ACCOUNT}/confirm`, { code, password: 'short' })
+    expect(weak.status).toBe(422)
+    expect(JSON.parse(weak.body)).toMatchObject({ code: 'weak_password', reason: 'too_short' })
+    expect((await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })).status).toBe(200)
+  })
+
+  it('asks no rule of passwords for a code that is not valid', async () => {
+    const app = await start()
+    const answer = await app.call(`${ACCOUNT}/confirm`, { code: 'x'.repeat(43), password: 'short' })
+    expectProblem(answer, 403, 'invalid_code', 'Forbidden')
+  })
+
+  it('refuses the code when another account has got the address', async () => {
+    const app = await start()
+    await app.call(ACCOUNT, { email: EMAIL })
+    const code = await app.codeOf('sign-up')
+    await app.accounts.create({ email: EMAIL, passwordHash: 'plain:other' }, {} as never)
+    const answer = await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })
+    expectProblem(answer, 409, 'address_taken', 'Conflict')
+    expect((await app.call(TOKEN_PATH, { email: EMAIL, password: STRONG })).status).toBe(403)
+  })
+
+  it('lets the host refuse a field, and the code stays', async () => {
+    const { accounts } = await start()
+    const create: typeof accounts.create = async (account, context) => {
+      if (account['name'] === undefined) throw new SignInRefusal('name_required', { status: 422 })
+      return accounts.create(account, context)
+    }
+    const app = await start({ accounts: { ...accounts, create } })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const code = await app.codeOf('sign-up')
+    const refused = await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })
+    expectProblem(refused, 422, 'name_required', 'Unprocessable Content')
+    expect((await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG, name: 'C' })).status).toBe(200)
+  })
+
+  it('can be done again after a failure of the account store', async () => {
+    const { accounts } = await start()
+    let isDown = true
+    const create: typeof accounts.create = async (...args) => {
+      if (isDown) throw new Error('down')
+      return accounts.create(...args)
+    }
+    const app = await start({ accounts: { ...accounts, create } })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const code = await app.codeOf('sign-up')
+    expectUnavailable(await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG }))
+    isDown = false
+    expect((await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })).status).toBe(200)
+  })
+
+  it('gives the host the tenant and the request, and tenants do not share codes', async () => {
+    const { accounts } = await start()
+    const seen: unknown[] = []
+    const create: typeof accounts.create = async (account, context) => {
+      seen.push(context.tenant, context.req.headers['x-tenant'])
+      return accounts.create(account, context)
+    }
+    const tenant: ({ req }: { req: { headers: Record<string, string> } }) => string = ({ req }) =>
+      req.headers['x-tenant'] ?? 'none'
+    const app = await start({ accounts: { ...accounts, create }, tenant })
+    const at = (name: string) => ({ headers: { 'X-Tenant': name } })
+    await app.call(ACCOUNT, { email: EMAIL }, at('north'))
+    const [mail] = await app.received('sign-up')
+    expect(mail?.tenant).toBe('north')
+    const sent = { code: mail?.code, password: STRONG }
+    expect((await app.call(`${ACCOUNT}/confirm`, sent, at('south'))).status).toBe(403)
+    expect((await app.call(`${ACCOUNT}/confirm`, sent, at('north'))).status).toBe(200)
+    expect(seen).toEqual(['north', 'north'])
+  })
+
+  it('of two confirmations at once, one creates the account', async () => {
+    const app = await start()
+    await app.call(ACCOUNT, { email: EMAIL })
+    const code = await app.codeOf('sign-up')
+    const sent = () => app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })
+    const answers = await Promise.all([sent(), sent(), sent()])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(app.of('account.created')).toHaveLength(1)
+  })
+
+  it.each([
+    ['mail', { mail: undefined }, '"mail"'],
+    ['a store of codes', { store: undefined, refresh: undefined }, 'store'],
+    ['accounts with create', { accounts: () => undefined, refresh: undefined }, 'create'],
+  ])('needs %s', async (_name, change, says) => {
+    await expect(start(change as object)).rejects.toThrow(says)
+  })
+
+  it.each([
+    ['a member that the router sets', { fields: ['email'] }],
+    ['something else', 'yes'],
+  ])('rejects the option with %s', async (_name, signUp) => {
+    await expect(start({ signUp } as object)).rejects.toThrow('option "signUp')
+  })
+
+  it('is off by default', async () => {
+    const app = await start({ signUp: false })
+    expect((await app.call(ACCOUNT, { email: EMAIL })).body).not.toBe('')
+  })
+})
