@@ -4,12 +4,16 @@ export type {
   RefreshTokenStorage,
   RefusedSignIn,
   StepFields,
+  StepUpFields,
   TokenClientOptions,
 } from './client/client-options.js'
 export type {
   AuthorizationHeader,
+  CodeAndPassword,
+  Confirmation,
   HeadersRequest,
   OwnSignIn,
+  PasswordChange,
   SignInError,
   TokenClient,
   TokenClientState,

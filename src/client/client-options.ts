@@ -23,17 +23,27 @@ export interface StepFields {
   readonly [member: string]: any
 }
 
-/** The refusal of a sign-in by the token endpoint. */
+/** What `onStepUp` returns: the members of the request body, JSON values, which are sent as they are. */
+export interface StepUpFields {
+  /** The password of the account, sent as it is. */
+  readonly password?: string | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: as for `Credentials`.
+  readonly [member: string]: any
+}
+
+/** The refusal of a sign-in, a step-up or a call of the account routes. */
 export interface RefusedSignIn {
   /** The code of the server's problem details (RFC 9457), for example `code_required`. `invalid_credentials` for an empty 403. */
   readonly code: string
   /** The server's explanation for people. Undefined when it sent none. */
   readonly detail: string | undefined
+  /** The server's reason for `weak_password`, for example `too_short`. Undefined when it sent none. */
+  readonly reason?: string | undefined
 }
 
-/** Describes why the client asks for credentials. */
+/** Describes why the client asks for credentials, or for the members of a step-up. */
 export interface CredentialsRequest {
-  /** The refusal of the credentials that were just sent. Only with `interactive`. False when nothing was refused. */
+  /** The refusal of what was just sent. Only with `interactive`. False when nothing was refused. */
   readonly refused: RefusedSignIn | false
   /** Aborts when the credentials are no longer needed. */
   readonly signal: AbortSignal
@@ -51,6 +61,12 @@ export interface RefreshTokenStorage {
   /** Deletes the refresh token, because its session is over. */
   remove(): unknown
 }
+
+/**
+ * A step-up, or none.
+ * @inline
+ */
+export type StepUp = StepUpFields | false | null | undefined
 
 /** The options of `createTokenClient`. */
 export interface TokenClientOptions {
@@ -83,6 +99,8 @@ export interface TokenClientOptions {
   refresh?: 'cookie' | RefreshTokenStorage | undefined
   /** Path of the token endpoint, appended to `url`. It begins with `/`. Default: `'/api/v2013/authentication/token'`. */
   path?: string | undefined
+  /** Path of the account routes, appended to `url`. It begins with `/`. Default: `'/auth/account'`. */
+  accountPath?: string | undefined
   /** Further origins that may receive the token, for example a second API, as `url`. Default: `[]`. */
   origins?: readonly (string | URL)[] | undefined
   /** Time limit in seconds for a token call, and for `credentials` unless `interactive`. More than 0, at most 600. Default: `10`. */
@@ -90,12 +108,14 @@ export interface TokenClientOptions {
   /** Longest time in seconds that a call waits after a `429` or `503` of the token endpoint. 0 to 3600. Default: `30`. */
   maxWait?: number | undefined
   /**
-   * Function that receives a copy of a `401` that requires a more recent or stronger sign-in. Return `true` to sign in again. Called once
-   * for all calls with the same requirement. Default: returns the `401` to you.
+   * Function that receives a copy of a `401` that requires a more recent or stronger sign-in. Return `{ password }` to
+   * [confirm it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/client.md#the-account-of-your-user),
+   * or `false`. Called once for all calls with the same requirement. Default: returns the `401` to you.
    *
-   * RFC 9470 section 3. The request is repeated once. The function must not wait for a call that gets the same demand.
+   * RFC 9470 section 3. The request is repeated once. The function must not wait for a call that gets the same demand. With `interactive`, it
+   * is called again after a refusal, with `{ refused, signal }` as the second argument: at most 5 times for one `401`.
    */
-  onStepUp?: ((response: Response) => boolean | PromiseLike<boolean>) | undefined
+  onStepUp?: ((response: Response, request: CredentialsRequest) => StepUp | PromiseLike<StepUp>) | undefined
   /** Replaces the global `fetch`, for all calls. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
@@ -108,6 +128,7 @@ const DEFAULTS: {
 } = {
   interactive: false,
   path: '/api/v2013/authentication/token',
+  accountPath: '/auth/account',
   origins: [],
   timeout: 10,
   maxWait: 30,
@@ -159,8 +180,9 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
     assertUsage(typeof value === type, `option "${name}" must be of type ${type}`)
     ;(options as Record<string, unknown>)[name] = value
   }
-  const { path, origins, timeout, maxWait } = options
-  assertUsage(/^\/[^?#\s\\]*$/.test(path), 'option "path" must begin with "/"')
+  const { path, accountPath, origins, timeout, maxWait } = options
+  for (const name of ['path', 'accountPath'] as const)
+    assertUsage(/^\/[^?#\s\\]*$/.test(options[name]), `option "${name}" must begin with "/"`)
   assertUsage(timeout > 0 && timeout <= 600, 'option "timeout" must be at most 600 seconds')
   assertUsage(maxWait >= 0 && maxWait <= 3600, 'option "maxWait" must be at most 3600 seconds')
   const urls = [url].concat(origins).map(secureUrl)
@@ -171,6 +193,7 @@ export function readClientOptions({ url, credentials, refresh, ...given }: Token
     refresh,
     base,
     endpoint: base + path,
+    account: base + accountPath,
     /** The name of the lock and of the note that the tabs of an origin share. */
     name: `express-token-endpoint ${base}${path}`,
     origins: new Set(urls.map(({ origin }) => origin)),

@@ -1,3 +1,5 @@
+import type { StepUpFields } from './client-options.js'
+
 /** The options of `token()`. */
 export interface TokenRequest {
   /** Ends this call's wait. The sign-in continues for the other calls. */
@@ -42,6 +44,28 @@ export type AuthorizationHeader = {
   Authorization: string
 }
 
+/** The code of a mail, and the password that its reader chooses. */
+export interface CodeAndPassword {
+  /** The code of the mail. */
+  readonly code: string
+  /** The new password, sent as it is. */
+  readonly password: string
+}
+
+/** A `CodeAndPassword` with the members that `signUp.fields` of the server names. */
+export interface Confirmation extends CodeAndPassword {
+  // biome-ignore lint/suspicious/noExplicitAny: with `unknown`, an interface of an app without further members would not fit.
+  readonly [member: string]: any
+}
+
+/** The change of a password. */
+export interface PasswordChange {
+  /** The password until now. Omit it for an account without a password. */
+  readonly password?: string | undefined
+  /** The new password, sent as it is. */
+  readonly newPassword: string
+}
+
 /** A client that holds its token. */
 export interface TokenClient {
   /**
@@ -75,6 +99,51 @@ export interface TokenClient {
    * @throws TokenClientError as for credentials, or the error of the function. The held token stays
    */
   readonly signIn: (call: OwnSignIn) => Promise<void>
+  /**
+   * Mails a code for a new account. Resolves also for an address that has an account, whose owner gets another mail.
+   * @throws TokenClientError
+   */
+  readonly signUp: (email: string) => Promise<void>
+  /**
+   * Creates the account with the code of the mail, and signs in, as `signIn` does.
+   * @throws TokenClientError, for example with `refused.code` `invalid_code`, `weak_password` or `address_taken`
+   */
+  readonly confirm: (given: Confirmation) => Promise<void>
+  /**
+   * Mails a code for a new password. Resolves also for an address without an account.
+   * @throws TokenClientError
+   */
+  readonly forgotten: (email: string) => Promise<void>
+  /**
+   * Sets a new password with the code of the mail, which ends all sessions of the account. Does not sign in.
+   * @throws TokenClientError, for example with `refused.code` `invalid_code` or `weak_password`
+   */
+  readonly reset: (given: CodeAndPassword) => Promise<void>
+  /**
+   * Changes the password, which ends the other sessions of the account.
+   * @throws TokenClientError, for example with `refused.code` `invalid_credentials` or `weak_password`
+   */
+  readonly changePassword: (given: PasswordChange) => Promise<void>
+  /**
+   * Mails a code to a new address of the account.
+   * @throws TokenClientError, for example with `refused.code` `insufficient_user_authentication`
+   */
+  readonly changeAddress: (email: string) => Promise<void>
+  /**
+   * Changes the address with the code of the mail, which ends the other sessions of the account.
+   * @throws TokenClientError, for example with `refused.code` `invalid_code` or `address_taken`
+   */
+  readonly confirmAddress: (code: string) => Promise<void>
+  /**
+   * Deletes the account, and signs out.
+   * @throws TokenClientError, for example with `refused.code` `insufficient_user_authentication`
+   */
+  readonly remove: () => Promise<void>
+  /**
+   * Confirms the sign-in of the session with the password, so that routes which require a recent sign-in accept the new token.
+   * @throws TokenClientError, for example with `refused.code` `invalid_credentials`. The held token stays
+   */
+  readonly stepUp: (given: StepUpFields) => Promise<void>
   /**
    * Returns whether the user is signed in, for example after a reload. Refreshes the session of an earlier sign-in if necessary, and never
    * asks for credentials. Waits for an overloaded server like other calls.

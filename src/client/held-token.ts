@@ -27,9 +27,9 @@ export function holdToken({ token, lifetime, expiresAt }: Grant, replaces: boole
     expiresAt,
     /** True until it is known whether this token works in place of one that an API refused. */
     replaces,
-    /** True when an API wants another token: this one is invalid, or its sign-in is too old for a route. */
+    /** True when an API has refused this token as invalid. */
     refused: false,
-    /** The decisions of the owner about step-ups, by their challenge. Calls with the same challenge ask once. */
+    /** The step-ups of the owner, by their challenge. Calls with the same challenge ask once. */
     stepUps: new Map<string | null, Promise<boolean>>(),
     /** Returns the milliseconds since this client got the token. */
     age: () => most - left(),

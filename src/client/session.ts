@@ -1,12 +1,12 @@
 import { assertOpen, createController, until } from './abort.js'
 import { assertUsage, type ClientSettings } from './client-options.js'
-import type { OwnSignIn, SignInError, TokenRequest } from './client-types.js'
+import type { SignInError, TokenRequest } from './client-types.js'
 import { type Countdown, startCountdown } from './countdown.js'
 import type { Grant } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
 import type { Refusals } from './sign-in/attempts.js'
 import { backoff } from './sign-in/retry-delay.js'
-import type { ClientSignIn } from './sign-in/sign-in.js'
+import type { ClientSignIn, SignInCall } from './sign-in/sign-in.js'
 import { TokenClientError } from './token-client-error.js'
 
 /** A replacement that an API refuses after a longer time has worked before. */
@@ -72,7 +72,7 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     if (rejected) {
       // Otherwise a call of one person would get the token of the next.
       if (!recentTokens.includes(rejected)) throw new TokenClientError('signed_out')
-      if (held?.token === rejected) refuse(held, true)
+      if (held?.token === rejected) refuse(held)
     }
     const usable = held?.works() && held !== refused && held !== doubted ? held : undefined
     doubted = undefined
@@ -96,7 +96,7 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
       return await until(signal, renewed())
     } catch (failure) {
       // The app has signed in, or the old token still works for a moment.
-      if (held && !held.refused && held.left() > 0 && !signal?.aborted) return held
+      if (held && held.left() > 0 && !signal?.aborted) return held
       throw failure
     } finally {
       waiting--
@@ -128,8 +128,7 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
   }
 
   async function refreshNow(): typeof refreshed {
-    // A token that works and is refused needs a more recent sign-in.
-    if (refusals.final || (held?.refused && held.left() > 0)) return undefined
+    if (refusals.final) return undefined
     const before = held
     stop = createController()
     try {
@@ -167,7 +166,7 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
    * Notes that an API refused a token.
    * @returns whether to get another token. False for up to 20 s after a new token that was refused too
    */
-  function refuse(token: HeldToken, isInvalid: boolean): boolean {
+  function refuse(token: HeldToken): boolean {
     if (token !== held) return true
     if (token.replaces) {
       token.replaces = false
@@ -177,7 +176,7 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
     }
     if (pause() > 0) return false
     token.refused = true
-    if (isInvalid) token.left = () => 0
+    token.left = () => 0
     return true
   }
 
@@ -215,10 +214,10 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
       return !!token
     },
     /**
-     * Signs in with a function of the app, in place of the held token, a running refresh and a form.
+     * Signs in with a call of its own, in place of the held token, a running refresh and a form.
      * @throws TokenClientError, or the error of the function
      */
-    async signIn(call: OwnSignIn): Promise<void> {
+    async signIn(call: SignInCall): Promise<void> {
       assertOpen(over.signal)
       const signedIn = receive((signal) => signIn.own(call, signal), over)
       const replaced = new TokenClientError('signed_out')
@@ -226,6 +225,11 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
       await signedIn
       stop.abort(replaced)
     },
+    /**
+     * Replaces the held token with that of a step-up, whose refresh token stays the same.
+     * @throws TokenClientError
+     */
+    stepUp: (call: () => Promise<Grant | undefined>) => receive(call, over),
     /**
      * Doubts a token after its connection broke: a server may refuse a request before it has read the body. The next call renews the token.
      * @returns false for a token that is not the reason, or that only a person can renew

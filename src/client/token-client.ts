@@ -3,6 +3,7 @@ import { assertUsage, readClientOptions, type TokenClientOptions } from './clien
 import type { HeadersRequest, TokenClient, TokenClientState, TokenRequest } from './client-types.js'
 import { type ClientSession, openSession } from './session.js'
 import { createSignIn } from './sign-in/sign-in.js'
+import { callTokenEndpoint, NO_TOKEN, readTokenResponse } from './sign-in/token-call.js'
 import { TokenClientError } from './token-client-error.js'
 
 type Listener = (state: TokenClientState) => void
@@ -31,7 +32,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
 
   const signIn = createSignIn(settings)
   let session = open()
-  const [fetch, checkUrl] = createApiFetch(settings, () => session)
+  const [fetch, checkUrl, call, stepUp] = createApiFetch(settings, () => session)
   changed()
 
   function open(): ClientSession {
@@ -72,8 +73,20 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
 
   const token = async (request: TokenRequest = {}) => (await session.get(request)).token
 
+  /** Calls a route of the account without a token. */
+  const send = (path: string, body: object) =>
+    signIn.once(
+      session.over,
+      async (signal) => (await callTokenEndpoint(settings, NO_TOKEN, body, signal, settings.account + path))[0],
+    ) as Promise<undefined>
+
+  /** Calls a route of the account with the token. */
+  const act = (path: string, body?: object, method?: string) =>
+    call(NO_TOKEN, settings.account + path, body, method) as Promise<undefined>
+
   const api: TokenClient = {
-    fetch,
+    // Its third parameter is not for apps.
+    fetch: (input, init) => fetch(input, init),
     token,
     async headers({ url, ...request }: HeadersRequest = {}) {
       if (url !== undefined) checkUrl(url)
@@ -97,7 +110,26 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       tabs.own = text
       return !!isSignedIn
     },
-    signIn: (own) => session.signIn(own),
+    signIn: (own) =>
+      session.signIn(async (signal) => {
+        const response = await own(signal)
+        return readTokenResponse(settings, undefined, () => response)
+      }),
+    signUp: (email) => send('', { email }),
+    confirm: (given) =>
+      session.signIn((signal) => callTokenEndpoint(settings, undefined, given, signal, `${settings.account}/confirm`)),
+    forgotten: (email) => send('/password/forgotten', { email }),
+    reset: (given) => send('/password/reset', given),
+    changePassword: (given) => act('/password', given),
+    changeAddress: (email) => act('/address', { email }),
+    confirmAddress: (code) => act('/address/confirm', { code }),
+    async remove() {
+      const begun = session
+      await act('', undefined, 'DELETE')
+      // Another person may have signed in meanwhile.
+      if (session === begun) api.signOut()
+    },
+    stepUp: (given) => stepUp(session, given),
     signOut() {
       if (session.over.aborted) return Promise.resolve()
       reopen()

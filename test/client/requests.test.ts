@@ -120,26 +120,133 @@ describe('a step-up', () => {
   const challengeOf = (age: number) => `Bearer error="insufficient_user_authentication", max_age="${age}"`
   const demand = (age = 300) => new Response('why', { status: 401, headers: { 'WWW-Authenticate': challengeOf(age) } })
 
-  /** Creates an API that demands a step-up until the second sign-in. Returns the client and the tokens that the API received. */
-  function stepUpWith(onStepUp: TokenClientOptions['onStepUp'], respond: (path: string) => unknown = () => demand()) {
+  const GIVEN = { password: 'secret', otp: '123456' }
+
+  /** Creates an API that demands a step-up of the first token. Returns the client and the requests that the server received. */
+  function stepUpWith(
+    onStepUp: TokenClientOptions['onStepUp'],
+    respond: (path: string) => unknown = () => demand(),
+    options: Partial<TokenClientOptions> & { refusals?: Response[] } = {},
+  ) {
     const tokens: string[] = []
-    let signIns = 0
+    const stepUps: unknown[] = []
+    const { refusals = [], ...others } = options
+    let issued = 0
     const api = createTokenClient({
       url: URL_OF_API,
       credentials,
       onStepUp,
       fetch: (async (input: string | URL, init: RequestInit) => {
-        if (String(input).endsWith('/token')) return Response.json({ ...grant(), authenticationToken: `T${++signIns}` })
         const token = new Headers(init.headers).get('Authorization')?.slice(7) ?? ''
+        const granted = () => Response.json({ ...grant(), authenticationToken: `T${++issued}` })
+        if (String(input).endsWith('/token')) return granted()
+        if (String(input).endsWith('/token/confirm')) {
+          stepUps.push([init.method, token, JSON.parse(String(init.body))])
+          return refusals.shift() ?? granted()
+        }
         tokens.push(token)
         return token === 'T1' ? respond(new URL(input).pathname) : new Response('done')
       }) as typeof fetch,
+      ...others,
     })
-    return { api, tokens }
+    return { api, tokens, stepUps }
   }
 
+  it('sends what the owner gives with the held token, and repeats the call with the new one', async () => {
+    const { api, tokens, stepUps } = stepUpWith(() => GIVEN)
+    expect(await (await api.fetch('/x')).text()).toBe('done')
+    expect(stepUps).toEqual([['POST', 'T1', GIVEN]])
+    expect(tokens).toEqual(['T1', 'T2'])
+    expect(await api.token()).toBe('T2')
+  })
+
+  const wrongCode = () =>
+    new Response('{"code":"wrong_code","detail":"Try again."}', {
+      status: 403,
+      headers: { 'Content-Type': 'application/problem+json' },
+    })
+  const wrongPassword = () => new Response(null, { status: 403 })
+
+  it('asks a person again after a refusal, with a copy of the 401 and the reason', async () => {
+    const asked: unknown[] = []
+    const { api, stepUps } = stepUpWith(
+      async (response, { refused, signal }) => {
+        asked.push([await response.text(), refused, signal.aborted])
+        return GIVEN
+      },
+      undefined,
+      { interactive: true, refusals: [wrongPassword(), wrongCode()] },
+    )
+    expect(await (await api.fetch('/x')).text()).toBe('done')
+    expect(asked).toEqual([
+      ['why', false, false],
+      ['why', { code: 'invalid_credentials' }, false],
+      ['why', { code: 'wrong_code', detail: 'Try again.' }, false],
+    ])
+    expect(stepUps).toHaveLength(3)
+  })
+
+  it.each([
+    [true, 5],
+    [false, 1],
+  ])('with interactive: %s asks at most %i times for one 401', async (interactive, times) => {
+    const onStepUp = vi.fn(() => GIVEN)
+    const refusals = Array.from({ length: 6 }, wrongPassword)
+    const { api, stepUps } = stepUpWith(onStepUp, undefined, { interactive, refusals })
+    expect(await (await api.fetch('/x')).text()).toBe('why')
+    expect(stepUps).toHaveLength(times)
+    expect(api.state.error).toMatchObject({ code: 'refused', status: 403 })
+  })
+
+  it('does not ask a person again after another failure', async () => {
+    const { api, stepUps } = stepUpWith(() => GIVEN, undefined, {
+      interactive: true,
+      refusals: [new Response(null, { status: 429, headers: { 'Retry-After': '60' } })],
+    })
+    expect((await api.fetch('/x')).status).toBe(401)
+    expect(stepUps).toHaveLength(1)
+    expect(api.state.error).toMatchObject({ code: 'try_later', status: 429, retryAt: expect.any(Date) })
+  })
+
+  it('of older code, which returns true, is an error that says what to return', async () => {
+    const { api, stepUps } = stepUpWith((() => true) as never)
+    expect((await api.fetch('/x')).status).toBe(401)
+    expect(stepUps).toEqual([])
+    expect(String(api.state.error)).toContain('"onStepUp" must return { password }')
+  })
+
+  it('of stepUp() replaces the token, and keeps it after a refusal', async () => {
+    const { api, stepUps } = stepUpWith(undefined, undefined, { refusals: [wrongPassword()] })
+    const refused = { code: 'refused', status: 403, refused: { code: 'invalid_credentials' } }
+    await expect(api.stepUp({ password: 'wrong' })).rejects.toMatchObject(refused)
+    expect(await api.token()).toBe('T1')
+    expect(await api.stepUp({ password: 'secret' })).toBeUndefined()
+    expect(await api.token()).toBe('T2')
+    expect(stepUps).toEqual([
+      ['POST', 'T1', { password: 'wrong' }],
+      ['POST', 'T1', { password: 'secret' }],
+    ])
+  })
+
+  it('of stepUp() that ends after the sign-out gives the next person no token', async () => {
+    const { promise: arrived, resolve: arrive } = deferred<void>()
+    const api = clientWith(async (url) => {
+      if (!url.endsWith('/confirm')) return new Response()
+      await arrived
+      return Response.json({ ...grant(), authenticationToken: 'LATE' })
+    })
+    await api.token()
+    const stepUp = expect(api.stepUp({ password: 'secret' })).rejects.toMatchObject({ code: 'signed_out' })
+    await settled()
+    api.signOut()
+    arrive()
+    await stepUp
+    expect(api.state.expiresAt).toBeUndefined()
+    expect(await api.token()).toBe('T')
+  })
+
   it('asks nobody for a call before the sign-out', async () => {
-    const onStepUp = vi.fn(() => true)
+    const onStepUp = vi.fn(() => GIVEN)
     const { api } = stepUpWith(onStepUp, () => {
       api.signOut()
       return demand()
@@ -149,10 +256,10 @@ describe('a step-up', () => {
   })
 
   it.each([
-    ['at once', () => true],
-    ['later', () => settled().then(() => true)],
+    ['at once', () => GIVEN],
+    ['later', () => settled().then(() => GIVEN)],
   ])(
-    'asks once for five calls, also when their 401 comes after the sign-in, when the owner consents %s',
+    'asks once for five calls, also when their 401 comes after the step-up, when the owner consents %s',
     async (_, consent) => {
       const { promise: late, resolve: send } = deferred<void>()
       const onStepUp = vi.fn(consent)
@@ -172,7 +279,7 @@ describe('a step-up', () => {
   )
 
   it('asks for each demand', async () => {
-    const onStepUp = vi.fn(() => settled().then(() => true))
+    const onStepUp = vi.fn(() => settled().then(() => GIVEN))
     const { api } = stepUpWith(onStepUp, (path) => demand(Number(path.slice(1))))
     for (const response of await Promise.all(['/1', '/2', '/1', '/2'].map((path) => api.fetch(path))))
       expect(response.status).toBe(200)
@@ -181,9 +288,9 @@ describe('a step-up', () => {
 
   it.each<[string, TokenClientOptions['onStepUp'], unknown?]>([
     ['declines', () => false],
-    ['reads the response', async (response) => (await response.text()) === ''],
-    ['cancels the response', async (response) => !!(await response.body?.cancel())],
-    ['keeps the response locked', (response) => !response.body?.getReader()],
+    ['reads the response', async (response) => (await response.text()) === '' && GIVEN],
+    ['cancels the response', async (response) => !!(await response.body?.cancel()) && GIVEN],
+    ['keeps the response locked', (response) => !response.body?.getReader() && GIVEN],
     ['throws', () => Promise.reject(new Error('a fault of the app')), new Error('a fault of the app')],
     ['throws at once', () => expect.fail('a fault of the app'), expect.any(Error)],
     [
@@ -206,21 +313,17 @@ describe('a step-up', () => {
     },
   )
 
-  it('asks again after a sign-in that failed', async () => {
-    const onStepUp = vi.fn(() => true)
-    const cancelled = new Error('cancelled')
-    let asked = 0
-    const api = clientWith(() => demand(), {
-      onStepUp,
-      credentials: () => (asked++ ? Promise.reject(cancelled) : Promise.resolve(credentials())),
-    })
-    for (let call = 0; call < 2; call++) await expect(api.fetch('/x')).rejects.toBe(cancelled)
+  it('asks again after a step-up that failed', async () => {
+    const onStepUp = vi.fn(() => GIVEN)
+    const { api } = stepUpWith(onStepUp, undefined, { refusals: [wrongPassword()] })
+    expect((await api.fetch('/x')).status).toBe(401)
+    expect((await api.fetch('/x')).status).toBe(200)
     expect(onStepUp).toHaveBeenCalledTimes(2)
   })
 
   it('asks the next person again, and lets a caller leave without an effect on the others', async () => {
-    const consents: ((consent: boolean) => void)[] = []
-    const onStepUp = vi.fn(() => new Promise<boolean>((resolve) => consents.push(resolve)))
+    const consents: ((consent: false) => void)[] = []
+    const onStepUp = vi.fn(() => new Promise<false>((resolve) => consents.push(resolve)))
     const api = clientWith(() => demand(), { onStepUp })
     const first = api.fetch('/x')
     await settled()
@@ -242,7 +345,7 @@ describe('a step-up', () => {
     const urls: string[] = []
     const { promise: freed, resolve: free } = deferred<void>()
     const { api } = stepUpWith(
-      ({ url }) => !!urls.push(url),
+      ({ url }) => !!urls.push(url) && GIVEN,
       () => {
         const end = new TransformStream({ flush: () => free() })
         const response = new Response(new Blob(['why']).stream().pipeThrough(end), demand())
@@ -255,7 +358,7 @@ describe('a step-up', () => {
   })
 
   it('asks nobody for a response whose body does not arrive within the time limit', async () => {
-    const onStepUp = vi.fn(() => true)
+    const onStepUp = vi.fn(() => GIVEN)
     const { api } = stepUpWith(onStepUp, () => new Response(new ReadableStream(), demand()))
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())

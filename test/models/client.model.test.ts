@@ -145,6 +145,19 @@ function create(world: World, respond: Respond) {
     }
   }
 
+  async function callStepUp(init: RequestInit): Promise<Response> {
+    const call = calling.getStore() as Call
+    const token = kit.issued.find(({ text }) => `Bearer ${text}` === new Headers(init.headers).get('Authorization'))
+    const { password } = JSON.parse(String(init.body))
+    world.must(init.redirect === 'manual' && password === PASSWORD, 'the password goes to no redirect')
+    world.must(token?.generation === call.generation, "no request carries another person's token")
+    const { email } = kit
+    await respond('token endpoint')
+    if (kit.server.token.kind === 'grant') return tokenResponse(call.generation, email)
+    kit.troubledAt = kit.now()
+    return new Response(null, { status: 403 })
+  }
+
   async function callApi(init: RequestInit): Promise<Response> {
     const call = calling.getStore() as Call
     const text = new Headers(init.headers).get('Authorization')?.replace(/^Bearer /, '')
@@ -163,7 +176,8 @@ function create(world: World, respond: Respond) {
     if (api === '503') return new Response(null, { status: 503 })
     if (api === 'network error') throw new TypeError('fetch failed')
     if (api !== 'hangs') {
-      if (api !== 'other 401' && kit.held?.token === token) kit.held.isRefused = true
+      const isInvalid = api !== 'other 401' && api !== 'demands a step-up'
+      if (isInvalid && kit.held?.token === token) kit.held.isRefused = true
       const challenge = CHALLENGES[api]
       return new Response(null, { status: 401, headers: challenge ? { 'WWW-Authenticate': challenge } : {} })
     }
@@ -181,11 +195,12 @@ function create(world: World, respond: Respond) {
     maxWait: MAX_WAIT / SECOND,
     async onStepUp() {
       await respond('owner')
-      return true
+      return { password: PASSWORD }
     },
     async fetch(input, init = {}) {
       const url = String(input)
       world.must(url.startsWith(`${URL_OF_API}/`), 'nothing is sent to another origin')
+      if (url === `${TOKEN_URL}/confirm`) return callStepUp(init)
       return url === TOKEN_URL ? callTokenEndpoint(init) : callApi(init)
     },
   })

@@ -29,8 +29,8 @@ type Pause = readonly [failure: TokenClientError, left: Countdown]
 /** The number of accounts that wait. After more of them, each may ask the server again. */
 const MOST_PAUSES = 16
 
-/** The number of times that one sign-in asks for credentials. */
-const MOST_QUESTIONS = 5
+/** The number of times that one sign-in or step-up asks for credentials. */
+export const MOST_QUESTIONS = 5
 
 /** The key of the pause after a 429 for a refresh. No account has it. */
 const REFRESH = -1

@@ -1,12 +1,14 @@
 import { assertOpen, createController } from '../abort.js'
 import { assertUsage, type ClientSettings } from '../client-options.js'
-import type { OwnSignIn } from '../client-types.js'
 import type { Grant } from '../grant.js'
 import type { TokenClientError } from '../token-client-error.js'
 import { createAttempts, type Refusals } from './attempts.js'
 import { storageOf } from './refresh-storage.js'
 import { createTabs } from './tabs.js'
-import { callTokenEndpoint, readTokenResponse, SIGN_OUT, type TokenResponse } from './token-call.js'
+import { callTokenEndpoint, SIGN_OUT, type TokenResponse } from './token-call.js'
+
+/** A sign-in with a function of the app, or with a mailed code. */
+export type SignInCall = (signal: AbortSignal) => Promise<TokenResponse>
 
 export type ClientSignIn = ReturnType<typeof createSignIn>
 
@@ -73,16 +75,11 @@ export function createSignIn(settings: ClientSettings) {
         begin(() => callTokenEndpoint(settings, '', given, limited), limited),
       ),
     /**
-     * Signs in with a function of the app.
+     * Signs in with a call of its own.
      * @throws TokenClientError, or the error of the function
      */
-    own: (own: OwnSignIn, signal: AbortSignal) =>
-      attempts.once(signal, (limited) =>
-        begin(async () => {
-          const response = await own(limited)
-          return readTokenResponse(settings, undefined, () => response)
-        }, limited),
-      ),
+    own: (own: SignInCall, signal: AbortSignal) =>
+      attempts.once(signal, (limited) => begin(() => own(limited), limited)),
     /**
      * Refreshes the session of an earlier sign-in.
      * @returns undefined when there is none

@@ -19,31 +19,44 @@ const PROBLEM = /^4..application\/problem\+json/i
 const REFUSAL_CODE = /^[\w.:/-]{1,64}$/
 
 /** The routes below the path of the token endpoint. */
-export type TokenRoute = '' | '/refresh' | typeof SIGN_OUT
+export type TokenRoute = '' | '/refresh' | typeof SIGN_OUT | typeof STEP_UP
 
 export const SIGN_OUT = '/sign-out'
+export const STEP_UP = '/confirm'
+
+/** A route of the account, whose response has no token. */
+export const NO_TOKEN = null
 
 /** The token of a response, and the refresh token in its body. None after a sign-out. */
 export type TokenResponse = readonly [grant?: Grant, refreshToken?: string]
 
 /**
- * Calls a route of the token endpoint once.
+ * Returns the request of a route.
  * @param body undefined for an empty body
+ */
+export const requestOf = ({ refresh }: Pick<ClientSettings, 'refresh'>, body: object | undefined): RequestInit => ({
+  method: 'POST',
+  ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+  // A redirect could send the password to another server.
+  redirect: 'manual',
+  credentials: refresh === 'cookie' ? 'include' : 'omit',
+})
+
+/**
+ * Calls a route once, without a token.
+ * @param route undefined for a sign-in at another URL
  * @throws TokenClientError
  */
 export const callTokenEndpoint = (
   { fetch, ...settings }: ClientSettings,
-  route: TokenRoute,
+  route: TokenRoute | undefined | typeof NO_TOKEN,
   body: object | undefined,
   signal: AbortSignal,
+  url = settings.endpoint + route,
 ): Promise<TokenResponse> =>
   readTokenResponse(settings, route, () =>
-    fetch(settings.endpoint + route, {
-      method: 'POST',
-      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
-      // A redirect could send the password to another server.
-      redirect: 'manual',
-      credentials: settings.refresh === 'cookie' ? 'include' : 'omit',
+    fetch(url, {
+      ...requestOf(settings, body),
       // A page may close as soon as its user has signed out.
       keepalive: route === SIGN_OUT,
       signal,
@@ -51,26 +64,27 @@ export const callTokenEndpoint = (
   )
 
 /**
- * Reads the response of a route of the token endpoint, or of a sign-in route of the app.
- * @param route undefined for a route of the app
+ * Reads the response of a route of this package, or of a sign-in route of the app.
+ * @param route undefined for a sign-in at another URL
  * @throws TokenClientError
  */
 export async function readTokenResponse(
   { refresh }: Pick<ClientSettings, 'refresh'>,
-  route: TokenRoute | undefined,
+  route: TokenRoute | undefined | typeof NO_TOKEN,
   send: () => Response | Promise<Response>,
 ): Promise<TokenResponse> {
   let response: Response
   let text = ''
   let isProblem: boolean
+  const isOfSession = route === '/refresh' || route === SIGN_OUT
   try {
     response = await send()
     // A refresh is refused only without a body: after another failure, the user stays signed in.
-    isProblem = !route && PROBLEM.test(`${response.status}${response.headers.get('Content-Type')}`)
+    isProblem = !isOfSession && PROBLEM.test(`${response.status}${response.headers.get('Content-Type')}`)
     if (response.status === 200 || response.status === 403 || isProblem) text = await readText(response)
     else discard(response)
   } catch (error) {
-    throw new TokenClientError('unreachable', systemCode(error))
+    throw error instanceof TokenClientError ? error : new TokenClientError('unreachable', systemCode(error))
   }
   const { status, headers } = response
   const now = Date.now()
@@ -81,19 +95,20 @@ export async function readTokenResponse(
     const wait = retryAfter(headers.get('Retry-After'), serverNow)
     throw new TokenClientError('try_later', status, wait ? new Date(now + wait) : undefined)
   }
-  if (route === SIGN_OUT && response.ok) return []
-  const { authenticationToken: token, expiration, refreshToken, code, detail } = readJson(text)
+  if ((route === SIGN_OUT || route === NO_TOKEN) && response.ok) return []
+  const { authenticationToken: token, expiration, refreshToken, code, detail, reason } = readJson(text)
   // The specification's refusal has no body. Another 403 comes from a proxy, and says nothing about the password. A refresh without any
   // cookie gets 204.
   const isStored = (refresh as RefreshTokenStorage | undefined)?.save
-  const isRefused = status === 403 || (status === 204 && route && !isStored)
+  const isRefused = status === 403 || (status === 204 && isOfSession && !isStored)
   const refusal = isRefused && !text ? 'invalid_credentials' : isProblem && code
   if (isText(refusal) && REFUSAL_CODE.test(refusal)) {
-    const refused = { code: refusal, detail: isText(detail) ? detail : undefined }
+    const textOf = (value: unknown) => (isText(value) ? value : undefined)
+    const refused = { code: refusal, detail: textOf(detail), reason: textOf(reason) }
     throw new TokenClientError('refused', status, undefined, `: ${refusal}`, refused)
   }
   const end = readTime(expiration)
-  if (!isToken(token) || !end || end <= date || (isStored && typeof refreshToken !== 'string')) {
+  if (!isToken(token) || !end || end <= date || (isStored && route !== STEP_UP && typeof refreshToken !== 'string')) {
     const hint = status < 500 ? '. Check "path", "refresh" and "allowedOrigins"' : ''
     throw new TokenClientError('unexpected', status, undefined, hint)
   }

@@ -61,9 +61,11 @@ export async function startFaultServer() {
     return token
   }
 
-  const answerToken: Handler = (res, { body }) => {
+  const answerToken: Handler = (res, { body, authorization }) => {
     const { email, password } = JSON.parse(body)
-    if (email === EMAIL && password === PASSWORD) issue(res)
+    // A step-up has the token in place of the address.
+    const isKnown = email === EMAIL || (tokens.get(String(authorization).replace(/^Bearer /, '')) ?? 0) > now()
+    if (isKnown && password === PASSWORD) issue(res)
     else res.writeHead(403).end()
   }
 
@@ -78,7 +80,7 @@ export async function startFaultServer() {
     res.sendDate = false
     if (state.sendsDate) res.setHeader('Date', new Date(now()).toUTCString())
     const path = req.url ?? ''
-    const kind = path === TOKEN_PATH ? 'token' : 'api'
+    const kind = path.startsWith(TOKEN_PATH) ? 'token' : 'api'
     const { method, headers } = req
     const request = { method, path, authorization: headers.authorization, body: '', at: realNow() }
     seen[kind].push(request)

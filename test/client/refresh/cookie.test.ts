@@ -207,13 +207,13 @@ describe('a page with refresh: "cookie"', () => {
     expect(asked).toBe(2)
   })
 
-  it('a step-up is a sign-in, and not a refresh', async () => {
+  it('a step-up is neither a sign-in nor a refresh', async () => {
     const challenge = { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication"' }
-    const api = load({ onStepUp: () => true })
+    const api = load({ onStepUp: () => ({ password: 'secret' }) })
     await api.token()
     server.fail('api', new Response(null, { status: 401, headers: challenge }))
     expect((await api.fetch('/transfer')).status).toBe(200)
-    expect(server.routes()).toEqual(['refresh', 'sign-in', 'sign-in'])
+    expect(server.routes()).toEqual(['refresh', 'sign-in', 'step-up'])
   })
 
   it('a revoked token is replaced by a refresh', async () => {

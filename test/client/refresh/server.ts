@@ -15,7 +15,7 @@ export interface Jar {
 /** A request to a route of the token endpoint, or to the API. */
 export interface Sent {
   readonly url: string
-  readonly route: 'sign-in' | 'refresh' | 'sign-out' | 'api'
+  readonly route: 'sign-in' | 'step-up' | 'refresh' | 'sign-out' | 'api'
   readonly init: RequestInit
   readonly body: string
 }
@@ -25,6 +25,7 @@ export type RefreshFault = Response | 'response lost' | 'request lost' | 'respon
 
 const ROUTES = {
   [URL_OF_API + TOKEN_PATH]: 'sign-in',
+  [`${URL_OF_API}${TOKEN_PATH}/confirm`]: 'step-up',
   [`${URL_OF_API}${TOKEN_PATH}/refresh`]: 'refresh',
   [`${URL_OF_API}${TOKEN_PATH}/sign-out`]: 'sign-out',
 } as const
@@ -63,6 +64,8 @@ export function createRefreshServer() {
   /** @param jar the cookies of the browser. Undefined for an app that keeps the refresh token */
   function respond({ route, body }: Sent, jar: Jar | undefined): readonly [Response, (() => void)?] {
     if (route === 'api') return [new Response('{}')]
+    // The refresh token stays.
+    if (route === 'step-up') return [respondWith('', false)]
     const text = jar ? jar.refreshToken : route === 'sign-in' ? undefined : JSON.parse(body).refreshToken
     if (route === 'sign-out') {
       sessions.delete((text ?? '').split('.')[0] ?? '')

@@ -125,7 +125,7 @@ export const api: Fault[] = [
   passesOn('401 for another scheme', 401, { 'WWW-Authenticate': 'Basic realm="x"' }),
   passesOn('401 for a step-up, without an owner for it', 401, { 'WWW-Authenticate': STEP_UP }),
   fault('401 for a step-up, with an owner who consents', async ({ server, start }) => {
-    const client = start({ onStepUp: () => true })
+    const client = start({ onStepUp: () => ({ password: PASSWORD }) })
     await client.call('/x')
     server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
     mustGet(await client.call('/x'), 200)
@@ -136,7 +136,7 @@ export const api: Fault[] = [
     const client = start({
       async onStepUp(response) {
         asked++
-        return (await response.text()) === 'sign in again'
+        return (await response.text()) === 'sign in again' && { password: PASSWORD }
       },
     })
     await client.call('/x')
@@ -150,7 +150,7 @@ export const api: Fault[] = [
     mustSignIn(server, 2)
   }),
   fault('401 for a step-up, with an owner who reads the response and declines', async ({ server, start }) => {
-    const client = start({ onStepUp: async (response) => (await response.text()) === '' })
+    const client = start({ onStepUp: async (response) => (await response.text()) === '' && { password: PASSWORD } })
     await client.call('/x')
     server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }, 'sign in again'))
     const response = await client.call('/x')
@@ -186,7 +186,7 @@ export const api: Fault[] = [
         const client = start({
           onStepUp() {
             asked++
-            return new Promise<boolean>(() => {})
+            return new Promise<false>(() => {})
           },
         })
         server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
@@ -202,7 +202,7 @@ export const api: Fault[] = [
     const client = start({
       onStepUp() {
         controller.abort()
-        return new Promise<boolean>(() => {})
+        return new Promise<false>(() => {})
       },
     })
     server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
