@@ -9,8 +9,11 @@ export interface NewAccount {
   scopes: readonly string[]
 }
 
+/** The scopes of a user who signs up. */
+const SCOPES_OF_NEW = ['statements:read', 'reports:read']
+
 /** The package's account store, with three functions that the app's commands need. */
-export interface Accounts extends Required<Pick<AccountStore, 'findByEmail' | 'findById' | 'replacePasswordHash'>> {
+export interface Accounts extends Required<AccountStore> {
   /** Adds an account. Returns its id, or undefined when the address is taken. */
   add(account: NewAccount): Promise<string | undefined>
   /**
@@ -23,12 +26,18 @@ export interface Accounts extends Required<Pick<AccountStore, 'findByEmail' | 'f
 
 /** Creates the account store of a database. */
 export function createAccountStore(db: Database): Accounts {
+  const accounts = kyselyAccounts(db, {
+    table: 'accounts',
+    columns: { scopes: 'scopes', tokensValidAfter: 'tokens_valid_after' },
+    normalizeEmail: folded,
+    create: () => ({ id: randomUUID(), scopes: JSON.stringify(SCOPES_OF_NEW) }),
+  })
   return {
-    ...kyselyAccounts(db, {
-      table: 'accounts',
-      columns: { scopes: 'scopes', tokensValidAfter: 'tokens_valid_after' },
-      normalizeEmail: folded,
-    }),
+    ...accounts,
+    async remove(id) {
+      await db.deleteFrom('statements').where('account_id', '=', id).execute()
+      await accounts.remove(id)
+    },
     async add({ email, passwordHash, scopes }) {
       const id = randomUUID()
       const { numInsertedOrUpdatedRows } = await db

@@ -112,6 +112,11 @@ export interface AccountStore<A extends LookUpResult = Account> {
    * gets. Default: the address as sent.
    */
   normalizeEmail?(email: string): string
+  /**
+   * Checks that the store can create and remove accounts safely, for example that its table has a unique index on the address. Called once
+   * by `createAuth` with `signUp`, `changeAddress` or `deletion`. An error becomes a process warning.
+   */
+  prepare?(): Promise<void>
 }
 
 /** A new account, with the members that `signUp.fields` names, as the client sent them. */
@@ -217,7 +222,7 @@ export type MemoryAccount = Account & {
  */
 export function memoryAccounts<A extends MemoryAccount>(
   accounts: Iterable<A>,
-): Required<Omit<AccountStore<A & MemoryAccount>, 'normalizeEmail'>> {
+): Required<Omit<AccountStore<A & MemoryAccount>, 'normalizeEmail' | 'prepare'>> {
   const byEmail = new Map<string, A>()
   const byId = new Map<string, A>()
   function store(account: A): void {

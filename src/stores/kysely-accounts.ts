@@ -1,10 +1,12 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { Account, AccountStore } from '../accounts/account.js'
+import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
+import type { Account, AccountStore, CreateContext, NewAccount } from '../accounts/account.js'
 import { func, text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject, parseJson } from '../options/values.js'
-import { withHints } from './kysely-errors.js'
+import { type AccountRow, accountChanges, isStorable, type NewColumns } from './kysely-account-changes.js'
+import type { Rows } from './kysely-account-table.js'
+import { type Hints, withHints } from './kysely-errors.js'
 import { kyselyOption } from './kysely-option.js'
 
 /** The members of an account that a column can hold. */
@@ -27,15 +29,26 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Memb
    * Your own members reach `beforeSignIn` and `req.user`.
    */
   read?: ((row: Selectable<DB[Table]>) => Members & Partial<Account>) | undefined
-  /** Function that changes an address before the look-up. Default: the address as the client sent it. */
+  /**
+   * Function that changes an address before the look-up, and before it is stored and gets mails. Default: the address as the client sent
+   * it.
+   */
   normalizeEmail?: ((email: string) => string) | undefined
+  /**
+   * Function that receives a new account and `{ tenant, req }`, and returns its columns other than the address and the hash, for example
+   * an id for a table that makes none. Its `account` has the members that `signUp.fields` names. Default: each of those members is a column
+   * of its name, and the table makes the id.
+   */
+  create?:
+    | ((
+        account: NewAccount,
+        context: CreateContext,
+      ) => Partial<Insertable<DB[Table]>> | Promise<Partial<Insertable<DB[Table]>>>)
+    | undefined
 }
 
 type Columns = Partial<Record<AccountColumn, string>> & Record<'id' | 'email' | 'passwordHash', string>
-type AccountRow = Record<string, unknown>
-type KyselyAccounts<Members> = Required<
-  Pick<AccountStore<Account & Members>, 'findByEmail' | 'findById' | 'replacePasswordHash'>
->
+type KyselyAccounts<Members> = Required<AccountStore<Account & Members>>
 
 const DEFAULTS = { id: 'id', email: 'email', passwordHash: 'password_hash' }
 const KNOWN: readonly string[] = ['id', 'email', 'passwordHash', 'disabled', 'scopes', 'tokensValidAfter', 'lifetime']
@@ -56,6 +69,7 @@ const schema = {
   columns: columnNames,
   read: optional(func<(row: never) => Partial<Account>>('a function')),
   normalizeEmail: optional(func<(email: string) => string>('a function'), (email: string) => email),
+  create: optional(func<NewColumns>('a function')),
 }
 
 /**
@@ -69,12 +83,16 @@ export function kyselyAccounts<DB, Table extends keyof DB & string, Members = ob
   const caller = 'kyselyAccounts'
   kyselyOption(caller, db)
   const given = options as unknown as { [K in keyof typeof schema]: unknown }
-  const { table, columns, read, normalizeEmail } = readOptions<typeof given, typeof schema>(caller, given, schema)
-  const accounts = db as unknown as Kysely<Record<string, AccountRow>>
+  const { table, columns, read, normalizeEmail, create } = readOptions<typeof given, typeof schema>(
+    caller,
+    given,
+    schema,
+  )
+  const accounts = db as unknown as Rows
 
   async function find(column: string, value: string): Promise<AccountRow | undefined> {
     // These make a query fail in PostgreSQL.
-    if (!value.isWellFormed() || value.includes('\0')) return undefined
+    if (!isStorable(value)) return undefined
     return accounts.selectFrom(table).selectAll().where(column, '=', value).executeTakeFirst()
   }
 
@@ -92,6 +110,7 @@ export function kyselyAccounts<DB, Table extends keyof DB & string, Members = ob
     const { disabled, scopes, tokensValidAfter, lifetime } = columns
     return {
       id: String(row[columns.id]),
+      email: row[columns.email] as Account['email'],
       passwordHash: (row[columns.passwordHash] ?? null) as string | null,
       ...(disabled && { disabled: Boolean(row[disabled]) }),
       ...(scopes && { scopes: listOf(row[scopes]) }),
@@ -101,7 +120,13 @@ export function kyselyAccounts<DB, Table extends keyof DB & string, Members = ob
     } as Account & Members
   }
 
-  const store: KyselyAccounts<Members> = {
+  const names = Object.values(columns).join(', ')
+  const hints: Hints = {
+    noTable: `kyselyAccounts: the database has no table "${table}". Name yours in "table"`,
+    noColumn: `kyselyAccounts: the table "${table}" lacks a column of ${names}. Name yours in "columns"`,
+    isReadOnly: 'kyselyAccounts: the database is read-only. Connect to the primary, as a user that may write',
+  }
+  const store: Omit<KyselyAccounts<Members>, 'normalizeEmail'> = {
     async findByEmail(email) {
       const address = normalizeEmail(email)
       const row = await find(columns.email, address)
@@ -113,19 +138,17 @@ export function kyselyAccounts<DB, Table extends keyof DB & string, Members = ob
     },
     async replacePasswordHash(id, from, to) {
       const row = await rowById(id)
-      if (row?.[columns.passwordHash] !== from) return false
+      if (!row || (row[columns.passwordHash] ?? null) !== from) return false
       const update = accounts.updateTable(table).set({ [columns.passwordHash]: to })
-      const changed = update.where(columns.id, '=', row[columns.id]).where(columns.passwordHash, '=', from)
+      const changed = update
+        .where(columns.id, '=', row[columns.id])
+        .where(columns.passwordHash, from === null ? 'is' : '=', from)
       const { numUpdatedRows } = await changed.executeTakeFirst()
       return numUpdatedRows > 0n
     },
+    ...accountChanges({ db: accounts, table, columns, normalizeEmail, create, hints, rowById, accountOf }),
   }
-  const names = Object.values(columns).join(', ')
-  return withHints(store, {
-    noTable: `kyselyAccounts: the database has no table "${table}". Name yours in "table"`,
-    noColumn: `kyselyAccounts: the table "${table}" lacks a column of ${names}. Name yours in "columns"`,
-    isReadOnly: 'kyselyAccounts: the database is read-only. Connect to the primary, as a user that may write',
-  })
+  return { ...withHints(store, hints), normalizeEmail }
 }
 
 /** Some databases ignore blanks at the end, so that an address would have any number of spellings. */

@@ -6,6 +6,8 @@ const KNOWN = {
   isThere: { codes: [1050, 1061, 1913, 2714], sqlite: /already exists/ },
   noTable: { codes: ['42P01', 1146, 208], sqlite: /no such table/ },
   noColumn: { codes: ['42703', 1054, 207], sqlite: /no such column|has no column named/ },
+  isTaken: { codes: ['23505', 1062, 1586, 2627, 2601], sqlite: /UNIQUE constraint failed/ },
+  isRequired: { codes: ['23502', 1364, 1048, 515], sqlite: /NOT NULL constraint failed/ },
   isReadOnly: { codes: ['25006', 1290, 1792, 1836, 3906], sqlite: /readonly database/ },
 }
 

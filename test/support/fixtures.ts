@@ -90,7 +90,7 @@ export function fastPasswords(hasher: Hasher & Required<Pick<Hasher, 'hash'>> = 
 
 export function makeStore(
   accounts: MemoryAccount[] = Object.values(ACCOUNTS),
-): Required<Omit<AccountStore, 'normalizeEmail'>> {
+): Required<Omit<AccountStore, 'normalizeEmail' | 'prepare'>> {
   return memoryAccounts(accounts)
 }
 

@@ -204,6 +204,7 @@ describe('kyselyAccounts', () => {
       await run({ skip: (reason) => expect.fail(reason) })
     expect(await store.findById('8')).toEqual({
       id: '8',
+      email: 'bob@example.com',
       passwordHash: null,
       disabled: true,
       scopes: [],
@@ -216,7 +217,7 @@ describe('kyselyAccounts', () => {
     const { id, email, passwordHash } = columns
     const few = { id, email, passwordHash }
     const plain = kyselyAccounts(db, { table: 'users', columns: few })
-    expect(await plain.findById('8')).toStrictEqual({ id: '8', passwordHash: null })
+    expect(await plain.findById('8')).toStrictEqual({ id: '8', email: 'bob@example.com', passwordHash: null })
     const withRead = kyselyAccounts(db, {
       table: 'users',
       columns: few,
@@ -225,6 +226,7 @@ describe('kyselyAccounts', () => {
     })
     expect(await withRead.findByEmail('ALICE@example.com')).toEqual({
       id: '7',
+      email: 'alice@example.com',
       passwordHash: hash,
       claims: { mail: 'alice@example.com' },
     })
@@ -238,7 +240,11 @@ describe('kyselyAccounts', () => {
       table: 'users',
       columns: { id: 'userId', email: 'mail', passwordHash: 'pwHash' },
     })
-    expect(await store.findByEmail('alice@example.com')).toEqual({ id: '7', passwordHash: hash })
+    expect(await store.findByEmail('alice@example.com')).toEqual({
+      id: '7',
+      email: 'alice@example.com',
+      passwordHash: hash,
+    })
     expect(await store.replacePasswordHash('7', hash, 'hash-2')).toBe(true)
   })
 
@@ -256,6 +262,7 @@ describe('kyselyAccounts', () => {
     const store = kyselyAccounts(db, { table: 'users', columns: { lifetime: 'seconds', tokensValidAfter: 'since' } })
     expect(await store.findById('acc-1')).toStrictEqual({
       id: 'acc-1',
+      email: 'a@example.com',
       passwordHash: 'hash',
       lifetime: 60,
       tokensValidAfter: undefined,

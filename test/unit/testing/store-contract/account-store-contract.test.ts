@@ -18,7 +18,7 @@ const ALICE: MemoryAccount = {
 }
 const BOB: MemoryAccount = { id: 'acc-2', email: 'bob@example.com', passwordHash: null }
 
-type Store = Required<Omit<AccountStore, 'normalizeEmail'>>
+type Store = Required<Omit<AccountStore, 'normalizeEmail' | 'prepare'>>
 const makeStore = () => memoryAccounts([ALICE, BOB])
 
 /** Runs all checks. Returns the messages of failed checks and the reasons of skipped checks. */
