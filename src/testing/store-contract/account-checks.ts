@@ -164,7 +164,7 @@ export function accountChecks({ existing, unknownId }: KnownAccounts): Record<st
       await expectHash(store, id, long, `after a new hash of ${long.length} characters`, advice)
     }),
     'replacePasswordHash replaces nothing when another hash is stored': swapping(async (store, { id }, hash) => {
-      for (const [what, from] of otherHashes(hash)) {
+      for (const [what, from] of [...otherHashes(hash), ['null', null] as const]) {
         if (await store.replacePasswordHash(id, from, another(hash))) {
           fail(`replacePasswordHash returned true, but "from" was ${what}`, SWAP_ADVICE)
         }

@@ -1,10 +1,11 @@
 import type { Account, AccountStore, LookUpResult } from '../../accounts/account.js'
 import { text } from '../../options/checks.js'
-import { InvalidOption, optional, readOptions } from '../../options/read-options.js'
+import { checkThat, InvalidOption, optional, readOptions } from '../../options/read-options.js'
 import { isPlainObject } from '../../options/values.js'
 import { testsOnly } from '../tests-only.js'
 import { accountChecks } from './account-checks.js'
 import { type ContractCheck, contractChecks, opened } from './contract-check.js'
+import { newAccountChecks } from './new-account-checks.js'
 import { probe } from './store-probe.js'
 
 /** An account in the store. The other members are compared with the account that the store returns. */
@@ -27,6 +28,11 @@ export interface AccountStoreContractOptions {
    * change its hash and restore it.
    */
   existing: ExistingAccount
+  /**
+   * Members of the accounts that the checks create and remove, if your store needs more than an address and a hash: those that
+   * `signUp.fields` names. Default: none.
+   */
+  fields?: Readonly<Record<string, unknown>> | undefined
   /** Id that no account has. Default: the id of the account with another last letter or digit. */
   unknownId?: string | undefined
 }
@@ -43,6 +49,7 @@ const schema = {
     if (isPlainObject(value) && typeof value['email'] === 'string') return value as ExistingAccount
     throw new InvalidOption('an account that is in the store, { email, … }')
   },
+  fields: optional(checkThat<Record<string, unknown>>('an object of members, like { name: "Ann" }', isPlainObject), {}),
   unknownId: optional(text('an id that no account has')),
 }
 
@@ -57,7 +64,9 @@ export function accountStoreContract(options: AccountStoreContractOptions): Cont
     accounts: 'store',
     account: 'existing',
   })
-  return contractChecks('accountStoreContract', accountChecks(read), async () =>
-    probe(await opened(read.store), await opened(read.otherStore)),
+  return contractChecks(
+    'accountStoreContract',
+    { ...accountChecks(read), ...newAccountChecks(read.fields) },
+    async () => probe(await opened(read.store), await opened(read.otherStore)),
   )
 }

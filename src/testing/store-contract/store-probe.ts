@@ -1,4 +1,10 @@
-import { type Account, type AccountStore, type LookUpResult, readAccount } from '../../accounts/account.js'
+import {
+  type Account,
+  type AccountStore,
+  type LookUpResult,
+  type NewAccount,
+  readAccount,
+} from '../../accounts/account.js'
 import { withDeadline } from '../../concurrency/host-call.js'
 import { misuse, PAGE } from '../../options/misuse.js'
 import { describe } from '../../options/read-options.js'
@@ -7,6 +13,11 @@ import { fail } from './contract-check.js'
 
 /** The time limit for a call of the store, in milliseconds. */
 const TIMEOUT_MS = 5000
+
+const NO_REQUEST = { tenant: undefined, req: { headers: {} } }
+
+/** The methods that a store may omit. */
+const OPTIONAL = ['findById', 'replacePasswordHash', 'create', 'replaceEmail', 'remove', 'normalizeEmail']
 
 export type StoreProbe = ReturnType<typeof probe>
 
@@ -24,8 +35,13 @@ export function probe(store: AccountStore<LookUpResult>, otherStore?: AccountSto
     readers: otherStore ? [first, reader(' of "otherStore"', otherStore)] : [first],
     findByEmail: first.findByEmail,
     findById: (id: string) => first.findById?.(id) ?? Promise.resolve(undefined),
-    replacePasswordHash: (id: string, from: string, to: string) =>
+    replacePasswordHash: (id: string, from: string | null, to: string) =>
       booleanFrom('replacePasswordHash', () => store.replacePasswordHash?.(id, from, to)),
+    create: (account: NewAccount) => accountFrom('create', () => store.create?.(account, NO_REQUEST)),
+    replaceEmail: (id: string, from: string, to: string) =>
+      booleanFrom('replaceEmail', () => store.replaceEmail?.(id, from, to)),
+    remove: async (id: string) => void (await resultOf('remove', () => store.remove?.(id))),
+    normalizeEmail: (email: string): unknown => (store.normalizeEmail ? store.normalizeEmail(email) : email),
   }
 }
 
@@ -45,7 +61,7 @@ function checkStore(option: string, store: unknown): void {
       PAGE.tests,
     )
   }
-  for (const name of ['findById', 'replacePasswordHash']) {
+  for (const name of OPTIONAL) {
     if (store[name] === undefined || typeof store[name] === 'function') continue
     throw misuse(`accountStoreContract: "${name}" of "${option}" must be a function or absent`, PAGE.tests)
   }

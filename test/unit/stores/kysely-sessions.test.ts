@@ -175,7 +175,7 @@ describe('kyselyAccounts', () => {
     const db = openDatabase<Users>()
     await db.schema
       .createTable('users')
-      .addColumn('user_id', 'integer', (column) => column.primaryKey())
+      .addColumn('user_id', 'integer', (column) => column.primaryKey().autoIncrement())
       .addColumn('mail', 'text', (column) => column.notNull().unique())
       .addColumn('pw_hash', 'text')
       .addColumn('locked', 'integer', (column) => column.notNull())
@@ -198,7 +198,8 @@ describe('kyselyAccounts', () => {
 
   it('fulfils the contract of an account store on the app’s own table', async () => {
     const { db, hash } = await openUsers()
-    const store = kyselyAccounts(db, { table: 'users', columns })
+    const create = () => ({ locked: 0, roles: '[]' })
+    const store = kyselyAccounts(db, { table: 'users', columns, create })
     const existing = { email: 'alice@example.com', id: '7', passwordHash: hash, scopes: ['reports'] }
     for (const { run } of accountStoreContract({ store, existing }))
       await run({ skip: (reason) => expect.fail(reason) })

@@ -1,7 +1,14 @@
-// Tests testing/store-contract/{account-checks,account-difference,contract-check,odd-text,store-probe}.ts
+// Tests testing/store-contract/{account-checks,account-difference,contract-check,new-account-checks,odd-text,store-probe}.ts
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Account, type AccountStore, type MemoryAccount, memoryAccounts } from 'express-token-endpoint'
+import {
+  type Account,
+  type AccountStore,
+  type CreateContext,
+  type MemoryAccount,
+  memoryAccounts,
+  type NewAccount,
+} from 'express-token-endpoint'
 import { type AccountStoreContractOptions, accountStoreContract } from 'express-token-endpoint/testing'
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
 import { longSpellings, others, similarAddresses } from '../../../../src/testing/store-contract/odd-text.js'
@@ -59,6 +66,9 @@ describe('a store that keeps the contract', () => {
         return account && { ...account, disabled: null, scopes: ['b:read', 'a:read'] }
       },
       replacePasswordHash: store.replacePasswordHash,
+      create: async (account, context) => (await store.create(account, context)) ?? null,
+      replaceEmail: store.replaceEmail,
+      remove: store.remove,
     }
     expect(await outcome({ store: odd })).toEqual({ failed: {}, skipped: [] })
   })
@@ -75,6 +85,15 @@ describe('a store that keeps the contract', () => {
       replacePasswordHash(id: string, from: string, to: string) {
         return this.#store.replacePasswordHash(id, from, to)
       }
+      create(account: NewAccount, context: CreateContext) {
+        return this.#store.create(account, context)
+      }
+      replaceEmail(id: string, from: string, to: string) {
+        return this.#store.replaceEmail(id, from, to)
+      }
+      remove(id: string) {
+        return this.#store.remove(id)
+      }
     }
     expect(await outcome({ store: new Accounts() })).toEqual({ failed: {}, skipped: [] })
   })
@@ -82,7 +101,7 @@ describe('a store that keeps the contract', () => {
   it('is opened anew for every check when a function gives it', async () => {
     const open = vi.fn(async () => makeStore())
     expect(await outcome({ store: open })).toEqual({ failed: {}, skipped: [] })
-    expect(open).toHaveBeenCalledTimes(13)
+    expect(open).toHaveBeenCalledTimes(23)
   })
 
   it.each<[string, (email: string) => string]>([
@@ -111,8 +130,49 @@ describe('a store that keeps the contract', () => {
     const { findById: _, ...store } = makeStore()
     const [byId, swap] = ['the store has no findById', 'the store has no replacePasswordHash']
     expect(await outcome({ store })).toEqual({ failed: {}, skipped: [byId, byId, byId] })
-    const skipped = [byId, byId, byId, swap, swap, swap, swap, swap]
+    const make = Array.from({ length: 10 }, () => 'the store has no create')
+    const skipped = [byId, byId, byId, swap, swap, swap, swap, swap, ...make]
     expect(await outcome({ store: { findByEmail: store.findByEmail } })).toEqual({ failed: {}, skipped })
+    const { replaceEmail: __, remove: ___, ...creates } = makeStore()
+    const [move, remove] = ['the store has no replaceEmail', 'the store has no remove']
+    expect((await outcome({ store: creates })).skipped).toEqual([remove, move, move, move, move, remove])
+  })
+
+  it('has only the accounts that it had, after every check, and gets the fields that it needs', async () => {
+    const created: string[] = []
+    const removed: string[] = []
+    const store = makeStore()
+    const counting: AccountStore = {
+      ...store,
+      async create(account, context) {
+        expect(account['name']).toBe('Ann')
+        const one = await store.create(account, context)
+        if (one) created.push(one.id)
+        return one
+      },
+      async remove(id) {
+        removed.push(id)
+        await store.remove(id)
+      },
+    }
+    expect(await outcome({ store: counting, fields: { name: 'Ann' } })).toEqual({ failed: {}, skipped: [] })
+    expect(created.length).toBeGreaterThan(10)
+    expect(created.filter((id) => !removed.includes(id))).toEqual([])
+  })
+
+  it('may keep addresses in a form of its own, which normalizeEmail returns', async () => {
+    const store = makeStore()
+    const normalizeEmail = (email: string) => email.toLowerCase()
+    const folding: AccountStore = {
+      ...store,
+      normalizeEmail,
+      findByEmail: (email) => store.findByEmail(normalizeEmail(email)),
+      create: (account, context) => store.create({ ...account, email: normalizeEmail(account.email) }, context),
+      replaceEmail: (id, from, to) => store.replaceEmail(id, from, normalizeEmail(to)),
+    }
+    expect(await outcome({ store: folding })).toEqual({ failed: {}, skipped: [] })
+    const { normalizeEmail: _, ...silent } = folding
+    expect(Object.keys((await outcome({ store: silent })).failed)).toEqual([FORM])
   })
 
   it('may have ids that are short numbers, when one that nobody has is handed in', async () => {
@@ -137,6 +197,16 @@ const SWAP = 'replacePasswordHash replaces the hash, and look-ups return the new
 const LENGTH = 'replacePasswordHash stores a hash of 255 characters'
 const COMPARE = 'replacePasswordHash replaces nothing when another hash is stored'
 const OTHER = 'replacePasswordHash replaces nothing for an id that no account has'
+const CREATED = 'create returns a new account, and look-ups find it'
+const TAKEN = 'create returns undefined for an address that an account has, and leaves the account as it was'
+const ONE_NEW = 'create makes one account when several with one address come at the same time'
+const FORM = 'create and replaceEmail store the form of an address to which its code was mailed'
+const NEW_ID = 'create gives each account an id that no account had before'
+const MOVED = 'replaceEmail replaces the address, and look-ups return the new one'
+const MOVE_COMPARES = 'replaceEmail replaces nothing when another address is stored'
+const MOVE_TAKEN = 'replaceEmail refuses an address that another account has'
+const ONE_MOVES = 'replaceEmail lets exactly one of several calls at the same time win'
+const REMOVED = 'remove removes the account and no other one, and may be called again'
 const ONE = 'replacePasswordHash lets exactly one of several calls at the same time win'
 
 const known = (email: string, found: (known: string) => boolean, store: Store) =>
@@ -203,6 +273,33 @@ const cutting = (most: number) =>
   replacing((store, id, from, to) => store.replacePasswordHash(id, from, to.slice(0, most)))
 
 const swap = (store: Store, from: string, to: string) => store.replacePasswordHash(ALICE.id, from, to)
+
+type Create = (store: Store, account: NewAccount) => Promise<unknown>
+type Move = (store: Store, id: string, from: string, to: string) => Promise<unknown>
+
+/** Returns a store that creates accounts in another way. */
+const creating = (create: Create): Change => {
+  return (store) => ({ create: async (account) => create(store, account) as never })
+}
+const createAs = (store: Store, account: NewAccount) =>
+  store.create(account, { tenant: undefined, req: { headers: {} } })
+
+/** Returns a store that replaces addresses in another way. */
+const moving = (move: Move): Change => {
+  return (store) => ({ replaceEmail: async (id, from, to) => move(store, id, from, to) as never })
+}
+
+/** Returns a store that compares addresses in another way. */
+const comparingAddresses = (folded: (email: string, stored: string) => string) =>
+  moving(async (store, id, from, to) => {
+    const stored = (await store.findById(id))?.email ?? ''
+    return store.replaceEmail(id, folded(from, stored) === folded(stored, stored) ? stored : from, to)
+  })
+
+async function free(store: Store, email: string): Promise<void> {
+  const holder = await store.findByEmail(email)
+  if (holder) await store.remove(holder.id)
+}
 
 const NOT_FOUND = /returned true for "3f1c.+a", an id that no account has\. Compare/
 const MUST_BE_BOOLEAN = 'replacePasswordHash must return true or false, but the result is'
@@ -399,6 +496,7 @@ const FAULTS: Record<string, Fault[]> = {
     ],
     ['compares by pattern', '"from" was a pattern.', comparing((text) => (text === '%' ? HASH : text))],
     ['compares only where there is something', '"from" was an empty string.', comparing((text) => text || HASH)],
+    ['compares no null', '"from" was null.', comparing((text) => (text === 'null' ? HASH : text))],
   ],
   [OTHER]: [
     [
@@ -410,6 +508,241 @@ const FAULTS: Record<string, Fault[]> = {
       'says that it replaced the hash of nobody',
       NOT_FOUND,
       replacing((store, id, ...hashes) => id !== ALICE.id || swap(store, ...hashes)),
+    ],
+  ],
+  [CREATED]: [
+    ['creates nothing', 'create returned no account for an address that no account has', creating(async () => null)],
+    ['returns a flag', 'create returned an invalid account', creating(async () => true)],
+    [
+      'creates an account without its address',
+      'create returned an account without "email". Mails go',
+      creating(async (store, account) => ({ ...(await createAs(store, account)), email: null })),
+    ],
+    [
+      'changes the hash',
+      'create returned another hash than the new one',
+      creating((store, account) => createAs(store, { ...account, passwordHash: `${account.passwordHash}x` })),
+    ],
+    [
+      'returns what it has not stored',
+      'findByEmail did not find the account that create returned',
+      creating(async (_, account) => ({ ...account, id: 'acc-9' })),
+    ],
+    ['finds no new account by its id', 'findById did not find the account', byId(ALICE)],
+    ['finds accounts without their addresses', /^findByEmail returned .+ mails go to it/, givingWith({ email: null })],
+  ],
+  [TAKEN]: [
+    [
+      'replaces the account that has the address',
+      /^create returned an account for ".+@nobody.invalid", which is taken\. Put a unique index/,
+      creating(async (store, account) => {
+        await free(store, account.email)
+        return createAs(store, account)
+      }),
+    ],
+    [
+      'sets the hash of the account that has the address',
+      'create returned undefined, but changed the account',
+      creating(async (store, account) => {
+        const taken = await store.findByEmail(account.email)
+        if (taken) await set(store, taken.id, account.passwordHash)
+        return createAs(store, account)
+      }),
+    ],
+  ],
+  [ONE_NEW]: [
+    [
+      'looks an address up, and creates its account later',
+      'create returned 4 accounts for one address at the same time',
+      creating(async (store, account) => {
+        if (await store.findByEmail(account.email)) return undefined
+        await nextTurn()
+        await free(store, account.email)
+        return createAs(store, account)
+      }),
+    ],
+    [
+      'rejects for an address that is taken',
+      'create failed with AssertionError: taken',
+      creating(async (store, account) => (await createAs(store, account)) ?? expect.fail('taken')),
+    ],
+  ],
+  [FORM]: [
+    [
+      'creates an account with the address in lower case',
+      'create stored another address than the one that got the code',
+      creating((store, account) => createAs(store, { ...account, email: account.email.toLowerCase() })),
+    ],
+    [
+      'replaces an address by one in lower case',
+      'replaceEmail stored another address than the one that got the code',
+      moving((store, id, from, to) => store.replaceEmail(id, from, to.toLowerCase())),
+    ],
+  ],
+  [NEW_ID]: [
+    [
+      'uses ids again',
+      'create returned the id "acc-9" again, after its account was removed. Old tokens',
+      creating(async (store, account) => ({ ...(await createAs(store, account)), id: 'acc-9' })),
+    ],
+  ],
+  [MOVED]: [
+    ['never replaces an address', 'returned false, but "from" was the stored address', moving(async () => false)],
+    ['only says that it replaced an address', 'by its new address. Wait for the write', moving(async () => true)],
+    ['returns a count', 'replaceEmail must return true or false, but the result is a number', moving(async () => 1)],
+    [
+      'finds an account by its old address too',
+      'findByEmail found the account by its old address after replaceEmail',
+      (store) => {
+        const old = new Map<string, string>()
+        return {
+          findByEmail: async (email) => (await store.findByEmail(email)) ?? store.findById(old.get(email) ?? ''),
+          async replaceEmail(id, from, to) {
+            old.set(from, id)
+            return store.replaceEmail(id, from, to)
+          },
+        }
+      },
+    ],
+    [
+      'returns the old address',
+      'findByEmail returned another "email" than the new one',
+      (store) => {
+        const first = new Map<string, string | null | undefined>()
+        return {
+          async findByEmail(email) {
+            const account = await store.findByEmail(email)
+            if (account && !first.has(account.id)) first.set(account.id, account.email)
+            return account && ({ ...account, email: first.get(account.id) } as Account)
+          },
+        }
+      },
+    ],
+  ],
+  [MOVE_COMPARES]: [
+    ['replaces any address', '"from" was another address. Compare', comparingAddresses(() => '')],
+    ['ignores letter case', 'was the address in the other letter case', comparingAddresses((one) => one.toLowerCase())],
+    ['ignores blanks', 'was the address with a blank at its end', comparingAddresses((one) => one.trimEnd())],
+    ['takes nothing for any address', '"from" was an empty string', comparingAddresses((one, stored) => one || stored)],
+    [
+      'compares the address, and not the id',
+      '"from" was the address of another id',
+      moving(async (store, _, from, to) => store.replaceEmail((await store.findByEmail(from))?.id ?? '', from, to)),
+    ],
+    [
+      'replaces any address, and says that it did not',
+      'replaceEmail returned false, but changed the address. "from" was another address',
+      moving(async (store, id, from, to) => {
+        const stored = (await store.findById(id))?.email ?? ''
+        return (await store.replaceEmail(id, stored, to)) && stored === from
+      }),
+    ],
+  ],
+  [MOVE_TAKEN]: [
+    [
+      'gives an address that another account has',
+      'replaceEmail returned true, but another account has "to"',
+      moving(async (store, id, from, to) => {
+        await free(store, to)
+        return store.replaceEmail(id, from, to)
+      }),
+    ],
+    [
+      'takes an address from another account',
+      'replaceEmail returned false, but changed an address',
+      moving(async (store, id, from, to) => {
+        const isReplaced = await store.replaceEmail(id, from, to)
+        if (!isReplaced) await free(store, to)
+        return isReplaced
+      }),
+    ],
+  ],
+  [ONE_MOVES]: [
+    [
+      'looks an address up, and gives it later',
+      'replaceEmail gave one address to 3 accounts at the same time',
+      moving(async (store, id, from, to) => {
+        if (await store.findByEmail(to)) return false
+        await nextTurn()
+        await free(store, to)
+        return store.replaceEmail(id, from, to)
+      }),
+    ],
+    [
+      'compares an address, and replaces it later',
+      'replaceEmail returned true to 2 of 2 calls from one address',
+      moving(async (store, id, from, to) => {
+        if ((await store.findById(id))?.email !== from) return false
+        await nextTurn()
+        return store.replaceEmail(id, (await store.findById(id))?.email ?? '', to)
+      }),
+    ],
+  ],
+  [REMOVED]: [
+    ['removes nothing', 'findByEmail found an account that was removed', () => ({ remove: async () => {} })],
+    [
+      'finds a removed account by its id',
+      'findById found an account that was removed',
+      (store) => {
+        const seen = new Map<string, Account | null | undefined>()
+        return {
+          async findById(id) {
+            const account = (await store.findById(id)) ?? seen.get(id)
+            seen.set(id, account)
+            return account
+          },
+        }
+      },
+    ],
+    [
+      'removes all accounts that it has created',
+      'remove removed another account. Compare ids exactly',
+      (store) => {
+        const ids: string[] = []
+        return {
+          async create(account, context) {
+            const created = await store.create(account, context)
+            ids.push(created?.id ?? '')
+            return created
+          },
+          remove: async () => void (await Promise.all(ids.map((id) => store.remove(id)))),
+        }
+      },
+    ],
+    [
+      'rejects for an account that is gone',
+      'remove failed with AssertionError: gone',
+      (store) => ({
+        remove: async (id) => ((await store.findById(id)) ? store.remove(id) : expect.fail('gone')),
+      }),
+    ],
+    [
+      'keeps the address of a removed account',
+      'create returned no account for an address that no account has',
+      (store) => {
+        const used = new Set<string>()
+        return {
+          async create(account, context) {
+            if (used.has(account.email)) return undefined
+            used.add(account.email)
+            return store.create(account, context)
+          },
+        }
+      },
+    ],
+    [
+      'makes nothing of the address of a removed account',
+      'create made no account after remove',
+      (store) => {
+        const used = new Set<string>()
+        return {
+          async create(account, context) {
+            if (used.has(account.email)) return { ...account, id: 'acc-9' }
+            used.add(account.email)
+            return store.create(account, context)
+          },
+        }
+      },
     ],
   ],
   [ONE]: [
@@ -465,6 +798,10 @@ describe('a store that breaks the contract', () => {
         async replacePasswordHash(...args) {
           cache.clear()
           return data.replacePasswordHash(...args)
+        },
+        async remove(id) {
+          cache.clear()
+          await data.remove(id)
         },
       }
     }
@@ -526,7 +863,7 @@ describe('misuse', () => {
     ['a flag for a method', { ...makeStore(), findById: true }, '"findById" of "store" must be a function'],
   ])('%s for a store fails every check', async (_, store, says) => {
     const { failed } = await outcome({ store: store as never })
-    expect(Object.values(failed)).toHaveLength(13)
+    expect(Object.values(failed)).toHaveLength(23)
     for (const message of Object.values(failed)) expect(message).toContain(says)
   })
 })
