@@ -37,7 +37,7 @@ import { type AuthSignIn, createAuthSignIn } from './auth-sign-in.js'
 
 /** The options of `openApiDocument` that `createAuth` knows. */
 export type AuthDescription = Readonly<
-  Pick<OpenApiOptions, 'path' | 'extraFields' | 'refresh' | 'sessions' | 'jwks' | 'account'>
+  Pick<OpenApiOptions, 'path' | 'extraFields' | 'refresh' | 'sessions' | 'stepUp' | 'jwks' | 'account'>
 >
 
 /**
@@ -169,6 +169,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     refresh: refresh && { ...settings, refresh },
     keys: hasKeys ? { tokens } : undefined,
     sessions: sessions && { sessions },
+    stepUp: sessions && lookUps && { ...settings, sessions, logIn, findById: findByIdOption(lookUps) },
     ...accountFeatures(read, accountParts),
   })
   const guards = {
@@ -182,6 +183,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     extraFields: options.extraFields,
     refresh: modeToDescribe(options.refresh),
     sessions: sessions !== undefined && mountPath + paths.sessions,
+    stepUp: sessions !== undefined && lookUps !== undefined,
     jwks: hasKeys && mountPath + paths.keys,
     account: accountToDescribe(read, mountPath + paths.account),
   }

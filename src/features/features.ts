@@ -10,6 +10,7 @@ import { sessionsFeature } from './sessions.js'
 import { signInFeature } from './sign-in.js'
 import { signInByMailFeature } from './sign-in-by-mail.js'
 import { signUpFeature } from './sign-up.js'
+import { stepUpFeature } from './step-up.js'
 
 /** The features of an app. Their options, their routers and their documents follow from this list. */
 export const FEATURES = {
@@ -17,6 +18,7 @@ export const FEATURES = {
   refresh: refreshFeature,
   keys: keysFeature,
   sessions: sessionsFeature,
+  stepUp: stepUpFeature,
   signUp: signUpFeature,
   passwordReset: passwordResetFeature,
   changePassword: changePasswordFeature,

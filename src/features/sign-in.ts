@@ -42,7 +42,7 @@ const credentials = ({ extraFields, tokenRequest, modes }: DescribedSchemas): Sc
   return modes.includes('cookie') ? withMember(schema, { remember }) : schema
 }
 
-const TokenResult: Schema = {
+export const TokenResult: Schema = {
   type: 'object',
   required: ['authenticationToken', 'expiration'],
   properties: {
@@ -90,6 +90,12 @@ export const withToken: Omit<Success<HttpResponse>, 'description'> = {
       ...(isInBody && { tokenAndRefreshToken: { value: { ...SAMPLE, refreshToken: REFRESH_TOKEN } } }),
     }
   },
+}
+
+/** A response with a token, and without a refresh token in all modes. */
+export const withAccessToken: typeof withToken = {
+  ...withToken,
+  examples: ({ responds }) => (responds ? {} : { token: { value: SAMPLE } }),
 }
 
 /** The token endpoint: credentials → account → token. */

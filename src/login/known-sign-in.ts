@@ -39,7 +39,7 @@ export function knownSignIn(
   { lookedUpAt, recheckAccount, terms, amr, signedInAt }: SignInFacts,
 ): KnownSignIn {
   const ofAccount = subjectOf(account, lookedUpAt)
-  const ofSignIn = { ...ofAccount, ...(amr.length > 0 && { amr }), ...(signedInAt && { signedInAt }) }
+  const ofSignIn = { ...ofAccount, amr, ...(signedInAt && { signedInAt }) }
   const signIn = { user, subject: withTerms(ofSignIn, terms), ofAccount, terms, recheckAccount }
   signIns.set(signIn.subject, signIn)
   return signIn
@@ -86,7 +86,7 @@ interface KeptTerms {
   lifetime?: TokenSubject['lifetime']
   /** The time of a sign-in before its session, in milliseconds. */
   signedInAt?: number
-  /** The authentication methods of the sign-in. A session of an earlier release has none. */
+  /** The authentication methods of the sign-in, which may be none. Absent in a session of an earlier release. */
   amr?: readonly string[]
 }
 

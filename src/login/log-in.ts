@@ -24,12 +24,17 @@ import {
 } from './steps.js'
 
 /** A login with credentials that were read. Reports only failures that do not end the login, and adds what it learns to the subject of events. */
-export type LogInWith = (credentials: SentCredentials, origin: Origin, subject: EventSubject) => Promise<KnownSignIn>
+export type LogInWith = (
+  credentials: SentCredentials & Pick<LoginTask, 'findKnown'>,
+  origin: Origin,
+  subject: EventSubject,
+) => Promise<KnownSignIn>
 
 /** Creates the login of an app: asks for the tenant, then logs in. */
 export function createLogin({ emit, emailInEvents, tenant: tenantOf, ...dependencies }: LoginSettings): LogInWith {
   return function logInWith(credentials, origin, subject) {
-    if (emailInEvents) subject.email = credentials.email
+    // The client of a known account has sent no address.
+    if (emailInEvents && !credentials.findKnown) subject.email = credentials.email
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
     async function run(): Promise<KnownSignIn> {

@@ -45,25 +45,40 @@ interface CredentialsSettings extends BodyLimits {
 /** The option `credentials`: returns the credentials of a body that has another shape. */
 export type MapBody<R = IncomingMessage> = (body: Readonly<Record<string, unknown>>, req: R) => unknown
 
-/** Creates the reader of the credentials in a parsed body. */
-export function createCredentialsOf({
-  extraFields,
-  credentials,
-  bodyLimit,
-}: Pick<CredentialsSettings, 'extraFields' | 'credentials' | 'bodyLimit'>) {
+type BodySettings = Pick<CredentialsSettings, 'extraFields' | 'credentials' | 'bodyLimit'>
+
+/** Creates the reader of a parsed body: its shape is the one that the host has mapped, and its further members are for the host. */
+function createBodyOf({ extraFields, credentials }: BodySettings) {
   /** All that `credentials` returns is for the host, unless `extraFields` names a part of it. */
   const names = credentials && extraFields?.length === 0 ? undefined : extraFields
   const namesIn = (body: unknown) =>
     names ?? Object.keys(Object(body)).filter((name) => name !== 'email' && name !== 'password')
-  return function credentialsOf(sent: unknown, req: IncomingMessage): RequestCredentials {
+  return function bodyOf(sent: unknown, req: IncomingMessage) {
     const body = credentials ? mapped(credentials, sent, req) : sent
     const named = namesIn(body)
-    return {
-      ...credentialsIn(body, bodyLimit),
-      fields: fieldsIn(body, named),
-      hasUnnamed: hasUnnamedIn(body, named),
-      remember: rememberIn(body),
-    }
+    return { body, fields: fieldsIn(body, named), hasUnnamed: hasUnnamedIn(body, named) }
+  }
+}
+
+/** Creates the reader of the credentials in a parsed body. */
+export function createCredentialsOf(settings: BodySettings) {
+  const bodyOf = createBodyOf(settings)
+  return function credentialsOf(sent: unknown, req: IncomingMessage): RequestCredentials {
+    const { body, ...forHost } = bodyOf(sent, req)
+    return { ...credentialsIn(body, settings.bodyLimit), ...forHost, remember: rememberIn(body) }
+  }
+}
+
+/** Creates the reader of the password in a parsed body, whose account is known. */
+export function createPasswordOf(settings: BodySettings) {
+  const bodyOf = createBodyOf(settings)
+  return function passwordOf(sent: unknown, req: IncomingMessage): Omit<SentCredentials, 'email'> {
+    const { body, ...forHost } = bodyOf(sent, req)
+    const password = textIn(body, 'password')
+    if (password === undefined)
+      throw new AuthError('invalid_body', { message: 'The request body must hold "password", once and a string.' })
+    if (password.length > settings.bodyLimit) throw new AuthError('body_too_large')
+    return { password, ...forHost }
   }
 }
 

@@ -29,6 +29,8 @@ export interface LoginDependencies {
 /** One login: its dependencies, its credentials and its origin. */
 export interface LoginTask extends LoginDependencies, Credentials, BeforeSignInTask {
   tenant: string | undefined
+  /** Looks up an account that is known without its address. Default: the look-up is by the address. */
+  findKnown?: (() => Promise<FoundAccount | undefined>) | undefined
   /** Called when a new hash could not be made or stored, and when the limits continue without their shared store. */
   dependencyFailed(dependency: Dependency, error: unknown): void
 }
@@ -88,7 +90,7 @@ export function waitForSlot(task: LoginTask, attempt?: Attempt): Promise<Passwor
   return passwords.reserve({ network, signal, timeout, admit: attempt && (() => attempt.begin()) })
 }
 
-type LookUpTask = Pick<LoginTask, 'accounts' | 'email' | 'req' | 'fields' | 'tenant' | 'timeout'>
+type LookUpTask = Pick<LoginTask, 'accounts' | 'email' | 'req' | 'fields' | 'tenant' | 'timeout' | 'findKnown'>
 
 /** Looks the account up. Not ended when the client disconnects: the look-up keeps its slot while it runs. */
 export function lookUpAccount({
@@ -98,7 +100,9 @@ export function lookUpAccount({
   fields,
   tenant,
   timeout,
+  findKnown,
 }: LookUpTask): Promise<FoundAccount | undefined> {
+  if (findKnown) return findKnown()
   // No account has an address that is too long or has a zero character, and a database may fail on such an address.
   const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
   async function lookUp(): Promise<FoundAccount | undefined> {

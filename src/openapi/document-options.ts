@@ -8,7 +8,7 @@ import { TOKEN_PATH } from '../features/sign-in.js'
 import { type SignInByMailOptions, signInByMailOptions } from '../features/sign-in-by-mail.js'
 import { ACCOUNT_PATH, type SignUpOptions, signUpOptions } from '../features/sign-up.js'
 import type { RefreshMode } from '../http/responses.js'
-import { text } from '../options/checks.js'
+import { bool, text } from '../options/checks.js'
 import { plainPath } from '../options/plain-path.js'
 import {
   aliasesOf,
@@ -67,6 +67,8 @@ export interface OpenApiOptions {
   jwks?: string | boolean | undefined
   /** Whole path of the sessions of `createAuth`, or `true` for `/sessions`. Default: `false`. */
   sessions?: string | boolean | undefined
+  /** `true` where `createAuth` has the step-up, `POST {path}/confirm`: with `store`, and `accounts` with `findById`. Default: `false`. */
+  stepUp?: boolean | undefined
   /**
    * The account routes that are on, such as `{ path: '/auth/account', signUp: true }`, as `auth.openApi` has them. Default: none.
    */
@@ -138,6 +140,7 @@ const schema = {
   refresh: optional(refreshModes, [] as readonly RefreshMode[]),
   jwks: optional(pathOr({ false: undefined, true: KEYS_PATH })),
   sessions: optional(pathOr({ false: undefined, true: '/sessions' })),
+  stepUp: optional(bool, false),
   account: optional(accountRoutes),
   schemeName,
   paths: optional(pathItems),

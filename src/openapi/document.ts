@@ -61,11 +61,12 @@ const BEARER = {
 type Read = ReturnType<typeof readOpenApiOptions>
 
 /** Returns which features the app has. */
-const featuresIn = ({ path, refresh, jwks, sessions, account }: Read) => ({
+const featuresIn = ({ path, refresh, jwks, sessions, stepUp, account }: Read) => ({
   signIn: path !== undefined,
   refresh: path !== undefined && refresh.length > 0,
   keys: jwks !== undefined,
   sessions: sessions !== undefined,
+  stepUp: path !== undefined && stepUp,
   signUp: account?.signUp !== undefined,
   passwordReset: account?.passwordReset === true,
   changePassword: account?.changePassword === true,

@@ -1,10 +1,10 @@
-import type { AuthErrorCode } from '../errors/codes.js'
+import { type AuthErrorCode, REFUSALS } from '../errors/codes.js'
 import type { SignInRefusal } from '../errors/sign-in-refusal.js'
 import { codesOf, type Declaration, type DescribedApp, type SchemaOrName, successesOf } from '../http/declaration.js'
 import { REFRESH_COOKIE, REQUEST_TYPES } from '../http/responses.js'
 import { guardedOperation } from './guarded-operation.js'
 import { headerOf } from './headers.js'
-import { messageOf, refusalResponses } from './message.js'
+import { messageOf, refusalResponses, seenCodes } from './message.js'
 import type { Operation, RequestBody, Response, Schema } from './types.js'
 
 /** The facts that the operations of a document have in common. */
@@ -46,13 +46,35 @@ const reads = ({ body }: Declaration, { modes }: DescribedApp): boolean =>
 
 /** Returns the codes that an endpoint gives in an app. */
 function codesFor(one: Declaration, described: DescribedApp): Set<AuthErrorCode> {
-  const { body, origin, responses } = one
+  const { body, origin, responses, guard } = one
   const refusesPages = origin === 'own' || described.modes.includes('cookie')
-  return codesOf({
+  const own = codesOf({
     responses,
     body: reads(one, described) ? body : undefined,
     origin: refusesPages ? origin : undefined,
   })
+  const statuses = new Set(seenCodes(own).map((code) => REFUSALS[code].status))
+  // An operation has one response of each status, so its own one also has the codes of the guard.
+  return new Set([
+    ...own,
+    ...(guard ? GUARD_CODES[guard.name] : []).filter((code) => statuses.has(REFUSALS[code].status)),
+  ])
+}
+
+const OF_SESSION: readonly AuthErrorCode[] = [
+  'invalid_request',
+  'missing_token',
+  'invalid_token',
+  'overloaded',
+  'unavailable',
+]
+const OF_USER: readonly AuthErrorCode[] = [...OF_SESSION, 'forbidden']
+
+/** The codes of each guard of endpoints. */
+const GUARD_CODES: Readonly<Record<NonNullable<Declaration['guard']>['name'], readonly AuthErrorCode[]>> = {
+  session: OF_SESSION,
+  user: OF_USER,
+  recent: [...OF_USER, 'insufficient_user_authentication'],
 }
 
 const schemaOf = (schema: SchemaOrName): Schema =>

@@ -12,7 +12,7 @@ import { type Answer, asJson, FORM_TYPE, GOOD, JSON_TYPE, packageOn, type Sent, 
 import { bearer, EXPRESS, flood, listen, TOKEN_PATH } from '../../support/http.js'
 
 const PATHS = { token: TOKEN_PATH, sessions: '/sessions', account: '', keys: '/.well-known/jwks.json' }
-const ON = { signIn: true, refresh: true, keys: true, sessions: true }
+const ON = { signIn: true, refresh: true, keys: true, sessions: true, stepUp: true }
 const MOUNTED = endpointsAt(PATHS, ON)
 
 /** The refusals of the guard that each guarded endpoint can have. The other ones need an option of the guard. */
@@ -136,6 +136,21 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
       await ask(id, { headers: { Authorization: 'Bearer a b' } })
       await ask(id, guarded(two.authenticationToken))
     }
+    const confirming = (token: string, body: object): Sent => {
+      const { headers, ...sent } = asJson(body)
+      return { ...sent, headers: { ...headers, ...bearer(token).headers } }
+    }
+    const three = (await signedIn()).authenticationToken
+    const confirm = (body: object) => ask('stepUp', confirming(three, body))
+    await confirm({ password: GOOD.password })
+    for (const body of [{}, { more: 'x'.repeat(20_000) }]) await confirm(body)
+    await ask('stepUp', { headers: { ...bearer(three).headers, 'Content-Type': 'text/plain' }, body: 'x' })
+    const ofOtherSite = { ...bearer(three).headers, ...FORM_TYPE, 'Sec-Fetch-Site': 'cross-site' }
+    await ask('stepUp', { headers: ofOtherSite, body: 'a=b' })
+    await confirm({ password: 'wrong' })
+    const many = { method: 'POST', path: `${TOKEN_PATH}/confirm`, ...confirming(three, {}) }
+    const confirmed = await flood(port, 100, () => many, 1)
+    for (const answer of confirmed.filter(({ status }) => status === 503).slice(0, 1)) note('stepUp', answer as Answer)
     for (const { endpoint } of MOUNTED) await ask(endpoint.id, { method: 'PATCH' })
 
     // As many requests of one network as may wait for the store.
@@ -159,6 +174,7 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
 
     await ask('signOut', guarded(one.authenticationToken))
     for (let i = 0; i < 2; i++) await ask('issueToken', asJson({ ...GOOD, password: 'wrong' }))
+    await confirm({ password: GOOD.password })
     const all = [...new Set(declared())]
     expect(all.filter((one) => !seen.has(one))).toEqual([])
     expect([...seen].filter((one) => !all.includes(one))).toEqual([])

@@ -183,7 +183,7 @@ describe('a store that returns its models beside their accounts', () => {
       greeting,
     })
     seen.push((await auth.logIn(GOOD)).account)
-    expect(seen).toHaveLength(7)
+    expect(seen).toHaveLength(8)
     for (const one of seen) expect(one).toBe(user)
   })
 })

@@ -34,6 +34,7 @@ describe('auth.openApi', () => {
       ...(hasSessions
         ? [...PATHS_OF_SESSIONS].map((path) => `${mount}${options.paths?.sessions ?? '/sessions'}${path}`)
         : []),
+      ...(hasSessions ? [`${tokenPath}/confirm`] : []),
     ])
     const { properties } = components.schemas['TokenCredentials'] as { properties: object }
     expect(Object.keys(properties)).toEqual([
