@@ -103,45 +103,12 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
     const { slot, session, privateObject, publicObject } = objects`,
-  codes: `import * as library from 'express-token-endpoint'
-    export const mailed: string[] = []
-    export const verified: string[] = []
-    export const failing = new Set<string>()
-    const fail = (step: string) => {
-      if (failing.delete(step)) throw new Error(step)
-    }
-    export const account: library.MemoryAccount = {
-      id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret'),
-    }
-    export const lookUp = { before: async () => {} }
-    const found = library.memoryAccounts([account])
-    const accounts = {
-      ...found,
-      async findByEmail(email: string) {
-        await lookUp.before()
-        return found.findByEmail(email)
-      },
-      verify: async (id: string) => void verified.push(id),
-      async changePassword(_id: string, passwordHash: string) {
-        fail('changePassword')
-        Object.assign(account, { passwordHash, tokensValidAfter: new Date() })
-      },
-    }
-    export const limits = library.createLimits()
-    const memory = library.memoryStore().sessions
-    export const store: library.SessionStore = {
-      ...memory,
-      async removeAll(...args) {
-        fail('endAll')
-        return memory.removeAll(...args)
-      },
-    }
+  codes: `${WITHOUT_ISSUER}
     export const auth = library.createAuth({
-      issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts, limits,
-      store: { sessions: store, codes: library.memoryStore().codes },
+      issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts, store: library.memoryStore(),
     })
-    const sendMail = async (_to: string, link: string) => void mailed.push(link)
-    const log = { warn: (_: string) => {} }`,
+    export const added: string[][] = []
+    const team = { add: async (...ids: string[]) => void added.push(ids) }`,
   'own-model': `import * as library from 'express-token-endpoint'
     const password = await library.createPasswords().hash('secret')
     class User {
@@ -292,18 +259,33 @@ const db = { users: { findOne: find } }`,
       tokensValidAfter: null as Date | null,
     }
     type Record = typeof record
-    type Where = { email: string } | { id: string; passwordHash?: string }
-    const fits = (where: Where) => Object.entries(where).every(([name, value]) => record[name as keyof Record] === value)
+    type Where = Partial<Pick<Record, 'id' | 'email' | 'passwordHash'>>
+    const records: Record[] = [record]
+    const fits = (where: Where) => (one: Record) =>
+      Object.entries(where).every(([name, value]) => one[name as keyof Record] === value)
+    const pick = <K extends keyof Record>(one: Record, select: { [k in K]: true }) =>
+      Object.fromEntries(Object.entries(one).filter(([name]) => name in select)) as Pick<Record, K>
+    const isTaken = (email: string | undefined) => email !== undefined && records.some(fits({ email }))
     const prisma = {
       account: {
         async findUnique<K extends keyof Record>({ where, select }: { where: Where; select: { [k in K]: true } }) {
-          const chosen = Object.entries(record).filter(([name]) => name in select)
-          return fits(where) ? (Object.fromEntries(chosen) as Pick<Record, K>) : null
+          const found = records.find(fits(where))
+          return found ? pick(found, select) : null
         },
         async updateMany({ where, data }: { where: Where; data: Partial<Record> }) {
-          if (!fits(where)) return { count: 0 }
-          Object.assign(record, data)
-          return { count: 1 }
+          if (isTaken(data.email)) throw Object.assign(new Error('unique'), { code: 'P2002' })
+          const found = records.filter(fits(where))
+          for (const one of found) Object.assign(one, data)
+          return { count: found.length }
+        },
+        async create<K extends keyof Record>({ data, select }: { data: Pick<Record, 'email' | 'passwordHash'>; select: { [k in K]: true } }) {
+          if (isTaken(data.email)) throw Object.assign(new Error('unique'), { code: 'P2002' })
+          const created = { ...record, ...data, id: 'acc-' + (records.length + 1) }
+          records.push(created)
+          return pick(created, select)
+        },
+        async deleteMany({ where }: { where: Where }) {
+          for (const one of records.filter(fits(where))) records.splice(records.indexOf(one), 1)
         },
       },
     }`,

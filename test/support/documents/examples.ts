@@ -6,17 +6,15 @@ import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import express from 'express'
-import {
-  type AccountStore,
-  type Auth,
-  type BearerGuard,
-  type Passwords,
-  requireBearer,
-  type SessionStore,
-  type Sessions,
-  type Store,
-  type TokenIssuer,
-  tokenRouter,
+import type {
+  AccountStore,
+  Auth,
+  BearerGuard,
+  Passwords,
+  SessionStore,
+  Sessions,
+  Store,
+  TokenIssuer,
 } from 'express-token-endpoint'
 import type { TokenClient } from 'express-token-endpoint/client'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
@@ -25,7 +23,7 @@ import type { Kysely } from 'kysely'
 import request from 'supertest'
 import { afterAll, beforeAll } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
-import { issueNow, makeIssuer, SECRET } from '../fixtures.js'
+import { SECRET } from '../fixtures.js'
 import { TOKEN_PATH } from '../http.js'
 import { CONTEXTS, KEY_SERVICES } from './contexts.js'
 import { type Block, examples } from './pages.js'
@@ -72,7 +70,6 @@ export interface Names {
   app: express.Express
   auth: Auth
   changed: string[]
-  changePassword(id: string, password: string): Promise<void>
   // biome-ignore lint/suspicious/noExplicitAny: the tables of a block are the host's own
   db: Kysely<any>
   document: OpenApiDocument
@@ -163,19 +160,3 @@ export async function overtake(
 /** Sends a request with a token. */
 export const get = (app: express.Express, path: string, token: string) =>
   request(app).get(path).auth(token, { type: 'bearer' })
-
-type Changing = Pick<Names, 'accounts' | 'changePassword' | 'passwords'>
-
-/** Expects that a store serves the router and the guard, and that a change of password ends the tokens from before. */
-export async function expectPasswordChange({ accounts, changePassword, passwords }: Changing): Promise<void> {
-  const tokens = makeIssuer()
-  const app = express().use(tokenRouter({ tokens, accounts, passwords }))
-  app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
-  const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
-  await signIn(app).expect(200)
-  await get(app, '/me', token).expect(200)
-  await changePassword('acc-1', 'new secret')
-  await signIn(app).expect(403)
-  await request(app).post(TOKEN_PATH).send({ email: 'Alice@example.com', password: 'new secret' }).expect(200)
-  await get(app, '/me', token).expect(401)
-}
