@@ -5,6 +5,7 @@ import type { AccountParts } from '../account/account-parts.js'
 import { notingBlocked } from '../account/sign-in-blocked.js'
 import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { type FindById, findAccount, findByIdOption } from '../accounts/find-account.js'
+import { prepareAccounts } from '../accounts/prepare-accounts.js'
 import { type Codes, createCodes } from '../codes/codes.js'
 import { RECENT_MS } from '../features/feature.js'
 import { mountAll } from '../features/features.js'
@@ -136,6 +137,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const finishSignIn = createFinish(settings)
 
   noteIssuing(tokens, sessions)
+  if (read.signUp || read.changeAddress || read.deletion) prepareAccounts(settings.accounts)
 
   const accepted = read.alsoAccept.length > 0 ? [tokens, ...read.alsoAccept] : tokens
   const ownGuard = { ...ofGuards, tokens: accepted, ...(lookUps && { accounts: lookUps }) }

@@ -95,6 +95,10 @@ export const WARNINGS = {
     PAGE.accounts,
     'An account has a member "…", and no "<read>", which is the one that this package reads. Return "<read>" too, as the page about accounts says. If only your own code reads "…", nothing is wrong',
   ],
+  unpreparedAccounts: [
+    PAGE.accounts,
+    'The account store cannot create, move and remove accounts safely: …. Until then, these routes respond with 503',
+  ],
   hashInUser: [
     PAGE.accounts,
     'The JSON of req.user has the password hash, so a response with req.user would send the hash to a client. Select the columns that you need, or return { account, user } with a "user" whose JSON has no hash',

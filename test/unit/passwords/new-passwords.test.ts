@@ -107,7 +107,14 @@ describe('the most common passwords', () => {
       'zyxwvutsrqponml',
     ],
     ...['passwordpassword', 'correcthorsebatterystaple', 'Correct Horse Battery Staple', 'PasswordPassword1'],
-    ...['123456789987654321', '1qaz2wsx3edc4rfv', 'qwertyuiop12345', '901234567890123', '5432109876543210', 'manchester-united'],
+    ...[
+      '123456789987654321',
+      '1qaz2wsx3edc4rfv',
+      'qwertyuiop12345',
+      '901234567890123',
+      '5432109876543210',
+      'manchester-united',
+    ],
     ...[
       'letmeinletmeinletmein',
       'Welcome-Welcome-2026',
