@@ -102,9 +102,10 @@ export const signInByMailFeature: Feature<AccountParts> = {
             if (isFailedLogin(error, of.fields)) await take()
             throw error
           })
-          // Last, because a refusal of the host uses up no code.
-          if (!(await take())) throw refuse('invalid_credentials')
-          return parts.finishSignIn({ ...known, req, res, origin, about, mode, remember: rememberIn(body.sent) })
+          const useUp = async () => {
+            if (!(await take())) throw refuse('invalid_credentials')
+          }
+          return parts.finishSignIn({ ...known, req, res, origin, about, mode, useUp, remember: rememberIn(body.sent) })
         }
       },
     }),

@@ -34,6 +34,8 @@ interface FinishingSignIn extends KnownSignIn {
   mountPath?: string | undefined
   /** The administrator who acts as the account. Default: none. */
   actor?: VerifiedToken | undefined
+  /** Uses up what the sign-in has proved, as the last step. It rejects when another request has used it. Default: nothing. */
+  useUp?: (() => Promise<void>) | undefined
 }
 
 interface WantedSignIn extends FinishingSignIn {
@@ -65,7 +67,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
   return async function finishSignIn(task) {
     noteMount(task)
     const { subject, origin, res, about, actor } = task
-    const now = issuedNow(subject)
+    const now = task.useUp ? undefined : issuedNow(subject)
     const [{ id: tokenId, expiresAt }, response, sessionId]: Finished = now
       ? [now, jsonResponse(tokenText(now))]
       : await limitCalls(origin.network, () => {
@@ -115,13 +117,13 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
   }
 
   async function start(task: WantedSignIn, begun: BegunSession, ofRefresh: RefreshedSession = {}): Promise<void> {
-    if (!sessions) return
-    const { req, origin, subject, isWanted, recheckAccount } = task
+    const { req, origin, subject, isWanted, recheckAccount, useUp } = task
+    if (!sessions) return useUp?.()
     const { address } = origin
     const label = task.label ?? (sessionLabel && (await callHost('hook', () => sessionLabel(req), labelCalls)))
     const userAgent = headerOf(req, 'user-agent') as string | undefined
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
-    await startSession({ sessions, session, recheckAccount, isWanted, timeout, ...ofRefresh })
+    await startSession({ sessions, session, recheckAccount, isWanted, useUp, timeout, ...ofRefresh })
   }
 }
 

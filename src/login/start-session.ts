@@ -23,6 +23,8 @@ interface StartingSession extends RefreshedSession {
   recheckAccount: RecheckAccount
   /** Returns whether the token will be sent. */
   isWanted(): boolean
+  /** Uses up what the sign-in has proved. Default: nothing. */
+  useUp?: (() => Promise<void>) | undefined
   /** The time limit for the sessions, in milliseconds. */
   timeout: number
 }
@@ -35,7 +37,7 @@ export const CALL_CODES = ['unavailable', 'overloaded', 'client_closed_request']
  * a sign-in whose account was checked before its session starts could overtake a password change.
  */
 export async function startSession(starting: StartingSession): Promise<void> {
-  const { sessions, session, recheckAccount, isWanted, timeout, refreshSteps, endReplaced } = starting
+  const { sessions, session, recheckAccount, isWanted, useUp, timeout, refreshSteps, endReplaced } = starting
   const { id, accountId, address } = session
   let isOver = false
   const start = () => sessions.start(session, () => !isOver && isWanted())
@@ -50,6 +52,8 @@ export async function startSession(starting: StartingSession): Promise<void> {
     if (!isWanted()) throw new AuthError('client_closed_request')
     // Last, because a sign-in that fails leaves the earlier session.
     await endReplaced?.(accountId, address ?? undefined)
+    // After all else, because a code that is used up before a failure could not be sent again.
+    await useUp?.()
   } catch (error) {
     // A session that stays gives no access, because its token was not sent.
     const end = async () => sessions.end({ accountId }, id, address ?? undefined)
