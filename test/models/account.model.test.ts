@@ -1,0 +1,392 @@
+import express from 'express'
+import type { AuthOptions, MailKind } from 'express-token-endpoint'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { ACCOUNT, accountPackage } from '../support/account-app.js'
+import type { Answer } from '../support/host.js'
+import { TOKEN_PATH } from '../support/http.js'
+
+/**
+ * Pre-account hijacking (GHSA-qq9h-g4jm-xgf3): two people claim one address, and do what the account routes let them do, in any order. Only the
+ * reader of a mailbox knows its codes. Each action may be cut off at any call of a store, and is then done again.
+ */
+const { start, memoryStore, makeStore, decodePayload } = await accountPackage(express)
+
+const CLAIMED = 'victim@example.com'
+const [OWNER, OTHER] = ['owner', 'other'] as const
+type Person = typeof OWNER | typeof OTHER
+const PEOPLE: readonly Person[] = [OWNER, OTHER]
+const ADDRESSES = [CLAIMED, CLAIMED, 'owner@example.com', 'other@example.com'] as const
+
+interface Session {
+  /** The id of the session, which its next tokens have too. */
+  readonly id: string
+  readonly account: string
+  readonly token: string
+  readonly refreshToken: string
+  /** True after an act that ends the sessions of before. */
+  isOver?: boolean
+}
+
+interface Code {
+  readonly kind: MailKind
+  readonly to: string
+  readonly code: string
+  /** The account that it was mailed for. Undefined for a sign-up. */
+  readonly account: string | undefined
+  /** `'perhaps'` after an act that was cut off. */
+  isOver?: boolean | 'perhaps'
+}
+
+interface Fault {
+  /** The call of a store that fails. */
+  readonly call: number
+  /** True for a call that has its effect, and whose response is lost. */
+  readonly isLate: boolean
+}
+
+interface Action {
+  readonly what: keyof typeof ACTIONS
+  readonly who: Person
+  readonly address: (typeof ADDRESSES)[number]
+  /** Chooses one of the sessions, the codes or the passwords. */
+  readonly n: number
+  readonly fault: Fault | undefined
+}
+
+/** Creates the stores of an app, whose calls fail when the fault says so. */
+function createStores() {
+  let left = 0
+  let isLate = false
+  let last = ''
+  function fragile<T extends object>(part: T): T {
+    const methods = Object.entries(part).map(([name, method]) => [
+      name,
+      async (...args: unknown[]) => {
+        const fails = --left === 0
+        if (fails) last = `${name} ${isLate ? 'late' : ''}`
+        if (fails && !isLate) throw new Error('down')
+        const result = await method(...args)
+        if (fails) throw new Error('the response was lost')
+        return result
+      },
+    ])
+    return Object.fromEntries(methods)
+  }
+  const [memory, accounts] = [memoryStore(), makeStore([])]
+  const options = {
+    accounts: fragile(accounts),
+    store: { sessions: fragile(memory.sessions), codes: fragile(memory.codes) },
+  } satisfies Partial<AuthOptions>
+  return {
+    accounts,
+    options,
+    arm(fault: Fault | undefined) {
+      left = fault?.call ?? 0
+      isLate = fault?.isLate ?? false
+      last = ''
+    },
+    /** Returns the call that has failed. */
+    failed: () => last,
+  }
+}
+
+type World = Awaited<ReturnType<typeof createWorld>>
+
+async function createWorld() {
+  const stores = createStores()
+  const app = await start({ ...stores.options, limits: false })
+  const belongings = () => ({ sessions: [] as Session[], codes: [] as Code[] })
+  const people = { [OWNER]: belongings(), [OTHER]: belongings() }
+  const readers: Record<string, Person> = { [CLAIMED]: OWNER, [ADDRESSES[2]]: OWNER, [ADDRESSES[3]]: OTHER }
+  /** Who may be in an account. */
+  const insiders = new Map<string, Set<Person>>()
+  /** Who has chosen a password, by its hash. */
+  const chosenBy = new Map<string, Person>()
+  let requests = 0
+  let passwords = 0
+
+  return {
+    app,
+    stores,
+    people,
+    readers,
+    insiders,
+    chosenBy,
+    call(path: string, body?: object, token?: string, method = 'POST') {
+      const address = `10.${requests >> 8}.${requests++ & 255}.1`
+      const headers = { 'X-Forwarded-For': address }
+      return app.call(path, body, { method, headers, ...(token !== undefined && { token }) })
+    },
+    newPassword(who: Person) {
+      const password = `the password ${++passwords} of ${who}`
+      chosenBy.set(`plain:${password}`, who)
+      return password
+    },
+    /** Gives the mails to the readers of their mailboxes. */
+    async deliver() {
+      await app.settle()
+      for (const { kind, to, code } of app.mails.splice(0)) {
+        if (code === undefined) continue
+        const account = kind === 'new-address' ? undefined : (await stores.accounts.findByEmail(to))?.id
+        people[readers[to] as Person].codes.push({ kind, to, code, account })
+      }
+    },
+    /** Notes that the sessions and the codes of before are over, besides one session. */
+    end(account: string, kept?: Session) {
+      for (const { sessions, codes } of Object.values(people)) {
+        for (const one of sessions) if (one.account === account && one.id !== kept?.id) one.isOver = true
+        for (const one of codes) if (one.account === account) one.isOver = true
+      }
+    },
+    /** Notes that the codes of an account may be over, because an act was cut off. */
+    cutOff(account: string) {
+      for (const { codes } of Object.values(people))
+        for (const one of codes) if (one.account === account) one.isOver ||= 'perhaps'
+    },
+  }
+}
+
+/** Notes a sign-in. */
+function enter({ people, insiders }: World, who: Person, answer: Answer): string {
+  const { authenticationToken: token, refreshToken } = JSON.parse(answer.body)
+  const { sub: account, sid: id } = decodePayload(token) as { sub: string; sid: string }
+  insiders.set(account, (insiders.get(account) ?? new Set()).add(who))
+  people[who].sessions.push({ id, account, token, refreshToken })
+  return account
+}
+
+const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length]
+const codeOf = ({ people }: World, { who, n }: Action, kind: MailKind) =>
+  // Codes that are over too, newest first.
+  pick(people[who].codes.filter((one) => one.kind === kind).reverse(), n)
+const sessionOf = ({ people }: World, { who, n }: Action) => pick([...people[who].sessions].reverse(), n)
+
+/** Sends a request whose fault cuts it off, and then again. Returns the last answer, and whether there was a first one. */
+async function send({ stores }: World, { fault }: Action, request: () => Promise<Answer>) {
+  stores.arm(fault)
+  const first = await request()
+  const cutOffAt = stores.failed()
+  stores.arm(undefined)
+  if (first.status !== 503) return { ...first, cutOffAt: '' }
+  return { ...(await request()), cutOffAt }
+}
+
+async function ask(world: World, action: Action, path: string) {
+  const token = path.endsWith('/address') ? sessionOf(world, action)?.token : undefined
+  const { status } = await send(world, action, () => world.call(path, { email: action.address }, token))
+  expect([202, 401, 429]).toContain(status)
+  await world.deliver()
+}
+
+/** Expects that what has worked was not over. */
+const isOver = (one: { isOver?: boolean | 'perhaps' }, what: string) =>
+  expect([what, one.isOver]).not.toEqual([what, true])
+
+const ACTIONS = {
+  askToSignUp: (world: World, action: Action) => ask(world, action, ACCOUNT),
+  askForReset: (world: World, action: Action) => ask(world, action, `${ACCOUNT}/password/forgotten`),
+  askForSignIn: (world: World, action: Action) => ask(world, action, `${TOKEN_PATH}/mail`),
+  askForAddress: (world: World, action: Action) => ask(world, action, `${ACCOUNT}/address`),
+
+  async confirmSignUp(world: World, action: Action) {
+    const given = codeOf(world, action, 'sign-up')
+    if (!given) return
+    const password = world.newPassword(action.who)
+    const answer = await send(world, action, () => world.call(`${ACCOUNT}/confirm`, { code: given.code, password }))
+    const found = await world.stores.accounts.findByEmail(given.to)
+    const isMine = found?.passwordHash === `plain:${password}`
+    if (isMine) world.insiders.set(found.id, new Set([action.who]))
+    if (answer.status === 200) {
+      isOver(given, 'a code of a sign-up works once')
+      expect(enter(world, action.who, answer)).toBe(found?.id)
+    } else {
+      expect([403, 409]).toContain(answer.status)
+      // A request that was cut off has created the account, or the address had one.
+      if (answer.cutOffAt && !given.isOver) expect([answer.cutOffAt, found]).not.toEqual([answer.cutOffAt, undefined])
+    }
+    if (isMine) for (const one of world.people[action.who].codes) if (one.code === given.code) one.isOver = true
+  },
+
+  async reset(world: World, action: Action) {
+    const given = codeOf(world, action, 'password-reset')
+    if (!given) return
+    const { insiders, stores } = world
+    const { account = '', code, to } = given
+    const password = world.newPassword(action.who)
+    const before = await stores.accounts.findById(account)
+    const answer = await send(world, action, () => world.call(`${ACCOUNT}/password/reset`, { code, password }))
+    const isSet = (await stores.accounts.findById(account))?.passwordHash === `plain:${password}`
+    expect([204, 403]).toContain(answer.status)
+    if (answer.status === 204) isOver(given, 'a code of a reset works once, and not after another act')
+    expect([answer.status === 204, isSet]).toEqual([isSet && answer.status === 204, isSet])
+    const hadToWork = !given.isOver && before?.email === to
+    if (answer.cutOffAt && hadToWork) expect([answer.cutOffAt, isSet]).toEqual([answer.cutOffAt, true])
+    if (!isSet) return
+    insiders.set(account, new Set([action.who]))
+    world.end(account)
+  },
+
+  async signInByMail(world: World, action: Action) {
+    const given = codeOf(world, action, 'sign-in')
+    if (!given) return
+    const before = await world.stores.accounts.findById(given.account ?? '')
+    const answer = await send(world, action, () => world.call(`${TOKEN_PATH}/mail/confirm`, { code: given.code }))
+    expect([200, 403]).toContain(answer.status)
+    if (answer.status === 200) {
+      isOver(given, 'a code of a sign-in works once, and not after another act')
+      expect(enter(world, action.who, answer)).toBe(given.account)
+    } else if (answer.cutOffAt && !given.isOver && before?.email === given.to) {
+      // Its taking was not seen, so nobody can tell whether it has worked.
+      expect(answer.cutOffAt).toBe('take late')
+    }
+    given.isOver = true
+  },
+
+  async confirmAddress(world: World, action: Action) {
+    const [given, session] = [codeOf(world, action, 'new-address'), sessionOf(world, action)]
+    if (!given || !session) return
+    const { code, to } = given
+    const answer = await send(world, action, () => world.call(`${ACCOUNT}/address/confirm`, { code }, session.token))
+    expect([204, 401, 403, 409]).toContain(answer.status)
+    if (answer.cutOffAt) world.cutOff(session.account)
+    if (answer.status !== 204) return
+    expect((await world.stores.accounts.findById(session.account))?.email).toBe(to)
+    world.end(session.account, session)
+  },
+
+  async signIn(world: World, action: Action) {
+    const { stores, chosenBy } = world
+    const hash = (await stores.accounts.findByEmail(action.address))?.passwordHash ?? ''
+    // Whoever does not know the password guesses one of his own.
+    const password = chosenBy.get(hash) === action.who ? hash.slice('plain:'.length) : world.newPassword(action.who)
+    const answer = await send(world, action, () => world.call(TOKEN_PATH, { email: action.address, password }))
+    expect(answer.status).toBe(chosenBy.get(hash) === action.who ? 200 : 403)
+    if (answer.status === 200) enter(world, action.who, answer)
+  },
+
+  async refresh(world: World, action: Action) {
+    const session = sessionOf(world, action)
+    if (!session) return
+    const { refreshToken } = session
+    const answer = await send(world, action, () => world.call(`${TOKEN_PATH}/refresh`, { refreshToken }))
+    if (answer.status !== 200) return
+    isOver(session, 'a refresh token works only while its session does')
+    enter(world, action.who, answer)
+  },
+
+  async changePassword(world: World, action: Action) {
+    const session = sessionOf(world, action)
+    const hash = (await world.stores.accounts.findById(session?.account ?? ''))?.passwordHash ?? ''
+    if (!session) return
+    const knows = world.chosenBy.get(hash) === action.who
+    const password = knows ? hash.slice('plain:'.length) : 'a guess of the old password'
+    const newPassword = world.newPassword(action.who)
+    const body = { password, newPassword }
+    const answer = await send(world, action, () => world.call(`${ACCOUNT}/password`, body, session.token))
+    const isSet = (await world.stores.accounts.findById(session.account))?.passwordHash === `plain:${newPassword}`
+    expect([204, 401, 403]).toContain(answer.status)
+    expect([answer.status === 204, isSet]).toEqual([isSet && answer.status === 204, isSet && knows])
+    if (!isSet) return
+    // The session that changes the password stays, also for its thief.
+    const has = (who: Person) => world.people[who].sessions.some(({ id }) => id === session.id)
+    world.insiders.set(session.account, new Set(PEOPLE.filter(has)))
+    world.end(session.account, session)
+  },
+
+  async deleteAccount(world: World, action: Action) {
+    const session = sessionOf(world, action)
+    if (!session) return
+    const answer = await send(world, action, () => world.call(ACCOUNT, undefined, session.token, 'DELETE'))
+    expect([204, 401]).toContain(answer.status)
+    if (answer.cutOffAt) world.cutOff(session.account)
+    const found = await world.stores.accounts.findById(session.account)
+    if (answer.status === 204) expect(found).toBeUndefined()
+    if (!found) world.end(session.account)
+  },
+
+  /** The other person gets the mailbox, or a session: an employee leaves, a thief comes. Only in the second model. */
+  async betray({ people, readers, insiders }: World, { who, n }: Action) {
+    const thief = who === OWNER ? OTHER : OWNER
+    const session = pick(people[who].sessions, n)
+    if (n % 2 === 0 || !session) {
+      readers[CLAIMED] = who
+      return
+    }
+    people[thief].sessions.push({ ...session })
+    insiders.get(session.account)?.add(thief)
+  },
+}
+
+/** Expects that only insiders are in an account, and nobody after an act that ends everything of before. */
+async function expectAlone({ app, people, insiders, stores, chosenBy, readers }: World, onlyReaders: boolean) {
+  for (const who of PEOPLE)
+    for (const session of people[who].sessions) {
+      const isIn = (await app.isIn(session.token)) === 200
+      if (!isIn) continue
+      const found = await stores.accounts.findById(session.account)
+      expect([who, 'is in', insiders.get(session.account)?.has(who), session.isOver ?? false]).toEqual([
+        who,
+        'is in',
+        true,
+        false,
+      ])
+      if (onlyReaders) expect([found?.email, who]).toEqual([found?.email, readers[found?.email ?? '']])
+    }
+  for (const address of new Set(ADDRESSES)) {
+    const found = await stores.accounts.findByEmail(address)
+    if (!found) continue
+    const knower = chosenBy.get(found.passwordHash ?? '') as Person
+    expect([address, insiders.get(found.id)?.has(knower)]).toEqual([address, true])
+    if (onlyReaders) expect([address, knower]).toEqual([address, readers[address]])
+  }
+}
+
+const names = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]
+
+function actionsOf(which: (keyof typeof ACTIONS)[]): fc.Arbitrary<Action[]> {
+  const fault = fc.record({ call: fc.integer({ min: 1, max: 10 }), isLate: fc.boolean() })
+  const action = fc.record({
+    what: fc.constantFrom(...which),
+    who: fc.constantFrom(...PEOPLE),
+    address: fc.constantFrom(...ADDRESSES),
+    n: fc.nat({ max: 3 }),
+    fault: fc.option(fault, { nil: undefined, freq: 3 }),
+  })
+  // Each run begins with the two accounts and their mails, so that the rest has something to do.
+  const first = (who: Person, address: Action['address']): Action[] =>
+    (['askToSignUp', 'confirmSignUp'] as const).map((what) => ({ what, who, address, n: 0, fault: undefined }))
+  const begin = fc.subarray([first(OWNER, ADDRESSES[2]), first(OTHER, ADDRESSES[3]), first(OWNER, CLAIMED)])
+  return fc
+    .tuple(begin, fc.array(action, { minLength: 6, maxLength: 24, size: 'max' }))
+    .map(([before, rest]) => [...before.flat(), ...rest])
+}
+
+const FACTOR = Number(process.env['MODEL_RUNS'] ?? 1)
+
+async function holds(which: (keyof typeof ACTIONS)[], onlyReaders: boolean) {
+  const property = fc.asyncProperty(actionsOf(which), async (actions) => {
+    const world = await createWorld()
+    for (const action of actions) {
+      await ACTIONS[action.what](world, action)
+      await expectAlone(world, onlyReaders)
+    }
+    for (const who of PEOPLE)
+      for (const session of world.people[who].sessions) {
+        const { status, body } = await world.call(`${TOKEN_PATH}/refresh`, { refreshToken: session.refreshToken })
+        if (status !== 200) continue
+        isOver(session, 'a refresh token works only while its session does')
+        const account = decodePayload(JSON.parse(body).authenticationToken)['sub'] as string
+        expect(world.insiders.get(account)).toContain(who)
+      }
+  })
+  await fc.assert(property, { numRuns: Math.ceil(60 * FACTOR) })
+}
+
+const withoutBetrayal = names.filter((name) => name !== 'betray')
+
+it('nobody is in an account but the reader of its mailbox, in any order of two people, and with stores that fail', () =>
+  holds(withoutBetrayal, true))
+
+it('whoever proves the mailbox last and sets the password is alone, also after a mailbox or a session has changed hands', () =>
+  holds(names, false))
