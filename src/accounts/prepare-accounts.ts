@@ -4,7 +4,7 @@ import type { AccountStore } from './account.js'
 
 /**
  * Lets a store check its table while the app starts, and warns of what is wrong. Nothing waits for the check, because the database may be
- * down: `create`, `replaceEmail` and `remove` check again.
+ * down. `create`, `replaceEmail` and `remove` repeat it.
  */
 export async function prepareAccounts(accounts: Pick<AccountStore, 'prepare'>): Promise<void> {
   try {

@@ -14,7 +14,7 @@ interface TableNames {
 /** The parts of an index: columns and expressions. Null is an expression whose text the database does not say. */
 type UniqueIndex = string | null
 
-/** What the catalogue of a database says about a table. */
+/** The facts about a table that the catalogue of its database has. */
 interface Known {
   readonly unique: readonly UniqueIndex[]
   /** Says that SQLite uses the highest id again after its row was deleted. */

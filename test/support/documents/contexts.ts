@@ -327,6 +327,11 @@ const db = { users: { findOne: find } }`,
     const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }
     const pool = { connect: async () => client as never, end: async () => {} }
     const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
+  'stores-create': `import { Kysely, SqliteDialect, sql } from 'kysely'
+    import Database from 'libsql'
+    export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
+    await sql\`create table users (id text primary key, email text unique, password_hash text, display_name text not null,
+      role text not null)\`.execute(db)`,
   'stores-node-sqlite': `type Values = (string | number | null)[]
     interface Statement {
       columns(): object[]

@@ -5,6 +5,7 @@ import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
+import { rejectionOf } from '../../../support/failures.js'
 import { expectSessionStore } from '../../../support/session-store.js'
 
 const { run } = startExamples(import.meta.url)
@@ -31,7 +32,18 @@ if (isBuiltin('node:sqlite')) {
 describe('the page on stores', () => {
   it('stores-read: returns the members of the function', async () => {
     const { accounts } = await run('stores-read')
-    expect(await accounts.findById('7')).toEqual({ id: '7', passwordHash: null, scopes: ['admin'] })
+    expect(await accounts.findById('7')).toMatchObject({ id: '7', passwordHash: null, scopes: ['admin'] })
+  })
+
+  it('stores-create: checks a field, and stores the columns that the function returns', async () => {
+    const { accounts, db } = await run('stores-create')
+    const context = { tenant: undefined, req: { headers: {} } }
+    const ann = { email: 'ann@example.com', passwordHash: 'hash-1' }
+    const refusal = await rejectionOf(accounts.create({ ...ann, name: 7 }, context))
+    expect(refusal).toMatchObject({ code: 'invalid_name' })
+    expect(await accounts.create({ ...ann, name: 'Ann' }, context)).toMatchObject(ann)
+    const rows = await db.selectFrom('users').select(['display_name', 'role']).where('email', '=', ann.email).execute()
+    expect(rows).toEqual([{ display_name: 'Ann', role: 'member' }])
   })
 
   it('sessions-mongodb: is a store', async () => {
