@@ -109,6 +109,17 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     })
     export const added: string[][] = []
     const team = { add: async (...ids: string[]) => void added.push(ids) }`,
+  'account-routes': `import { createTables } from 'express-token-endpoint/kysely'
+    import { Kysely, SqliteDialect } from 'kysely'
+    import Database from 'libsql'
+    const file = new Database(':memory:')
+    file.exec('create table users (id integer primary key autoincrement, email text not null unique, password_hash text, name text)')
+    export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: file as never }) })
+    await createTables(db)
+    type Texts = Record<string, (details?: object) => string>
+    const texts: Texts = new Proxy({}, { get: (_, kind) => (details?: object) => String(kind) + JSON.stringify(details ?? '') })
+    export const sent: { to: string; text: string; link: string | undefined }[] = []
+    const mailer = { send: async (mail: (typeof sent)[number]) => void sent.push(mail) }`,
   'own-model': `import * as library from 'express-token-endpoint'
     const password = await library.createPasswords().hash('secret')
     class User {
@@ -261,6 +272,7 @@ const db = { users: { findOne: find } }`,
     type Record = typeof record
     type Where = Partial<Pick<Record, 'id' | 'email' | 'passwordHash'>>
     const records: Record[] = [record]
+    let last = 1
     const fits = (where: Where) => (one: Record) =>
       Object.entries(where).every(([name, value]) => one[name as keyof Record] === value)
     const pick = <K extends keyof Record>(one: Record, select: { [k in K]: true }) =>
@@ -280,7 +292,7 @@ const db = { users: { findOne: find } }`,
         },
         async create<K extends keyof Record>({ data, select }: { data: Pick<Record, 'email' | 'passwordHash'>; select: { [k in K]: true } }) {
           if (isTaken(data.email)) throw Object.assign(new Error('unique'), { code: 'P2002' })
-          const created = { ...record, ...data, id: 'acc-' + (records.length + 1) }
+          const created = { ...record, ...data, id: 'acc-' + ++last }
           records.push(created)
           return pick(created, select)
         },

@@ -45,7 +45,11 @@ describe.skipIf(NO_POSTGRES)('the pages on stores, with PostgreSQL', () => {
     onTestFinished(() => db.destroy())
     await sql`create table users (id text, mail text, pw_hash text)`.execute(db)
     await db.insertInto('users').values({ id: 'acc-1', mail: 'alice@example.com', pw_hash: 'hash-1' }).execute()
-    expect(await accounts.findByEmail('alice@example.com')).toEqual({ id: 'acc-1', passwordHash: 'hash-1' })
+    expect(await accounts.findByEmail('alice@example.com')).toEqual({
+      id: 'acc-1',
+      email: 'alice@example.com',
+      passwordHash: 'hash-1',
+    })
     await sessions.start({ id: 'a', accountId: 'acc-1', expiresAt: new Date(Date.now() + 60_000) })
     expect(await sessions.list('acc-1')).toMatchObject([{ id: 'a' }])
     expect(await sessions.end({ accountId: 'acc-1' }, 'a')).toBe(true)
