@@ -83,7 +83,7 @@ async function tryOut(name) {
   const forgetful = await newPerson()
   const kept = await signedIn(forgetful)
   await product.requestReset(open(), forgetful.email)
-  const link = linkTo(forgetful.email, 'reset')
+  const link = await linkTo(forgetful.email, 'password-reset')
   rows['the code of a reset link is readable in the database'] = isStored(link.split('=')[1])
   const resets = await Promise.all([...'12345678'].map((i) => product.reset(open(), link, `${i} is my new password`)))
   rows['a reset link, used 8 times at once: new passwords'] = resets.filter((found) => found < 300).length
@@ -92,7 +92,7 @@ async function tryOut(name) {
 
   const scanned = { email: 'scanned@example.com', password: PASSWORD }
   await product.signUp(open(), scanned.email, scanned.password)
-  await open().send('GET', linkTo(scanned.email, 'verify'))
+  await open().send('GET', await linkTo(scanned.email, 'sign-up'))
   rows['a mail scanner opens the link of a sign-up: the address is verified'] =
     (await product.signIn(open(), scanned)) === 'signed_in' ? 'yes' : 'no'
 

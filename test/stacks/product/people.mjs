@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Secret, TOTP } from 'otpauth'
 import { openBrowser } from './browser.mjs'
-import { outbox } from './outbox.mjs'
+import { mailTo } from './outbox.mjs'
 
 /** The people of the suite and of the trials, for either product. */
 
-export const PASSWORD = 'correct horse battery'
+export const PASSWORD = 'a quiet harbour at dawn'
 export const STACKS = ['express-token-endpoint', 'better-auth']
 let people = 0
 
@@ -21,14 +21,19 @@ export async function startProduct(name) {
   const driver = await import(`./${name}/driver.mjs`)
   server.on('request', driver.app)
   const open = (address) => openBrowser(url, address)
-  const linkTo = (email, subject) => outbox.findLast((mail) => mail.to === email && mail.subject === subject)?.link
+  const linkTo = async (email, subject) => (await mailTo(email, subject)).link
+
+  /** Signs a person up, and opens the mailed link. Returns the first status that is a refusal, or the last status. */
+  async function join(browser, { email, password }) {
+    const status = await driver.signUp(browser, email, password)
+    return status < 400 ? driver.verify(browser, await linkTo(email.toLowerCase(), 'sign-up'), password) : status
+  }
 
   /** Signs up a person whose address is verified, and who is not signed in. */
-  async function newPerson(name = 'person') {
-    const person = { email: `${name}-${++people}@example.com`, password: PASSWORD }
-    const browser = open()
-    await driver.signUp(browser, person.email, person.password)
-    await driver.verify(browser, linkTo(person.email, 'verify'))
+  async function newPerson(role = 'person') {
+    const person = { email: `${role}-${++people}@example.com`, password: PASSWORD }
+    const status = await join(open(), person)
+    if (status >= 400) throw new Error(`${name}: the sign-up of ${person.email}: ${status}`)
     return person
   }
 
@@ -61,6 +66,7 @@ export async function startProduct(name) {
     url,
     open,
     linkTo,
+    join,
     newPerson,
     newManager,
     signedIn,

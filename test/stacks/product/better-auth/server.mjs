@@ -37,13 +37,13 @@ const options = {
     requireEmailVerification: true,
     revokeSessionsOnPasswordReset: true,
     sendResetPassword: async ({ user, token }) => {
-      sendMail(user.email, 'reset', `${BASE_URL}/#reset=${token}`)
+      sendMail(user.email, 'password-reset', `${BASE_URL}/#reset=${token}`)
     },
   },
   emailVerification: {
     sendOnSignIn: true,
     sendVerificationEmail: async ({ user, url }) => {
-      sendMail(user.email, 'verify', url)
+      sendMail(user.email, 'sign-up', url)
     },
   },
   session: { expiresIn: 30 * 24 * 60 * 60 },

@@ -3,26 +3,27 @@ import { app, database } from './server.mjs'
 
 export { app, database }
 
+const TOKEN = '/api/v2013/authentication/token'
 const OUTCOMES = { 200: 'signed_in', 400: 'refused', 429: 'limited', 503: 'down' }
 
-export const signUp = async (browser, email, password) =>
-  (await browser.send('POST', '/sign-up', { email, password })).status
-export const verify = async (browser, link) =>
-  (await browser.send('POST', '/verify', { code: link.split('=')[1] })).status
-export async function signIn(browser, credentials) {
-  const { status, text } = await browser.send('POST', '/sign-in', credentials)
+export const signUp = async (browser, email) => (await browser.send('POST', '/auth/account', { email })).status
+export const verify = async (browser, link, password) =>
+  (await browser.send('POST', '/auth/account/confirm', { code: link.split('=')[1], password })).status
+export async function signIn(browser, { code: otp, ...credentials }) {
+  const { status, text } = await browser.send('POST', TOKEN, { ...credentials, otp })
   const body = text ? JSON.parse(text) : {}
   if (status === 200) browser.authorization = `Bearer ${body.authenticationToken}`
   return OUTCOMES[status] ?? body.code ?? 'refused'
 }
 export async function refresh(browser) {
-  const { status, text } = await browser.send('POST', '/sign-in/refresh')
+  const { status, text } = await browser.send('POST', `${TOKEN}/refresh`)
   if (status === 200) browser.authorization = `Bearer ${JSON.parse(text).authenticationToken}`
   return status
 }
-export const requestReset = async (browser, email) => (await browser.send('POST', '/reset', { email })).status
+export const requestReset = async (browser, email) =>
+  (await browser.send('POST', '/auth/account/password/forgotten', { email })).status
 export const reset = async (browser, link, password) =>
-  (await browser.send('POST', '/reset/password', { code: link.split('=')[1], password })).status
+  (await browser.send('POST', '/auth/account/password/reset', { code: link.split('=')[1], password })).status
 export async function enrol(browser) {
   const { text } = await browser.send('POST', '/totp')
   return new URL(JSON.parse(text).uri).searchParams.get('secret')

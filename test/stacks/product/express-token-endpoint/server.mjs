@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import express from 'express'
-import { rateLimit } from 'express-rate-limit'
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { Secret, TOTP } from 'otpauth'
@@ -13,8 +11,8 @@ const { BASE_URL, SECRET, DATABASE } = process.env
 export const database = new Database(DATABASE)
 database.exec(`
   create table if not exists users (
-    id text primary key, email text not null unique, password_hash text not null, role text not null default 'employee',
-    verified integer not null default 0, disabled integer not null default 0,
+    id integer primary key autoincrement, email text not null unique, password_hash text not null,
+    role text not null default 'employee', disabled integer not null default 0,
     totp_secret text, totp_on integer not null default 0, totp_step integer not null default 0
   );
   create table if not exists sheets (id integer primary key, user_id text not null, week text, hours real, approved_by text);
@@ -24,13 +22,6 @@ const db = new Kysely({ dialect: new SqliteDialect({ database }) })
 await createTables(db)
 const run = (sql, ...values) => database.prepare(sql).run(...values).changes === 1
 const all = (sql, ...values) => database.prepare(sql).all(...values)
-
-const store = kyselyStore(db)
-async function mailCode(purpose, { id, email }) {
-  // It rejects when the user has mails enough.
-  const code = await codes.create({ purpose, accountId: id, lifetime: '1h' }).catch(() => undefined)
-  if (code) sendMail(email, purpose, `${BASE_URL}/#${purpose}=${code}`)
-}
 
 function isNewCode({ id, totp_secret }, code) {
   const totp = new TOTP({ secret: Secret.fromBase32(totp_secret) })
@@ -42,36 +33,29 @@ function isNewCode({ id, totp_secret }, code) {
 const audit = (userId, actorId, action, status, address) =>
   run('insert into audit values (?, ?, ?, ?, ?, ?)', Date.now(), userId, actorId, action, status, address)
 
-const refresh = { mode: 'cookie', idle: '30d', unremembered: '1d', longest: '30d' }
 const auth = createAuth({
   issuer: BASE_URL,
-  keys: { alg: 'HS256', secret: SECRET },
+  secret: SECRET,
   lifetime: '10m',
   accounts: kyselyAccounts(db, {
     table: 'users',
     columns: { disabled: 'disabled' },
-    read: ({ role, email, verified, totp_secret, totp_on }) => {
-      return { scopes: role === 'manager' ? ['manager'] : [], email, verified, totp_secret, totp_on }
-    },
+    read: ({ role, totp_secret, totp_on }) => ({ scopes: role === 'manager' ? ['manager'] : [], totp_secret, totp_on }),
     normalizeEmail: (email) => email.toLowerCase(),
   }),
-  store,
-  secret: SECRET,
-  refresh,
-  paths: { token: '/sign-in' },
-  extraFields: ['code'],
-  async beforeSignIn({ account, fields }) {
-    if (!account.verified) {
-      await mailCode('verify', account)
-      throw new SignInRefusal('email_not_verified')
-    }
-    if (account.totp_on && fields.code === undefined) throw new SignInRefusal('code_required')
-    if (account.totp_on && !isNewCode(account, fields.code))
-      throw new SignInRefusal('wrong_code', { countAsFailure: true })
+  store: kyselyStore(db),
+  refresh: { mode: 'cookie', idle: '30d', unremembered: '1d', longest: '30d' },
+  mail: ({ kind, to, code = '' }) => sendMail(to, kind, `${BASE_URL}/#${kind}=${code}`),
+  signUp: true,
+  passwordReset: true,
+  extraFields: ['otp'],
+  beforeSignIn({ account, fields }) {
+    if (!account.totp_on) return
+    if (fields.otp === undefined) throw new SignInRefusal('code_required')
+    if (!isNewCode(account, fields.otp)) throw new SignInRefusal('wrong_code', { countAsFailure: true })
   },
   onEvent: ({ type, accountId, actorId, address, code }) => audit(accountId, actorId, type, code, address),
 })
-const { codes } = auth
 
 function audited(req, res, next) {
   const { accountId, claims } = authOf(req)
@@ -87,38 +71,6 @@ export const app = express()
 app.use(express.static(`${import.meta.dirname}/page`))
 app.use('/token-client', express.static(`${import.meta.dirname}/../../../../dist`))
 app.use(auth.router)
-app.use(['/sign-up', '/reset'], rateLimit({ windowMs: 10_000, limit: 3 }))
-
-const isPassword = (password) => typeof password === 'string' && password.length >= 12 && password.length <= 128
-app.post('/sign-up', async (req, res) => {
-  const { email, password } = req.body ?? {}
-  if (!/^\S+@\S+\.\S+$/.test(email) || !isPassword(password)) return res.sendStatus(422)
-  const user = { id: randomUUID(), email: email.toLowerCase() }
-  const hash = await auth.passwords.hash(password)
-  const add = 'insert into users (id, email, password_hash) values (?, ?, ?) on conflict do nothing'
-  if (run(add, user.id, user.email, hash)) await mailCode('verify', user)
-  res.sendStatus(202)
-})
-app.post('/verify', async (req, res) => {
-  const taken = await codes.take('verify', req.body?.code)
-  if (taken) run('update users set verified = 1 where id = ?', taken.accountId)
-  res.sendStatus(taken ? 204 : 403)
-})
-app.post('/reset', async (req, res) => {
-  res.sendStatus(202)
-  const [user] = all('select id, email from users where email = ?', String(req.body?.email).toLowerCase())
-  if (user) await mailCode('reset', user)
-})
-app.post('/reset/password', async (req, res) => {
-  const { code, password } = req.body ?? {}
-  const taken = isPassword(password) ? await codes.take('reset', code) : undefined
-  if (!taken) return res.sendStatus(403)
-  run('update users set password_hash = ? where id = ?', await auth.passwords.hash(password), taken.accountId)
-  await codes.removeAll(taken.accountId)
-  await auth.sessions.endAll(taken.accountId)
-  audit(taken.accountId, null, 'POST /reset/password', 204, req.ip)
-  res.sendStatus(204)
-})
 
 app.post('/totp', guard({ signedInWithin: '10m' }), (req, res) => {
   const { id, email } = auth.userOf(req)
@@ -174,12 +126,8 @@ const document = openApiDocument({
   ...auth.openApi,
   title: 'Time sheets',
   servers: BASE_URL,
-  refusals: ['email_not_verified', 'code_required', 'wrong_code'],
+  refusals: ['code_required', 'wrong_code'],
   paths: {
-    '/sign-up': { post: operation('Sign up') },
-    '/verify': { post: operation('Verify an address') },
-    '/reset': { post: operation('Mail a link to set a new password') },
-    '/reset/password': { post: operation('Set a new password') },
     '/totp': { post: guardedOperation(operation('Begin to use codes'), { signedInWithin: '10m' }) },
     '/totp/verify': { post: guardedOperation(operation('Use codes from now on')) },
     '/users/{id}': { patch: guardedOperation(operation('Change the role, or disable a user'), manager) },

@@ -1,30 +1,28 @@
 import { createTokenClient } from '/token-client/client.js'
 
 const find = (selector) => document.querySelector(selector)
-const [form, resetForm, main] = [find('#sign-in'), find('#reset'), find('main')]
+const [form, passwordForm, main] = [find('#sign-in'), find('#password'), find('main')]
 const show = (text = '') => {
   find('[role=alert]').textContent = text
 }
 const MESSAGES = {
   invalid_credentials: 'The e-mail address or the password is wrong.',
-  email_not_verified: 'Open the link that we have mailed to you.',
   code_required: 'Enter the code of your app.',
   wrong_code: 'The code is wrong.',
 }
 
 const api = createTokenClient({
   url: location.origin,
-  path: '/sign-in',
   refresh: 'cookie',
   interactive: true,
   credentials: ({ refused }) =>
     new Promise((resolve) => {
       show(refused && (MESSAGES[refused.code] ?? refused.detail))
-      find('#code').hidden = !/code/.test(refused?.code)
+      find('#otp').hidden = !/code/.test(refused?.code)
       form.hidden = false
       form.onsubmit = () => {
-        const { code, remember, ...credentials } = Object.fromEntries(new FormData(form))
-        resolve({ ...credentials, remember: remember === 'on', ...(code && { code }) })
+        const { otp, remember, ...credentials } = Object.fromEntries(new FormData(form))
+        resolve({ ...credentials, remember: remember === 'on', ...(otp && { otp }) })
         form.hidden = true
         return false
       }
@@ -52,17 +50,16 @@ find('#sign-out').onclick = async () => {
   start()
 }
 
-const post = (path, body) =>
-  fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
-const [, purpose, code] = /^#(verify|reset)=(.+)/.exec(location.hash) ?? []
+const [, kind, code] = /^#(sign-up|password-reset)=(.+)/.exec(location.hash) ?? []
 history.replaceState(null, '', '/')
-if (purpose === 'verify') await post('/verify', { code })
-resetForm.hidden = purpose !== 'reset'
-resetForm.onsubmit = ({ target }) => {
-  post('/reset/password', { code, password: target.password.value }).then(({ ok }) => {
-    resetForm.hidden = true
-    ok ? start() : show('The link does not work any more.')
-  })
+async function setPassword(password) {
+  await (kind === 'sign-up' ? api.confirm : api.reset)({ code, password })
+  passwordForm.hidden = true
+  start()
+}
+passwordForm.hidden = !kind
+passwordForm.onsubmit = ({ target }) => {
+  setPassword(target.password.value).catch(({ refused }) => show(refused?.detail ?? 'Try again later.'))
   return false
 }
-if (purpose !== 'reset') start()
+if (!kind) start()
