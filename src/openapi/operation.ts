@@ -1,5 +1,6 @@
 import { type AuthErrorCode, REFUSALS } from '../errors/codes.js'
 import type { SignInRefusal } from '../errors/sign-in-refusal.js'
+import { GUARD_REFUSALS } from '../guard/refuse.js'
 import { codesOf, type Declaration, type DescribedApp, type SchemaOrName, successesOf } from '../http/declaration.js'
 import { REFRESH_COOKIE, REQUEST_TYPES } from '../http/responses.js'
 import { guardedOperation } from './guarded-operation.js'
