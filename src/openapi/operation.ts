@@ -1,6 +1,6 @@
 import { type AuthErrorCode, REFUSALS } from '../errors/codes.js'
 import type { SignInRefusal } from '../errors/sign-in-refusal.js'
-import { GUARD_REFUSALS } from '../guard/refuse.js'
+import { RECENT_MS } from '../features/feature.js'
 import { codesOf, type Declaration, type DescribedApp, type SchemaOrName, successesOf } from '../http/declaration.js'
 import { REFRESH_COOKIE, REQUEST_TYPES } from '../http/responses.js'
 import { guardedOperation } from './guarded-operation.js'
@@ -38,7 +38,9 @@ export function operationOf(one: Declaration, ofPath: readonly Declaration[], de
       ...refusalResponses(codesFor(one, described), { ofPath, isProblem, ofHost: ofHost ? refusals : [] }),
     },
   }
-  return guard ? guardedOperation(operation, { schemeName, acting: guard.name === 'session' }) : operation
+  if (!guard) return operation
+  const signedInWithin = guard.name === 'recent' ? `${RECENT_MS}ms` : undefined
+  return guardedOperation(operation, { schemeName, acting: guard.name === 'session', signedInWithin })
 }
 
 /** Returns whether a client may have to send the body of an endpoint. */

@@ -4,6 +4,15 @@ import { type AnyExpress, asJson, packageOn, type Sent, send } from './host.js'
 import { listen, TOKEN_PATH } from './http.js'
 
 export const ACCOUNT = '/auth/account'
+/** The features whose routes the kit switches on. */
+export const ACCOUNT_FEATURES = {
+  signUp: true,
+  passwordReset: true,
+  changePassword: true,
+  changeAddress: true,
+  deletion: true,
+  signInByMail: true,
+}
 /** A new password that no rule refuses. */
 export const STRONG = 'a quiet harbour at dawn'
 

@@ -5,21 +5,13 @@ import { endpointsAt } from '../../../src/features/features.js'
 import { codesOf, successesOf } from '../../../src/http/declaration.js'
 import { pathsBelow } from '../../../src/http/endpoint.js'
 import { TOKEN_CALLS } from '../../../src/http/request-limits.js'
-import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
+import { ACCOUNT, ACCOUNT_FEATURES, accountPackage, STRONG } from '../../support/account-app.js'
 import { deferred, until } from '../../support/concurrency.js'
 import { documented } from '../../support/documents/documented.js'
 import { type Answer, asForm, asJson, FORM_TYPE, type Sent, send } from '../../support/host.js'
 import { EXPRESS, flood, TOKEN_PATH } from '../../support/http.js'
 
-const ON = {
-  signUp: true,
-  passwordReset: true,
-  changePassword: true,
-  changeAddress: true,
-  deletion: true,
-  signInByMail: true,
-}
-const MOUNTED = endpointsAt({ token: TOKEN_PATH, sessions: '', keys: '', account: ACCOUNT }, ON)
+const MOUNTED = endpointsAt({ token: TOKEN_PATH, sessions: '', keys: '', account: ACCOUNT }, ACCOUNT_FEATURES)
 
 /** The refusals of the guard that each guarded endpoint can have. */
 const OF_GUARD = ['invalid_request', 'missing_token', 'invalid_token', 'unavailable']
