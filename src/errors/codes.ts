@@ -179,6 +179,7 @@ export type LimitName = 'address' | 'pair' | 'account'
 export type HookOption =
   | 'allow'
   | 'beforeSignIn'
+  | 'defer'
   | 'mail'
   | 'refresh'
   | 'respond'

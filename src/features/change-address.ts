@@ -74,7 +74,8 @@ export const changeAddressFeature: Feature<AccountParts> = {
           const found = await findByAddress(parts, of, to)
           if (!found || found.account.id === account.id)
             return mailCode(parts, of, deliver, { kind: 'new-address', to, owner: account.id, facts: { from } })
-          if (!mailer.mayMail('new-address', tenant, found.account.id)) return
+          // Counted as by a sign-up: under the kind of this request, others could use up the owner's own change of the address.
+          if (!mailer.mayMail('sign-up', tenant, found.account.id)) return
           await deliver({ kind: 'address-taken', to: addressOfAccount(found.account), details: {}, tenant })
         })
       },

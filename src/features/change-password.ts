@@ -96,10 +96,11 @@ export const changePasswordFeature: Feature<AccountParts> = {
             timeout,
           })
           if (isStored !== true) throw refuse('invalid_credentials', { reason: 'superseded', accountId: id })
-          await sessions?.endOthers(auth, origin.address)
-          await codes?.removeAll(id)
+          // Before the rest, because a request that is cut off there cannot be repeated.
           report({ type: 'password.changed', accountId: id })
           notify(parts, of, { kind: 'password-changed', account: found.account })
+          await sessions?.endOthers(auth, origin.address)
+          await codes?.removeAll(id)
         }
       },
     }),

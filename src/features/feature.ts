@@ -74,9 +74,13 @@ export interface Feature<P = never> {
   schemas?(described: DescribedSchemas): Schemas
 }
 
+/** Returns the endpoints of a feature. The account paths may be those of the host's routes too. */
+export const endpointsOf = <P>({ at, endpoints }: Feature<P>): readonly Endpoint<P>[] =>
+  at === 'account' ? endpoints.map((one) => ({ ...one, sharesPath: true })) : endpoints
+
 /** Returns the endpoints of a feature with its dependencies, below its path. */
-export const mount = <P>({ endpoints }: Feature<P>, at: string, parts: P): Mounted[] =>
-  endpoints.map((endpoint) => ({ at, endpoint, parts }))
+export const mount = <P>(feature: Feature<P>, at: string, parts: P): Mounted[] =>
+  endpointsOf(feature).map((endpoint) => ({ at, endpoint, parts }))
 
 /** @throws TypeError that names an option of a feature and the part that it needs */
 export function assertNeeds(caller: Subject, options: object, { needs = {} }: Pick<Feature, 'needs'>): void {

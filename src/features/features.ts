@@ -2,7 +2,7 @@ import type { Endpoint, Mounted } from '../http/endpoint.js'
 import { changeAddressFeature } from './change-address.js'
 import { changePasswordFeature } from './change-password.js'
 import { deletionFeature } from './deletion.js'
-import { type Feature, type FeaturePaths, mount } from './feature.js'
+import { endpointsOf, type Feature, type FeaturePaths, mount } from './feature.js'
 import { keysFeature } from './keys.js'
 import { passwordResetFeature } from './password-reset.js'
 import { refreshFeature } from './refresh/refresh.js'
@@ -48,6 +48,6 @@ export const endpointsAt = (
   isOn: Readonly<Partial<Record<Name, boolean>>>,
 ): { at: string; endpoint: Endpoint }[] =>
   NAMES.filter((name) => isOn[name]).flatMap((name) => {
-    const { at, endpoints }: Feature = FEATURES[name]
-    return endpoints.map((endpoint) => ({ at: paths[at], endpoint }))
+    const feature: Feature = FEATURES[name]
+    return endpointsOf(feature).map((endpoint) => ({ at: paths[feature.at], endpoint }))
   })

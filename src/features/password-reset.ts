@@ -154,9 +154,9 @@ export const passwordResetFeature: Feature<AccountParts> = {
             await parts.sessions?.endAll(account.id, origin.address)
             if (!(await store(reset, hash))) throw refuse('invalid_code')
           } else if (!(await isRepeated(origin, reset, body.password, take))) throw refuse('invalid_code')
-          await endEverything(parts, account.id, origin.address)
           report({ type: 'password.changed', accountId: account.id })
           notify(parts, of, { kind: 'password-changed', account })
+          await endEverything(parts, account.id, origin.address)
         }
       },
     }),

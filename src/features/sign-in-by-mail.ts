@@ -96,7 +96,7 @@ export const signInByMailFeature: Feature<AccountParts> = {
           const found = given && (await findAccount(findById, given.accountId, timeout))
           if (!found || found.account.email !== given.to || passwordTag(found.account.passwordHash) !== given.tag)
             throw refuse('invalid_credentials')
-          const signIn = { ...of, ...BY_MAIL, found, accountId: given.accountId, lookedUpAt, email: given.to }
+          const signIn = { ...of, ...BY_MAIL, found, accountId: given.accountId, lookedUpAt }
           const known = await signInWith(parts, signIn).catch(async (error: unknown) => {
             // Otherwise a mailed code would check any number of codes of a second factor.
             if (isFailedLogin(error, of.fields)) await take()

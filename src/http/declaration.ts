@@ -155,6 +155,8 @@ export interface Declaration {
   readonly isProblem?: boolean | undefined
   /** Also sends each `SignInRefusal` of the host. Default false. */
   readonly ofHost?: boolean | undefined
+  /** Another method of its path goes on to the host's routes. Default false: it gets a `405`. */
+  readonly sharesPath?: boolean | undefined
   /** The kind of the events of its refusals. Default `'failures'`. */
   readonly events?: Refusals['events'] | undefined
 }
@@ -168,10 +170,15 @@ const OF_BODY: readonly AuthErrorCode[] = [
 ]
 
 /** Returns the codes that an endpoint itself gives, without those of its guard. */
-export function codesOf({ responses, body, origin }: Pick<Declaration, 'responses' | 'body' | 'origin'>) {
+export function codesOf({
+  responses,
+  body,
+  origin,
+  sharesPath,
+}: Pick<Declaration, 'responses' | 'body' | 'origin' | 'sharesPath'>) {
   const named = Object.values(responses).flatMap((one) => (isSuccess(one) ? [] : one)) as AuthErrorCode[]
   return new Set<AuthErrorCode>([
-    'method_not_allowed',
+    ...(sharesPath ? [] : (['method_not_allowed'] as const)),
     'client_closed_request',
     ...named,
     ...(body ? OF_BODY : []),
@@ -181,7 +188,7 @@ export function codesOf({ responses, body, origin }: Pick<Declaration, 'response
 
 /** Returns the refusals of an endpoint. */
 export function refusalsOf(
-  declared: Pick<Declaration, 'responses' | 'body' | 'origin' | 'guard' | 'ofHost' | 'events'>,
+  declared: Pick<Declaration, 'responses' | 'body' | 'origin' | 'guard' | 'ofHost' | 'events' | 'sharesPath'>,
 ): Refusals {
   const { guard, ofHost = false, events = 'failures' } = declared
   // After the guard, an endpoint may still wait for its store, or refuse a token that has no session.

@@ -114,7 +114,7 @@ export function pathsBelow(base: string, path: string): [string, ...string[]] {
   return [root + path || '/']
 }
 
-/** Creates the router of endpoints. Another method of their paths gets a `405` that names the methods. */
+/** Creates the router of endpoints. Another method of a path that is only theirs gets a `405` that names the methods. */
 export function endpointRouter(mounted: readonly Mounted[], service: Service): Router {
   const router = express().Router({ caseSensitive: true, strict: true })
   const paths = new Map<string, Mounted[]>()
@@ -129,9 +129,12 @@ export function endpointRouter(mounted: readonly Mounted[], service: Service): R
     const [path, ...others] = pathsBelow(at, first.path)
     const patterns = [path, ...others].map(patternOf)
     for (const { endpoint: one, parts } of ofPath) {
+      const handlers = [...guardsOf(one, service), handlerOf(one, parts as never, path, service)]
       const method = one.method.toLowerCase() as 'get' | 'post' | 'delete'
-      router[method](patterns as string[], ...guardsOf(one, service), handlerOf(one, parts as never, path, service))
+      if (one.sharesPath) router.all(patterns as string[], skipOthers(one), ...handlers)
+      else router[method](patterns as string[], ...handlers)
     }
+    if (first.sharesPath) continue
     router.all(
       patterns as string[],
       methodNotAllowed(
@@ -141,6 +144,14 @@ export function endpointRouter(mounted: readonly Mounted[], service: Service): R
     )
   }
   return router
+}
+
+/** Skips the requests with another method. A route for one method would let Express respond to `OPTIONS`. */
+function skipOthers(one: Endpoint): RequestHandler {
+  const methods = methodsOf([one])
+  return function otherMethodHandler(req, _res, next) {
+    next(methods.includes(req.method) ? undefined : 'route')
+  }
 }
 
 /** @throws TypeError without the guard that an endpoint needs */

@@ -38,24 +38,22 @@ interface AuthenticatedAccount extends SigningIn {
   accountId: string
   /** The time just before the account was looked up. */
   lookedUpAt: Date
-  /** The address that the sign-in has proved, which the account must still have at the end. Default: any. */
-  email?: string | undefined
 }
 
 /**
  * Turns an authenticated account into a sign-in for `finishSignIn`: refuses an account that may not sign in, then asks `beforeSignIn`. Its
- * second check of the account refuses a password that was changed since the look-up.
+ * second check of the account refuses a password or an address that was changed since the look-up.
  * @throws AuthError `invalid_credentials` for an account that is gone or disabled, or has ended its earlier tokens since; `unavailable`;
  * SignInRefusal of the host
  */
 export async function signInWith(
   { findById, beforeSignIn, timeout }: SignInWithParts,
-  { accountId: id, lookedUpAt, origin, since, email, ...signIn }: AuthenticatedAccount,
+  { accountId: id, lookedUpAt, origin, since, ...signIn }: AuthenticatedAccount,
 ): Promise<KnownSignIn> {
   const found = currentAccount(signIn.found, since ?? lookedUpAt)
   if (typeof found === 'string') throw new AuthError('invalid_credentials', { reason: found, accountId: id })
   const { fields, hasUnnamed, amr } = signIn
-  const { passwordHash } = found.account
+  const { passwordHash, email } = found.account
   const terms =
     origin && (await askBeforeSignIn({ ...origin, beforeSignIn, fields, hasUnnamed, timeout }, found, signIn))
   const recheckAccount = createRecheck({
@@ -63,7 +61,7 @@ export async function signInWith(
     lookedUpAt,
     async lookUp() {
       const current = await findAccount(findById, id, timeout)
-      return email === undefined || current?.account.email === email ? current : undefined
+      return current?.account.email === email ? current : undefined
     },
     isKnown: (hash) => hash === passwordHash,
   })

@@ -105,7 +105,8 @@ export function createMailer({ send, defer, emit, timeout }: MailerSettings) {
     }
     const done = work(deliver).catch((error) => failed(about, error))
     void done.then(() => withDeadline(FORGOTTEN_MS, sending)).then(end, end)
-    defer?.(done)
+    const keepAwake = async () => defer?.(done)
+    void callHost('hook', keepAwake, { about: { option: 'defer' } }).catch((error) => failed(about, error))
   }
 
   return {

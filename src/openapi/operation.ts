@@ -49,12 +49,13 @@ const reads = ({ body }: Declaration, { modes }: DescribedApp): boolean =>
 
 /** Returns the codes that an endpoint gives in an app. */
 function codesFor(one: Declaration, described: DescribedApp): Set<AuthErrorCode> {
-  const { body, origin, responses, guard } = one
+  const { body, origin, responses, guard, sharesPath } = one
   const refusesPages = origin === 'own' || described.modes.includes('cookie')
   const own = codesOf({
     responses,
     body: reads(one, described) ? body : undefined,
     origin: refusesPages ? origin : undefined,
+    sharesPath,
   })
   const statuses = new Set(seenCodes(own).map((code) => REFUSALS[code].status))
   // An operation has one response of each status, so its own one also has the codes of the guard.

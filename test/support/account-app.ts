@@ -1,6 +1,7 @@
-import type { AuthEvent, AuthOptions, Mail, MailKind } from 'express-token-endpoint'
+import type { AuthEvent, AuthOptions, Mail, MailKind, Session } from 'express-token-endpoint'
 import { expect, vi } from 'vitest'
-import { type AnyExpress, asJson, packageOn, type Sent, send } from './host.js'
+import { deferred } from './concurrency.js'
+import { type AnyExpress, asJson, expectProblem, packageOn, type Sent, send } from './host.js'
 import { listen, TOKEN_PATH } from './http.js'
 
 export const ACCOUNT = '/auth/account'
@@ -16,11 +17,33 @@ export const ACCOUNT_FEATURES = {
 /** A new password that no rule refuses. */
 export const STRONG = 'a quiet harbour at dawn'
 
+/** An API key of the host is the id of its account. */
+const API_KEYS = {
+  issuer: 'urn:keys',
+  accepts: (text: string) => text.startsWith('acc-'),
+  async verify(text: string) {
+    const issuedAt = new Date()
+    // A recent sign-in, so that only the rule about API keys refuses it.
+    return {
+      id: text,
+      accountId: text,
+      scopes: [],
+      issuedAt,
+      claims: { auth_time: Math.floor(Number(issuedAt) / 1000) },
+    }
+  },
+}
+
+/** The ways of a sign-in that a change may overtake. */
+const WAYS = ['password', 'mail', 'host'] as const
+
 /** Imports the package for an Express, with mails that begin at once. */
 export async function accountPackage(express: AnyExpress) {
   vi.doMock('node:timers/promises', () => ({ setTimeout: async () => {} }))
   const library = await packageOn(express)
-  const { createAuth, fastPasswords, ISSUER, makeStore, memoryStore, SECRET } = library
+  const { ACCOUNTS, authOf, createAuth, fastPasswords, frozenClock, ISSUER, makeStore, memoryStore, PASSWORD, SECRET } =
+    library
+  const { alice, bob } = ACCOUNTS
 
   /** Starts an app with all account routes. */
   async function start(change: Partial<AuthOptions> = {}) {
@@ -55,6 +78,16 @@ export async function accountPackage(express: AnyExpress) {
     const app = express().set('trust proxy', true)
     app.use(auth.router)
     app.get('/in', auth.guard(), (_req, res) => void res.json({}))
+    app.post('/host/:id', async (req, res, next) => {
+      await auth.signIn(String(req.params['id']), req, res).then((body) => res.json(body), next)
+    })
+    app.post('/act-as/:id', auth.guard(), async (req, res) => {
+      res.json(await auth.signIn(String(req.params['id']), req, res, { actor: authOf(req) }))
+    })
+    app.post('/ticket', auth.guard(), async (req, res) => {
+      res.json(await auth.ticket(req, { path: String(req.query['path']), method: String(req.query['method']) }))
+    })
+    app.use(auth.errors)
     app.use((_req, res) => void res.status(404).end('the host’s own'))
     const { port, url } = await listen(app)
 
@@ -122,5 +155,84 @@ export async function accountPackage(express: AnyExpress) {
     }
   }
 
-  return { ...library, start }
+  /** Expects that a route refuses requests without a token, acting administrators, API keys and tickets, and does nothing. */
+  async function expectOnlyUsers(path: string, body?: object, method = 'POST') {
+    const app = await start({ alsoAccept: [API_KEYS] })
+    const { token: ofBob } = await app.signIn(bob.email, PASSWORD)
+    const { token: ofAlice } = await app.signIn(alice.email, PASSWORD)
+    const acting = JSON.parse((await app.call(`/act-as/${alice.id}`, {}, { token: ofBob })).body)
+    const ticket = JSON.parse((await app.call(`/ticket?path=${path}&method=${method}`, {}, { token: ofAlice })).body)
+    expect(await app.isIn(alice.id)).toBe(200)
+    const ask = (sent: { token?: string; path?: string } = {}) => app.call(path, body, { method, ...sent })
+    for (const answer of [await ask(), await ask({ path: `${path}?ticket=${ticket}` })])
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, expect.stringMatching(/^Bearer/)])
+    for (const token of ['x', ticket, alice.id])
+      expectProblem(await ask({ token }), 401, 'invalid_token', 'Unauthorized')
+    expectProblem(await ask({ token: acting.authenticationToken }), 403, 'forbidden', 'Forbidden')
+    await app.settle()
+    expect([app.mails, await app.accounts.findById(alice.id)]).toEqual([[], alice])
+    expect(await app.isIn(ofAlice)).toBe(200)
+  }
+
+  /** Expects that a route needs a sign-in within ten minutes. */
+  async function expectRecent(path: string, body: object | undefined, method: string, status: number) {
+    const clock = frozenClock()
+    const app = await start({ clock })
+    const { token } = await app.signIn(alice.email, PASSWORD)
+    clock.advance(600_001)
+    const old = await app.call(path, body, { method, token })
+    expect(old.status).toBe(401)
+    expect(JSON.parse(old.body)).toMatchObject({ code: 'insufficient_user_authentication' })
+    expect(old.headers['www-authenticate']).toContain('max_age="600"')
+    await app.settle()
+    expect([app.mails, await app.accounts.findById(alice.id)]).toEqual([[], alice])
+    clock.advance(-1)
+    expect((await app.call(path, body, { method, token })).status).toBe(status)
+  }
+
+  type App = Awaited<ReturnType<typeof start>>
+
+  /**
+   * Expects that a sign-in in progress leaves no session, wherever a change overtakes it.
+   * @param change changes Alice's account as the bearer of a token, whose session may stay
+   */
+  async function expectNoOvertaking(change: (app: App, token: string) => Promise<unknown>, staysIn: boolean) {
+    for (const way of WAYS)
+      for (const place of ['before', 'after'] as const) {
+        const { sessions, ...others } = memoryStore()
+        const [reached, go] = [deferred<void>(), deferred<void>()]
+        let isWaiting = false
+        async function wait() {
+          isWaiting = false
+          reached.resolve()
+          await go.promise
+        }
+        async function add(session: Session) {
+          const [waits, where] = [isWaiting, place]
+          if (waits && where === 'before') await wait()
+          await sessions.add(session)
+          if (waits && where === 'after') await wait()
+        }
+        const app = await start({ store: { ...others, sessions: { ...sessions, add } } })
+        const { token } = await app.signIn(alice.email, PASSWORD)
+        const [mine] = await sessions.list(alice.id)
+        await app.call(`${TOKEN_PATH}/mail`, { email: alice.email })
+        const code = await app.codeOf('sign-in')
+        isWaiting = true
+        const signingIn = {
+          password: () => app.call(TOKEN_PATH, { email: alice.email, password: PASSWORD }),
+          mail: () => app.call(`${TOKEN_PATH}/mail/confirm`, { code }),
+          host: () => app.call(`/host/${alice.id}`, {}),
+        }[way]()
+        await reached.promise
+        await change(app, token)
+        go.resolve()
+        expect([way, place, (await signingIn).status]).toEqual([way, place, 403])
+        const left = (await sessions.list(alice.id)).map(({ id }) => id)
+        expect([way, place, left]).toEqual([way, place, staysIn ? [mine?.id] : []])
+        await app.settle()
+      }
+  }
+
+  return { ...library, start, expectOnlyUsers, expectRecent, expectNoOvertaking }
 }
