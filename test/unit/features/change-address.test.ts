@@ -19,7 +19,7 @@ describe.each(EXPRESS)('a change of the address, on %s', async (_name, express) 
   const confirm = (app: App, token: string, code: string, sent = {}) => app.call(CONFIRM, { code }, { token, ...sent })
   const expectInvalid = (answer: Awaited<ReturnType<typeof ask>>) =>
     expectProblem(answer, 403, 'invalid_code', 'Forbidden')
-  const emailOf = async ({ accounts }: App, { id } = alice) => (await accounts.findById(id))?.email
+  const emailOf = async ({ accounts }: App, { id }: { id: string } = alice) => (await accounts.findById(id))?.email
 
   /** Signs Alice in, and returns her token and the code for a new address. */
   async function asked(app: App, email = NEW) {
