@@ -56,16 +56,16 @@ export function accountChanges<A extends object>(settings: Settings<A>): Changes
 
   /** Returns the row that was inserted. Removes it when it is not one that an account needs. */
   async function inserted(row: AccountRow): Promise<AccountRow> {
-    const found = await rowsAt(String(row[emailColumn]))
-    const own = found.filter((one) => one[hashColumn] === row[hashColumn])
-    const [only] = found.length === 1 ? found : []
-    if (only && (only[idColumn] ?? '') !== '') return only
-    const same = db.deleteFrom(table).where(emailColumn, '=', row[emailColumn]).where(hashColumn, '=', row[hashColumn])
-    if (own.length > 0) await same.execute()
+    const [only, ...others] = await rowsAt(String(row[emailColumn]))
+    const hasId = (only?.[idColumn] ?? '') !== ''
+    if (only && hasId && others.length === 0) return only
+    // No other row has this hash, because its salt is random.
+    await db.deleteFrom(table).where(hashColumn, '=', row[hashColumn]).execute()
+    if (others.length > 0) throw misuse(checks.noUniqueIndex, PAGE.stores)
     throw misuse(
       only
         ? `kyselyAccounts: the table "${table}" gives new rows no "${idColumn}". Return one from "create", like { ${idColumn}: randomUUID() }`
-        : checks.noUniqueIndex,
+        : `kyselyAccounts: the table "${table}" changes the address of a new row, so no login would find it. Let "normalizeEmail" return what the table stores`,
       PAGE.stores,
     )
   }

@@ -1,3 +1,4 @@
+import { isAuthError } from '../errors/auth-error.js'
 import type { Message } from '../options/misuse.js'
 import { misuse, PAGE } from '../options/misuse.js'
 
@@ -40,7 +41,8 @@ export function withHints<Store extends object>(store: Store, hints: Hints): Sto
 }
 
 function explained(error: unknown, hints: Hints): unknown {
-  if (!(error instanceof Error)) return error
+  // A refusal of the host's function, whose words are for the client.
+  if (!(error instanceof Error) || isAuthError(error)) return error
   // mysql2 adds the statement with its values to an error, and pg adds the row.
   for (const member of ['sql', 'detail']) Reflect.deleteProperty(error, member)
   for (const [kind, hint] of Object.entries(hints) as [ErrorKind, Message][])

@@ -1,6 +1,7 @@
 // Tests accounts/prepare-accounts.ts
 import express from 'express'
 import { beforeEach, expect, it, vi } from 'vitest'
+import { until } from '../../support/concurrency.js'
 import { packageOn } from '../../support/host.js'
 
 const warned = vi.fn()
@@ -24,7 +25,7 @@ async function start(options: object, prepare: (misuse: (message: string) => Err
     mail: async () => {},
     ...options,
   })
-  await vi.waitFor(() => expect(calls.mock.settledResults.every(({ type }) => type !== 'incomplete')).toBe(true))
+  await until(() => expect(calls.mock.settledResults.every(({ type }) => type !== 'incomplete')).toBe(true))
   await new Promise(setImmediate)
   return calls
 }

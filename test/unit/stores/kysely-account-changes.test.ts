@@ -1,6 +1,6 @@
 // Tests stores/{kysely-account-changes,kysely-account-table}.ts
 import { inspect } from 'node:util'
-import type { AccountStore, NewAccount } from 'express-token-endpoint'
+import { type AccountStore, type NewAccount, SignInRefusal } from 'express-token-endpoint'
 import { type KyselyAccountsOptions, kyselyAccounts } from 'express-token-endpoint/kysely'
 import { CamelCasePlugin, Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'
@@ -122,6 +122,25 @@ describe('create of kyselyAccounts', () => {
     )
     expect(await withoutId.rows()).toEqual([])
   })
+
+  it('leaves no row that no login would find', async () => {
+    const { db, create, rows } = await open()
+    await sql`create trigger folds after insert on users begin update users set email = lower(email); end`.execute(db)
+    expect(await create()).toMatchObject(ANN)
+    const email = 'Bob@example.com'
+    await expectRejection(
+      create({ email, passwordHash: 'hash-2' }),
+      'Let "normalizeEmail" return what the table stores',
+    )
+    expect(await rows()).toHaveLength(1)
+  })
+
+  it('rejects with the refusal of the host, whatever its words are', async () => {
+    const refusal = new SignInRefusal('invalid_name', { detail: 'NOT NULL constraint failed', status: 422 })
+    const { create, rows } = await open(TABLE, { create: () => Promise.reject(refusal) })
+    expect(await rejectionOf(create())).toBe(refusal)
+    expect(await rows()).toEqual([])
+  })
 })
 
 describe('a table without a unique index on the address', () => {
@@ -194,6 +213,20 @@ describe('a table without a unique index on the address', () => {
     expect(await rows()).toMatchObject([{ password_hash: 'other' }])
     const bob = await store.create({ ...ANN, email: 'bob@example.com' }, CONTEXT)
     expect(bob).toMatchObject({ email: 'bob@example.com' })
+  })
+})
+
+describe('a table whose indexes are not known', () => {
+  it('gives an address back that another account has got at the same moment', async () => {
+    const { db } = await open()
+    await sql`attach ':memory:' as other`.execute(db)
+    await sql`create table other.people (id integer primary key, email text, password_hash text)`.execute(db)
+    await sql`create trigger other.races after update on people when new.email = 'new@example.com'
+      begin insert into people (email, password_hash) values (new.email, 'other'); end`.execute(db)
+    const store = kyselyAccounts(db, { table: 'other.people' })
+    expect(await store.create(ANN, CONTEXT)).toEqual({ id: '1', ...ANN })
+    await expectRejection(store.replaceEmail('1', ANN.email, 'new@example.com'), 'no unique index on "email"')
+    expect(await store.findById('1')).toMatchObject({ email: ANN.email })
   })
 })
 
