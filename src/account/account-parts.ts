@@ -206,6 +206,27 @@ export async function checkOwnPassword(
   })
 }
 
+/** Replaces a password hash, if it is still the known one. */
+export const replaceHash = async (
+  { accounts, timeout }: Pick<AccountParts, 'accounts' | 'timeout'>,
+  { id, from, to }: { id: string; from: string | null; to: string },
+): Promise<boolean> =>
+  (await callHost('accounts', async () => accounts.replacePasswordHash?.(id, from, to), { timeout })) === true
+
+/**
+ * Returns whether the session of a guarded request has ended since its guard, for example by a reset of the password. A change that is in
+ * progress must then not stay.
+ * @throws AuthError `unavailable`
+ */
+export const hasEnded = async (
+  { sessions, timeout }: Pick<AccountParts, 'sessions' | 'timeout'>,
+  auth: VerifiedToken,
+): Promise<boolean> => sessions !== undefined && (await callHost('sessions', () => sessions.isEnded(auth), { timeout }))
+
+/** Returns the refusal of a request whose session has ended meanwhile. */
+export const endedRefusal = ({ accountId }: VerifiedToken) =>
+  new AuthError('invalid_token', { reason: 'revoked', accountId })
+
 /**
  * Hashes a new password in the queue of the logins.
  * @throws AuthError `weak_password`, `overloaded`, `client_closed_request`, `unavailable`

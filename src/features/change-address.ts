@@ -6,7 +6,9 @@ import {
   addressOfAccount,
   code,
   email,
+  endedRefusal,
   findByAddress,
+  hasEnded,
   mailCode,
   normalized,
   notify,
@@ -114,6 +116,10 @@ export const changeAddressFeature: Feature<AccountParts> = {
             if ((await callHost('accounts', replace, { timeout })) !== true) {
               const other = await findByAddress(parts, of, to)
               throw refuse(other && other.account.id !== account.id ? 'address_taken' : 'invalid_code')
+            }
+            if (await hasEnded(parts, auth)) {
+              await callHost('accounts', async () => accounts.replaceEmail?.(account.id, to, from), { timeout })
+              throw endedRefusal(auth)
             }
           }
           report({ type: 'address.changed', accountId: account.id })

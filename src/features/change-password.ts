@@ -1,15 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import {
   type AccountParts,
   accountCall,
   accountCalls,
   checkOwnPassword,
+  endedRefusal,
+  hasEnded,
   hashNew,
+  inSlot,
   newPassword,
   notify,
   ownAccount,
+  replaceHash,
   withSent,
 } from '../account/account-parts.js'
-import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
 import { empty, type Member, type Schema } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
@@ -80,7 +84,7 @@ export const changePasswordFeature: Feature<AccountParts> = {
       events: 'token',
       calls: accountCalls,
       handle(parts: AccountParts) {
-        const { accounts, timeout, sessions, codes, tokens } = parts
+        const { sessions, codes, tokens } = parts
 
         return async (call) => {
           const { body, origin, auth, report, refuse } = call
@@ -92,10 +96,15 @@ export const changePasswordFeature: Feature<AccountParts> = {
           const to = await hashNew(parts, origin, body.newPassword)
           // Before the password is stored, too, because a request that is cut off afterwards could not be repeated with the old one.
           await sessions?.endOthers(withoutChange(auth), origin.address)
-          const isStored = await callHost('accounts', async () => accounts.replacePasswordHash?.(id, from, to), {
-            timeout,
-          })
-          if (isStored !== true) throw refuse('invalid_credentials', { reason: 'superseded', accountId: id })
+          if (!(await replaceHash(parts, { id, from, to })))
+            throw refuse('invalid_credentials', { reason: 'superseded', accountId: id })
+          if (await hasEnded(parts, auth)) {
+            // An account without a password gets one that nobody knows.
+            const before =
+              from ?? (await inSlot(parts, origin, (slot) => slot.hash(randomBytes(32).toString('base64url'))))
+            await replaceHash(parts, { id, from: to, to: before })
+            throw endedRefusal(auth)
+          }
           // Before the rest, because a request that is cut off there cannot be repeated.
           report({ type: 'password.changed', accountId: id })
           notify(parts, of, { kind: 'password-changed', account: found.account })

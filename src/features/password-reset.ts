@@ -14,13 +14,14 @@ import {
   mailCode,
   newPassword,
   notify,
+  replaceHash,
   withSent,
 } from '../account/account-parts.js'
 import type { Account } from '../accounts/account.js'
 import { findAccount } from '../accounts/find-account.js'
-import { callHost } from '../concurrency/host-call.js'
 import { accepted, empty } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
+import type { RequestOrigin } from '../http/origin.js'
 import { CODES, type Feature, MAIL, type Need, onOrOff, SESSIONS } from './feature.js'
 
 /** The option of a password reset in an app. */
@@ -43,13 +44,6 @@ export const REPLACE_HASH: Need = {
 export const FIND_BY_ID: Need = {
   part: 'accounts.findById',
   text: '"accounts" with "findById", because the account is looked up again by its id',
-}
-
-/** A reset whose account was found. */
-interface Reset {
-  account: Account
-  /** The tag of the password hash for which the code was mailed. */
-  tag: string | undefined
 }
 
 /** Finds the account of a code. Undefined for one that may not use it any more. */
@@ -113,47 +107,34 @@ export const passwordResetFeature: Feature<AccountParts> = {
       },
       calls: accountCalls,
       handle(parts: AccountParts) {
-        const { codes, accounts, timeout } = parts
+        const { codes, sessions } = parts
 
-        /**
-         * Returns whether a reset is the repetition of one that was cut off after it had stored the password. A wrong guess uses the code up,
-         * because it would otherwise check any number of passwords.
-         */
-        async function isRepeated(
-          call: Parameters<typeof inSlot>[1],
-          { account }: Reset,
-          password: string,
-          take: () => Promise<unknown>,
-        ) {
-          const matches = await inSlot(parts, call, (slot) => slot.verify(password, account.passwordHash))
-          if (!matches) await take()
-          return matches
-        }
-
-        /** Stores the hash, if the password is still the one for which the code was mailed. */
-        async function store({ account, tag }: Reset, to: string): Promise<boolean> {
-          const { id, passwordHash: from } = account
-          if (tag !== passwordTag(from)) return false
-          return (
-            (await callHost('accounts', async () => accounts.replacePasswordHash?.(id, from, to), { timeout })) === true
-          )
+        /** Sets the password. Returns false when the account has another password or address than at the look-up. */
+        async function set({ id, passwordHash: from }: Account, to: string, password: string, origin: RequestOrigin) {
+          const hash = await hashNew(parts, origin, password)
+          // Before the password is stored, too, because a request that is cut off then could not be repeated. And before the address is
+          // compared: a change of the address that is in progress either shows here, or finds its session ended.
+          await sessions?.endAll(id, origin.address)
+          if (!(await accountOf(parts, id, to))) return false
+          return replaceHash(parts, { id, from, to: hash })
         }
 
         return async (call) => {
           const { body, origin, report, refuse } = call
           const of = accountCall(parts, call, body.sent)
-          const take = () => codes.take('password-reset', of.tenant, body.code)
           const found = await codes.find('password-reset', of.tenant, body.code)
           const account = found && (await accountOf(parts, found.accountId, found.to))
           if (!found || !account) throw refuse('invalid_code')
-          const reset = { account, tag: found.tag }
-          const isFirst = found.tag === passwordTag(account.passwordHash)
-          if (isFirst) {
-            const hash = await hashNew(parts, origin, body.password)
-            // Before the password is stored, too, because nobody could repeat this after a failure.
-            await parts.sessions?.endAll(account.id, origin.address)
-            if (!(await store(reset, hash))) throw refuse('invalid_code')
-          } else if (!(await isRepeated(origin, reset, body.password, take))) throw refuse('invalid_code')
+          if (found.tag === passwordTag(account.passwordHash)) {
+            if (!(await set(account, found.to, body.password, origin))) throw refuse('invalid_code')
+          } else {
+            // The repetition of a reset that was cut off. A wrong guess uses the code up, because it could check any number of passwords.
+            const isSame = await inSlot(parts, origin, (slot) => slot.verify(body.password, account.passwordHash))
+            if (!isSame) {
+              await codes.take('password-reset', of.tenant, body.code)
+              throw refuse('invalid_code')
+            }
+          }
           report({ type: 'password.changed', accountId: account.id })
           notify(parts, of, { kind: 'password-changed', account })
           await endEverything(parts, account.id, origin.address)
