@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { outbox } from './product/outbox.mjs'
-import { PASSWORD, STACKS, startProduct } from './product/people.mjs'
+import { outbox } from './kit/outbox.mjs'
+import { PASSWORD, STACKS, startProduct } from './kit/people.mjs'
 
 /** Counts the lines of one product in two stacks, and tries both: `docs/evidence/product.md` has the output. */
 
@@ -30,7 +30,7 @@ async function untilLimited(most, guess) {
 
 /** Tries a product. Each trial has its own people and addresses. Returns the result of each row. */
 async function tryOut(name) {
-  const product = await startProduct(name)
+  const product = await startProduct('product', name)
   const { open, linkTo, newPerson, newManager, signedIn, status } = product
   const spread = (net) => (i) => open(`${net}.${1 + (i % 25)}`)
   const guessesOf = (person, browserOf, more, most = 110) =>

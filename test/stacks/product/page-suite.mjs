@@ -1,14 +1,14 @@
 /** The tests of both pages, in Chromium. Run `node --test test/stacks/product/page-suite.mjs`. */
 import { after, describe, it } from 'node:test'
 import { chromium } from 'playwright-core'
-import { PASSWORD, STACKS, startProduct } from './people.mjs'
+import { PASSWORD, STACKS, startProduct } from '../kit/people.mjs'
 
 const executablePath = process.env['CHROMIUM'] || '/usr/bin/chromium'
 const chrome = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 after(() => chrome.close())
 
 for (const name of STACKS) {
-  const product = await startProduct(name)
+  const product = await startProduct('product', name)
   describe(`the page of ${name}`, () => {
     after(product.stop)
 

@@ -1,7 +1,7 @@
 /** The tests of both products. Run `node --test test/stacks/product/suite.mjs`. */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { PASSWORD, STACKS, startProduct } from './people.mjs'
+import { PASSWORD, STACKS, startProduct } from '../kit/people.mjs'
 
 const DAY = 24 * 60 * 60
 /** A product refuses a user whose address is not verified with its own code, or has no account yet. */
@@ -9,7 +9,7 @@ const NOT_YET = /^(email_not_verified|refused)$/
 const week = { week: '2026-W48', hours: 40 }
 
 for (const name of STACKS) {
-  const product = await startProduct(name)
+  const product = await startProduct('product', name)
   const { open, linkTo, newPerson, newManager, signedIn, status } = product
   describe(name, () => {
     after(product.stop)

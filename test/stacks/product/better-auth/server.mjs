@@ -6,7 +6,7 @@ import { admin, openAPI, twoFactor } from 'better-auth/plugins'
 import express from 'express'
 import { SqliteDialect } from 'kysely'
 import Database from 'libsql'
-import { sendMail } from '../outbox.mjs'
+import { sendMail } from '../../kit/outbox.mjs'
 
 const { BASE_URL, SECRET, DATABASE } = process.env
 export const database = new Database(DATABASE)

@@ -5,7 +5,7 @@ import { Secret, TOTP } from 'otpauth'
 import { authOf, createAuth, SignInRefusal } from '../../../../dist/index.js'
 import { createTables, kyselyAccounts, kyselyStore } from '../../../../dist/kysely.js'
 import { guardedOperation, openApiDocument } from '../../../../dist/openapi.js'
-import { sendMail } from '../outbox.mjs'
+import { sendMail } from '../../kit/outbox.mjs'
 
 const { BASE_URL, SECRET, DATABASE } = process.env
 export const database = new Database(DATABASE)

@@ -9,11 +9,11 @@ export function sendMail(to, subject, link) {
   sent.emit('mail')
 }
 
-/** Returns the last mail of a subject to an address. Waits for it, because a product may send mails after its response. */
+/** Takes the last mail of a subject to an address. Waits for it, because a product may send mails after its response. */
 export async function mailTo(to, subject) {
   for (;;) {
     const found = outbox.findLast((mail) => mail.to === to && mail.subject === subject)
-    if (found) return found
+    if (found) return outbox.splice(outbox.indexOf(found), 1)[0]
     await once(sent, 'mail', { signal: AbortSignal.timeout(10_000) })
   }
 }

@@ -12,6 +12,11 @@ export function openBrowser(url, address = `198.51.${Math.floor(++last / 250)}.$
     /** The header with a token. A product without tokens has none. */
     authorization: undefined,
     async send(method, path, body) {
+      const response = await browser.open(method, path, body)
+      return Object.assign(response, { text: await response.text() })
+    },
+    /** Sends a request, and leaves the body of the response to the caller. */
+    async open(method, path, body, { authorization = browser.authorization } = {}) {
       const response = await fetch(new URL(path, url), {
         method,
         redirect: 'manual',
@@ -19,7 +24,7 @@ export function openBrowser(url, address = `198.51.${Math.floor(++last / 250)}.$
           ...headers,
           ...(body && { 'Content-Type': 'application/json' }),
           ...(cookies.size > 0 && { Cookie: [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ') }),
-          ...(browser.authorization && { Authorization: browser.authorization }),
+          ...(authorization && { Authorization: authorization }),
         },
         ...(body && { body: JSON.stringify(body) }),
       })
@@ -29,7 +34,7 @@ export function openBrowser(url, address = `198.51.${Math.floor(++last / 250)}.$
         if (value === '' || age === '0') cookies.delete(name)
         else cookies.set(name, { value, seconds: age && Number(age) })
       }
-      return Object.assign(response, { text: await response.text() })
+      return response
     },
     /** A copy with the same cookies and token, as a thief or another tab has them. */
     copy: () => Object.assign(openBrowser(url, address), { authorization: browser.authorization }).take(cookies),

@@ -5,33 +5,33 @@ import { Secret, TOTP } from 'otpauth'
 import { openBrowser } from './browser.mjs'
 import { mailTo } from './outbox.mjs'
 
-/** The people of the suite and of the trials, for either product. */
+/** The people of the suites and of the trials, for each product in each stack. */
 
 export const PASSWORD = 'a quiet harbour at dawn'
 export const STACKS = ['express-token-endpoint', 'better-auth']
 let people = 0
 
-/** Starts a product in this process. */
-export async function startProduct(name) {
+/** Starts a product in a stack, in this process. */
+export async function startProduct(folder, name) {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${server.address().port}`
   const SECRET = randomBytes(32).toString('base64url')
   Object.assign(process.env, { BASE_URL: url, DATABASE: ':memory:', SECRET })
-  const driver = await import(`./${name}/driver.mjs`)
+  const driver = await import(`../${folder}/${name}/driver.mjs`)
   server.on('request', driver.app)
   const open = (address) => openBrowser(url, address)
   const linkTo = async (email, subject) => (await mailTo(email, subject)).link
 
   /** Signs a person up, and opens the mailed link. Returns the first status that is a refusal, or the last status. */
-  async function join(browser, { email, password }) {
-    const status = await driver.signUp(browser, email, password)
-    return status < 400 ? driver.verify(browser, await linkTo(email.toLowerCase(), 'sign-up'), password) : status
+  async function join(browser, { email, password, name }) {
+    const status = await driver.signUp(browser, email, password, name)
+    return status < 400 ? driver.verify(browser, await linkTo(email.toLowerCase(), 'sign-up'), password, name) : status
   }
 
   /** Signs up a person whose address is verified, and who is not signed in. */
   async function newPerson(role = 'person') {
-    const person = { email: `${role}-${++people}@example.com`, password: PASSWORD }
+    const person = { email: `${role}-${++people}@example.com`, password: PASSWORD, name: 'Ada Field' }
     const status = await join(open(), person)
     if (status >= 400) throw new Error(`${name}: the sign-up of ${person.email}: ${status}`)
     return person
