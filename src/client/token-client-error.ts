@@ -3,8 +3,8 @@ import type { RefusedSignIn } from './client-options.js'
 /** The reasons why a caller gets no token. */
 export type TokenClientErrorCode =
   /**
-   * The server refused your credentials. The `status` is `403`, or another from `400` to `499`. `error.refused` is `{ code, detail }`. To use
-   * new ones, call `signOut()`.
+   * The server refused your credentials, or a call of the account routes. The `status` is `403`, or another from `400` to `499`.
+   * `error.refused` is `{ code, detail, reason }`. To use new credentials, call `signOut()`.
    */
   | 'refused'
   /**
