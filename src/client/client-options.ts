@@ -23,7 +23,7 @@ export interface StepFields {
   readonly [member: string]: any
 }
 
-/** What `onStepUp` returns: the members of the request body, JSON values, which are sent as they are. */
+/** The members of the body of a step-up: JSON values, which are sent as they are. `onStepUp` returns them. */
 export interface StepUpFields {
   /** The password of the account, sent as it is. */
   readonly password?: string | undefined

@@ -214,7 +214,7 @@ export function openSession({ interactive, refresh }: ClientSettings, signIn: Cl
       return !!token
     },
     /**
-     * Signs in with a call of its own, in place of the held token, a running refresh and a form.
+     * Signs in with another call, in place of the held token, a running refresh and a form.
      * @throws TokenClientError, or the error of the function
      */
     async signIn(call: SignInCall): Promise<void> {

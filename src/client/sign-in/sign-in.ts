@@ -75,7 +75,7 @@ export function createSignIn(settings: ClientSettings) {
         begin(() => callTokenEndpoint(settings, '', given, limited), limited),
       ),
     /**
-     * Signs in with a call of its own.
+     * Signs in with another call.
      * @throws TokenClientError, or the error of the function
      */
     own: (own: SignInCall, signal: AbortSignal) =>

@@ -391,6 +391,14 @@ const db = { users: { findOne: find } }`,
   'client-form': PAGE,
   'client-countdown': `${API}
     const document = { querySelector: (/** @type {string} */ _) => ({ textContent: '' }) }`,
+  'client-step-up': `const url = process.env.API_URL ?? ''
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
+    /** @type {unknown[]} */
+    export const asked = []
+    const askPassword = async (/** @type {unknown} */ refused) => {
+      asked.push(refused)
+      return ['wrong', 'secret'][asked.length - 1]
+    }`,
   'client-new-password': `const url = process.env.API_URL ?? ''
     const email = 'alice@example.com'
     const readPassword = async () => process.env.API_PASSWORD ?? ''`,

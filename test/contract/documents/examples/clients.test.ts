@@ -1,3 +1,4 @@
+import { memoryStore } from 'express-token-endpoint'
 import type { TokenClientState } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
@@ -54,6 +55,18 @@ describe('the pages on clients', () => {
     revokeAll()
     expect((await api.fetch('/statements')).status).toBe(200)
     expect(logins()).toBe(1)
+  })
+
+  it('client-step-up: asks for the password when the sign-in is too old, and again after a wrong one', async () => {
+    await startApi({ store: memoryStore(), deletion: true })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { api, asked } = await run<{ asked: unknown[] }>('client-step-up')
+    await api.token()
+    vi.setSystemTime(Date.now() + 11 * 60_000)
+    await api.remove()
+    expect(asked).toEqual([false, 'invalid_credentials'])
+    await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
   })
 
   it('client-new-password: signs in with the new password, and sends a refused password once', async () => {
