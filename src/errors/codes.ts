@@ -397,8 +397,8 @@ const ROWS = {
     message: 'The access token is not valid.',
   },
   /**
-   * The challenge has `max_age` (RFC 9470). The sign-in is older than `signedInWithin` of the route. Ask for the password, sign in again,
-   * and retry the request.
+   * The challenge has `max_age` (RFC 9470). The sign-in is older than `signedInWithin` of the route. Ask for the password, send it to
+   * `POST {token}/confirm` or sign in again, and retry the request.
    */
   insufficient_user_authentication: {
     status: 401,

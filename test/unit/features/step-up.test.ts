@@ -136,6 +136,15 @@ describe('a wrong password of a step-up', () => {
     expectProblem(await confirm(authenticationToken), 429, 'too_many_attempts', 'Too Many Requests')
   })
 
+  it('counts for no other account, where the store returns no addresses', async () => {
+    const { signIn, confirm, list } = await start({ limits: limits() })
+    const token = (await signIn()).authenticationToken
+    const ofBob = (await signIn({ email: bob.email, password })).authenticationToken
+    for (const account of list) Object.assign(account, { email: undefined })
+    for (let times = 0; times < 3; times++) expectForbidden(await confirm(ofBob, { password: 'wrong' }))
+    expect(await confirm(token)).toMatchObject({ status: 200 })
+  })
+
   it('is every one for an account without a password', async () => {
     const { signIn, confirm, list } = await start()
     const { authenticationToken } = await signIn()
