@@ -111,7 +111,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const team = { add: async (...ids: string[]) => void added.push(ids) }`,
   'account-routes': `import { createTables } from 'express-token-endpoint/kysely'
     import { Kysely, SqliteDialect } from 'kysely'
-    import Database from 'libsql'
+    const { default: Database } = await import('libsql' as string)
     const file = new Database(':memory:')
     file.exec('create table users (id integer primary key autoincrement, email text not null unique, password_hash text, name text)')
     export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: file as never }) })
@@ -340,7 +340,7 @@ const db = { users: { findOne: find } }`,
     const pool = { connect: async () => client as never, end: async () => {} }
     const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
   'stores-create': `import { Kysely, SqliteDialect, sql } from 'kysely'
-    import Database from 'libsql'
+    const { default: Database } = await import('libsql' as string)
     export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
     await sql\`create table users (id text primary key, email text unique, password_hash text, display_name text not null,
       role text not null)\`.execute(db)`,
