@@ -116,8 +116,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     file.exec('create table users (id integer primary key autoincrement, email text not null unique, password_hash text, name text)')
     export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: file as never }) })
     await createTables(db)
-    type Texts = Record<string, (details?: object) => string>
-    const texts: Texts = new Proxy({}, { get: (_, kind) => (details?: object) => String(kind) + JSON.stringify(details ?? '') })
+    type Texts = Record<import('express-token-endpoint').MailKind, (details?: object) => string>
+    const texts: Texts = new Proxy({} as Texts, { get: (_, kind) => (details?: object) => String(kind) + JSON.stringify(details ?? '') })
     export const sent: { to: string; text: string; link: string | undefined }[] = []
     const mailer = { send: async (mail: (typeof sent)[number]) => void sent.push(mail) }`,
   'own-model': `import * as library from 'express-token-endpoint'
@@ -308,17 +308,6 @@ const db = { users: { findOne: find } }`,
   'redis-revocation': `${ISSUER_ONLY}
     const log = { error: (_: unknown) => {} }`,
   // Sessions.
-  'session-password': `${KEYS.replace('[account]', "[account, { ...account, id: 'acc-2', email: 'bob@example.com' }]")}
-    import * as framework from 'express'
-    export const app = framework.default()
-    export const store = library.memoryStore().sessions
-    export const auth = library.createAuth({ issuer, keys, accounts, store: { sessions: store } })
-    export const { sessions } = auth
-    export const changed: string[] = []
-    const setPassword = async (id: string, password: string) => {
-      changed.push(id, password)
-      account.passwordHash = await library.createPasswords().hash(password)
-    }`,
   'session-start': `${KEYS}
     import * as framework from 'express'
     export const app = framework.default()

@@ -5,7 +5,7 @@ import type { Server } from 'node:http'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import express from 'express'
+import type express from 'express'
 import type {
   AccountStore,
   Auth,
@@ -69,7 +69,6 @@ export interface Names {
   api: TokenClient
   app: express.Express
   auth: Auth
-  changed: string[]
   // biome-ignore lint/suspicious/noExplicitAny: the tables of a block are the host's own
   db: Kysely<any>
   document: OpenApiDocument
@@ -133,28 +132,6 @@ export const signIn = (app: express.Express, path = TOKEN_PATH) =>
 export async function tokenFrom(app: express.Express, path?: string): Promise<string> {
   const { body } = await signIn(app, path).expect(200)
   return body.authenticationToken
-}
-
-/**
- * Signs in with the account of the contexts, and calls a function before the session starts, or after the response.
- * @param store the store of the app's sessions
- * @returns the response to the sign-in, and the live sessions of the account at the end
- */
-export async function overtake(
-  { auth, store }: Pick<Names, 'auth' | 'store'>,
-  when: 'before the session' | 'after the response',
-  change: () => PromiseLike<unknown>,
-) {
-  const { add } = store
-  store.add = async (session) => {
-    if (when === 'before the session') await change()
-    return add(session)
-  }
-  const response = await signIn(express().use(auth.router))
-  store.add = add
-  if (when === 'after the response') await change()
-  const sessions = (await auth.sessions?.list('acc-1')) ?? []
-  return { status: response.status, live: sessions.map(({ id }) => id) }
 }
 
 /** Sends a request with a token. */

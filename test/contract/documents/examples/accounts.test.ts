@@ -5,7 +5,7 @@ import { accountStoreContract } from 'express-token-endpoint/testing'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { get, overtake, signIn, startExamples } from '../../../support/documents/examples.js'
+import { get, signIn, startExamples } from '../../../support/documents/examples.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
@@ -51,46 +51,6 @@ describe('the page on sessions', () => {
     expect(list.body.sessions).toMatchObject([{ label: 'Laptop', current: true }])
     await request(app).post('/sessions/sign-out').auth(token, { type: 'bearer' }).expect(204)
     await get(app, '/statements', token).expect(401)
-  })
-
-  it('session-password: ends the other sessions of the account, and only for its own password', async () => {
-    const { app, sessions, auth, changed } = await run('session-password')
-    const { tokens } = auth
-    const start = async (accountId: string) => {
-      const issued = await tokens.issue({ accountId })
-      await sessions.start({ ...issued, accountId })
-      return issued
-    }
-    const [mine, , foreign] = [await start('acc-1'), await start('acc-1'), await start('acc-2')]
-    const send = (token: string, oldPassword: string) =>
-      request(app)
-        .post('/password')
-        .auth(token, { type: 'bearer' })
-        .send({ email: 'alice@example.com', oldPassword, newPassword: 'new secret' })
-    await send('x.y.z', 'secret').expect(401)
-    await send(mine.token, 'wrong').expect(403)
-    await send(foreign.token, 'secret').expect(403)
-    expect([changed, await sessions.list('acc-1')]).toMatchObject([[], [{}, {}]])
-    await send(mine.token, 'secret').expect(204)
-    expect([changed, await sessions.list('acc-1')]).toMatchObject([['acc-1', 'new secret'], [{ id: mine.id }]])
-    expect(await sessions.list('acc-2')).toHaveLength(1)
-  })
-
-  it.each<[Parameters<typeof overtake>[1], number]>([
-    ['before the session', 403],
-    ['after the response', 200],
-  ])('session-password: leaves no session of the old password with a change %s of a sign-in', async (when, status) => {
-    const { app, auth, sessions, store } = await run('session-password', when)
-    const { tokens } = auth
-    const mine = await tokens.issue({ accountId: 'acc-1' })
-    await sessions.start({ ...mine, accountId: 'acc-1' })
-    const change = () =>
-      request(app)
-        .post('/password')
-        .auth(mine.token, { type: 'bearer' })
-        .send({ email: 'alice@example.com', oldPassword: 'secret', newPassword: 'new secret' })
-        .expect(204)
-    expect(await overtake({ auth, store }, when, change)).toEqual({ status, live: [mine.id] })
   })
 
   it('session-start: signs in with the whole subject, by a second factor and by a passkey, unless the account is disabled', async () => {
