@@ -110,7 +110,6 @@ export function accountChanges<A extends object>(settings: Settings<A>): Changes
       const row = await rowById(id)
       // Compares exactly, because a database may take another text for the same address.
       if (row?.[emailColumn] !== from || !isStorable(address)) return false
-      if (address === from) return true
       const isOther = (one: AccountRow) => String(one[idColumn]) !== id
       if ((await rowsAt(address)).some(isOther) || !(await moveRow(row, from, address))) return false
       if (!(await rowsAt(address)).some(isOther)) return true

@@ -213,6 +213,7 @@ describe('a table without a unique index on the address', () => {
     expect(await rows()).toMatchObject([{ password_hash: 'other' }])
     const bob = await store.create({ ...ANN, email: 'bob@example.com' }, CONTEXT)
     expect(bob).toMatchObject({ email: 'bob@example.com' })
+    expect(await store.create({ ...ANN, email: 'bob@example.com' }, CONTEXT)).toBeUndefined()
   })
 })
 
@@ -225,8 +226,39 @@ describe('a table whose indexes are not known', () => {
       begin insert into people (email, password_hash) values (new.email, 'other'); end`.execute(db)
     const store = kyselyAccounts(db, { table: 'other.people' })
     expect(await store.create(ANN, CONTEXT)).toEqual({ id: '1', ...ANN })
+    await store.create({ ...ANN, email: 'bob@example.com' }, CONTEXT)
+    expect(await store.replaceEmail('1', ANN.email, 'bob@example.com')).toBe(false)
     await expectRejection(store.replaceEmail('1', ANN.email, 'new@example.com'), 'no unique index on "email"')
     expect(await store.findById('1')).toMatchObject({ email: ANN.email })
+  })
+
+  it('is one whose catalogue the user of the database may not read', async () => {
+    const rows: object[] = []
+    const query = async (text: string) => {
+      if (text.includes('pg_catalog')) throw new Error('permission denied')
+      if (text.startsWith('insert')) rows.push({ id: '1', email: ANN.email, password_hash: 'hash-1' })
+      return { command: 'SELECT', rows: [...rows] }
+    }
+    const pool = { connect: async () => ({ query, release() {} }) as never, end: async () => {} }
+    const store = kyselyAccounts(new Kysely<AnyTables>({ dialect: new PostgresDialect({ pool }) }), { table: 'users' })
+    expect(await store.create(ANN, CONTEXT)).toEqual({ id: '1', ...ANN })
+  })
+
+  it('is looked for again until it is there, and then no more', async () => {
+    const queries: string[] = []
+    const db = new Kysely<AnyTables>({
+      dialect: new SqliteDialect({ database: new Database(':memory:') as never }),
+      log: ({ query }) => void queries.push(query.sql),
+    })
+    onTestFinished(() => db.destroy())
+    const store = kyselyAccounts(db, { table: 'users' })
+    await store.prepare()
+    await sql`create table users (id integer primary key autoincrement, email text, password_hash text)`.execute(db)
+    await expectRejection(store.create(ANN, CONTEXT), 'no unique index on "email"')
+    await sql`create unique index one on users (email)`.execute(db)
+    for (const name of ['ann', 'bob', 'eve']) await store.create({ ...ANN, email: `${name}@example.com` }, CONTEXT)
+    const found = queries.filter((text) => text.includes('pragma_index_list'))
+    expect(found).toHaveLength(2)
   })
 })
 
@@ -302,14 +334,16 @@ describe('remove of kyselyAccounts', () => {
     expect(await rows()).toEqual([])
   })
 
-  it.each(['id text primary key', 'id integer', 'id integer, tenant integer, primary key (id, tenant)'])(
-    'takes another key for one that is not used again: %s',
-    async (key) => {
-      const [first, ...rest] = key.split(', ')
-      const { store } = await open([first, 'email text unique, password_hash text', ...rest].join(', '))
-      await store.prepare()
-    },
-  )
+  it.each([
+    'id text primary key',
+    'id integer',
+    'id text, row integer primary key',
+    'id integer, tenant integer, primary key (id, tenant)',
+  ])('takes another key for one that is not used again: %s', async (key) => {
+    const [first, ...rest] = key.split(', ')
+    const { store } = await open([first, 'email text unique, password_hash text', ...rest].join(', '))
+    await store.prepare()
+  })
 })
 
 describe('replacePasswordHash of kyselyAccounts', () => {

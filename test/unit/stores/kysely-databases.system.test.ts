@@ -201,6 +201,22 @@ describe.each(DATABASES)('accounts that sign up in %s', (name, isMissing, open) 
   })
 })
 
+it.skipIf(NO_POSTGRES)('accounts in another schema of PostgreSQL are refused too without a unique index', async () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the table has no types
+  const db = (await openPostgres()) as Kysely<any>
+  onTestFinished(() => db.destroy())
+  await sql`create schema app create table people (id bigserial primary key, email text, password_hash text)`.execute(
+    db,
+  )
+  const stores = [
+    kyselyAccounts(db.withSchema('app'), { table: 'people' }),
+    kyselyAccounts(db, { table: 'app.people' }),
+  ]
+  for (const store of stores) expect(String(await rejectionOf(store.prepare()))).toContain('no unique index on "email"')
+  await sql`create unique index people_by_email on app.people (lower(email))`.execute(db)
+  for (const store of stores) await store.prepare()
+})
+
 describe.skipIf(NO_POSTGRES)('createTables in PostgreSQL', () => {
   it('works in a migration, and where another schema has a table of the same name', async () => {
     const db = await openPostgres()
