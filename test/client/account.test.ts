@@ -187,6 +187,17 @@ describe('a call of an account route', () => {
   })
 })
 
+it('onStepUp returns members or a falsy value, for the compiler too', () => {
+  interface Own {
+    password: string
+  }
+  const own: Own = { password: 'secret' }
+  const right: TokenClientOptions['onStepUp'][] = [() => own, async () => false, () => undefined, () => ({ otp: 1 })]
+  // @ts-expect-error -- as older code consented to a sign-in
+  const wrong: TokenClientOptions['onStepUp'] = () => true
+  for (const onStepUp of [...right, wrong]) expect(() => open([], { onStepUp })).not.toThrow()
+})
+
 describe('remove()', () => {
   it('signs out, and not after a refusal', async () => {
     const { api } = open([problem(403, { code: 'forbidden' })])
@@ -252,6 +263,13 @@ describe.each(EXPRESS)('an app of createAuth, on %s', async (_name, express) => 
     })
     await api.changePassword({ password: STRONG, newPassword })
     await app.signIn(email, newPassword)
+
+    const [refreshToken, token] = [kept.text, await api.token()]
+    await expect(api.stepUp({ password: STRONG })).rejects.toMatchObject({ refused: { code: 'invalid_credentials' } })
+    expect(await api.token()).toBe(token)
+    await api.stepUp({ password: newPassword })
+    expect(await api.token()).not.toBe(token)
+    expect(kept.text).toBe(refreshToken)
 
     await api.changeAddress('new@example.com')
     await api.confirmAddress(await app.codeOf('new-address', 'new@example.com'))

@@ -83,6 +83,26 @@ describe.skipIf(NO_CHROMIUM)('the client in Chromium', () => {
     expect(other.seen.api.map(({ authorization }) => authorization)).toEqual([undefined])
   })
 
+  it('the account calls work in a page, and follow no redirect', async () => {
+    const [[server, page], other] = [await openPage(), await startFaultServer()]
+    onTestFinished(other.stop)
+    server.always.api = (res) => res.writeHead(204).end()
+    const act = (code: string) => page.evaluate<string>(`api.${code}.then(() => 'done', ({ code }) => code)`)
+    const reset = 'reset({ code: "c", password: "a new password" })'
+    expect([await act(reset), await act('changeAddress("a@example.net")'), await act('remove()')]).toEqual(
+      Array(3).fill('done'),
+    )
+    const calls = server.seen.api.filter(({ path }) => path.startsWith('/auth/account'))
+    expect(calls.map(({ method, path, authorization }) => [method, path, authorization !== undefined])).toEqual([
+      ['POST', '/auth/account/password/reset', false],
+      ['POST', '/auth/account/address', true],
+      ['DELETE', '/auth/account', true],
+    ])
+    server.always.api = (res) => res.writeHead(307, { Location: `${other.url}/x` }).end()
+    expect([await act(reset), await act('remove()')]).toEqual(['unexpected', 'unexpected'])
+    expect(other.seen.api).toEqual([])
+  })
+
   it('the browser follows no redirect of the token call', async () => {
     const [[server, page], other] = [await openPage(), await startFaultServer()]
     onTestFinished(other.stop)

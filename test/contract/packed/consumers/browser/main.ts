@@ -18,7 +18,8 @@ const api = createTokenClient({
   credentials: ask,
   interactive: true,
   fetch: window.fetch.bind(window),
-  onStepUp: (response) => response.headers.has('WWW-Authenticate'),
+  onStepUp: (response, { refused }) =>
+    response.headers.has('WWW-Authenticate') && refused === false && { password: 'secret' },
 })
 const stop: () => void = api.onChange(({ expiresAt, error }) => {
   const code: TokenClientErrorCode | undefined = error instanceof TokenClientError ? error.code : undefined
