@@ -65,8 +65,8 @@ export interface SignedIn {
  * the session, sets the cookie with the refresh token, and keeps the response out of caches. With a cookie, it ends the session that the request
  * had for this account. A disabled account is refused.
  *
- * `beforeSignIn` is called with `method: 'host'` and no fields. It is not called again for the `subject` of `auth.logIn`, for which it has been
- * called, nor with `actor`, because an administrator who acts as the account is no sign-in of its user.
+ * `beforeSignIn` is called with `method: 'host'` and no fields, except for the `subject` of `auth.logIn`, for which it has been called. It is not
+ * called with `actor`, because then the user does not sign in.
  * @param whom the account, the object that stood for it in `req.user`, or its id. The account is looked up again by its id. Or the `subject`
  * that `auth.logIn` or `LoginStrategy` returned, whose terms then hold, and whose password must not have changed meanwhile
  * @param res the response. Required where the refresh token is in a cookie

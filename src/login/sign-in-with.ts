@@ -70,7 +70,7 @@ export async function signInWith(
 
 /**
  * Looks an authenticated account up by its id, and signs it in.
- * @throws as `signInWith`
+ * @throws the errors of `signInWith`
  */
 export async function signInById(parts: SignInWithParts, id: string, signIn: SigningIn): Promise<KnownSignIn> {
   const { tokens, findById, timeout } = parts
