@@ -49,7 +49,7 @@ const FLOORS = [
   ['account'],
   ['login', 'guard', 'mail'],
   ['store'],
-  ['tokens', 'accounts', 'limits', 'passwords', 'sessions', 'codes', 'client'],
+  ['tokens', 'accounts', 'limits', 'passwords', 'sessions', 'codes', 'factors', 'client'],
   ['http'],
   ['concurrency'],
   ['events'],
