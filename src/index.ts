@@ -54,6 +54,7 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './events/events.js'
+export type { FactorStore, StoredFactor } from './factors/factor-store.js'
 export { type JwksRouterOptions, jwksRouter } from './features/keys.js'
 export type { SignUpFields } from './features/sign-up.js'
 export type { TicketOptions } from './features/tickets.js'

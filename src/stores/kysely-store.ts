@@ -4,6 +4,7 @@ import { checkThat, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import type { WholeStore } from '../store/store.js'
 import { CODE_COLUMNS, kyselyCodes } from './kysely-codes.js'
+import { FACTOR_COLUMNS, kyselyFactors } from './kysely-factors.js'
 import { kyselyOption } from './kysely-option.js'
 import { kyselySessions, SESSION_COLUMNS } from './kysely-sessions.js'
 import { createTable } from './kysely-table.js'
@@ -14,16 +15,22 @@ export interface StoreTables {
   sessions?: string | undefined
   /** The table of the codes. Default `'codes'`. */
   codes?: string | undefined
+  /** The table of the factors and the API keys. Default `'factors'`. */
+  factors?: string | undefined
 }
 
 /** The options of `kyselyStore` and `createTables`. */
 export interface KyselyStoreOptions {
-  /** Names of the tables. Default: `{ sessions: 'sessions', codes: 'codes' }`. */
+  /** Names of the tables. Default: `{ sessions: 'sessions', codes: 'codes', factors: 'factors' }`. */
   tables?: StoreTables | undefined
 }
 
 const name = text('the name of a table')
-const tablesSchema = { sessions: optional(name, 'sessions'), codes: optional(name, 'codes') }
+const tablesSchema = {
+  sessions: optional(name, 'sessions'),
+  codes: optional(name, 'codes'),
+  factors: optional(name, 'factors'),
+}
 
 type Caller = 'kyselyStore' | 'createTables'
 
@@ -40,13 +47,17 @@ function tablesIn(caller: Caller, db: unknown, options: KyselyStoreOptions | und
 }
 
 /**
- * Creates a store in tables of PostgreSQL, MySQL, MariaDB, SQLite or SQL Server. Each sign-in deletes the sessions that have expired, and
- * each new code the codes. `createTables` makes the tables.
+ * Creates a store in tables of PostgreSQL, MySQL, MariaDB, SQLite or SQL Server. Each sign-in deletes the sessions that have expired,
+ * each new code the codes, and each new factor the factors. `createTables` makes the tables.
  * @throws TypeError naming the option that is not valid
  */
 export function kyselyStore<DB>(db: Kysely<DB> | Transaction<DB>, options?: KyselyStoreOptions): WholeStore {
   const tables = tablesIn('kyselyStore', db, options)
-  return { sessions: kyselySessions(db, tables.sessions), codes: kyselyCodes(db, tables.codes) }
+  return {
+    sessions: kyselySessions(db, tables.sessions),
+    codes: kyselyCodes(db, tables.codes),
+    factors: kyselyFactors(db, tables.factors),
+  }
 }
 
 /**
@@ -57,4 +68,5 @@ export async function createTables<DB>(db: Kysely<DB> | Transaction<DB>, options
   const tables = tablesIn('createTables', db, options)
   await createTable(db, tables.sessions, SESSION_COLUMNS)
   await createTable(db, tables.codes, CODE_COLUMNS)
+  await createTable(db, tables.factors, FACTOR_COLUMNS)
 }

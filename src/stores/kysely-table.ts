@@ -2,14 +2,17 @@ import type { ColumnBuilderCallback, CreateIndexBuilder, CreateTableBuilder, Kys
 import { misuse } from '../options/misuse.js'
 import { type Hints, isError, withHints } from './kysely-errors.js'
 
-/** The columns that every table has. Some drivers return 64-bit integers as text. */
+/** Milliseconds since 1970. Some drivers return 64-bit integers as text. */
+export type Time = number | string | bigint
+
+/** The columns that every table has. */
 interface BaseRow {
   account_id: string
-  expires_at: number | string | bigint
+  expires_at: Time | null
 }
 
 /** The contents of a column. Times are in milliseconds, because databases differ in their types for times. */
-type Column = 'key' | 'name' | 'name or null' | 'time' | 'json' | 'text or null'
+type Column = 'key' | 'name' | 'name or null' | 'time' | 'time or null' | 'json' | 'text or null'
 
 /** The columns of a table. The first one is the key. */
 export type Columns<Row extends BaseRow> = Readonly<Record<keyof Row & string, Column>>
@@ -76,6 +79,7 @@ const TYPES: Record<Column, [type: 'varchar(255)' | 'bigint' | 'text', build?: C
   name: ['varchar(255)', required],
   'name or null': ['varchar(255)'],
   time: ['bigint', required],
+  'time or null': ['bigint'],
   json: ['text', required],
   'text or null': ['text'],
 }
@@ -133,4 +137,4 @@ export const ascii = (json: string) => json.replace(/[^\x20-\x7e]/g, escaped)
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-export const dateOf = (milliseconds: BaseRow['expires_at']) => new Date(Number(milliseconds))
+export const dateOf = (milliseconds: Time) => new Date(Number(milliseconds))

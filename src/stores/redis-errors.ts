@@ -1,7 +1,8 @@
 import { misuse } from '../options/misuse.js'
 
 /** The commands that the stores send, with those of their scripts. */
-export const COMMANDS = 'DEL EVAL HGET HMGET HSET PEXPIREAT PTTL ZADD ZRANGE ZREM ZREMRANGEBYSCORE ZSCORE'
+export const COMMANDS =
+  'DEL EVAL GET HDEL HGET HGETALL HMGET HSET HVALS PERSIST PEXPIREAT PTTL SET ZADD ZRANGE ZREM ZREMRANGEBYSCORE ZSCORE'
 
 /** Hints that say how to repair a known error of Redis. An error inside a script may have more words before its code. */
 const HINTS: [error: RegExp, hint: string][] = [

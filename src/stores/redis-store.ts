@@ -3,6 +3,7 @@ import { aliasesOf, optional, readOptions } from '../options/read-options.js'
 import type { WholeStore } from '../store/store.js'
 import { redisCodes } from './redis-codes.js'
 import type { SendCommand } from './redis-commands.js'
+import { redisFactors } from './redis-factors.js'
 import { redisSessions } from './redis-sessions.js'
 
 /** The options of `redisStore`. */
@@ -27,12 +28,16 @@ const schema = {
 const aliases = aliasesOf({ sendCommand: 'client', prefix: 'keyPrefix' })
 
 /**
- * Creates a store in Redis 5 or newer, also on a cluster, with any client. Expired sessions and codes leave it by themselves. Redis must keep
- * what it has written, see docs/guides/stores.md.
+ * Creates a store in Redis 5 or newer, also on a cluster, with any client. Expired sessions, codes and factors leave it by themselves.
+ * Redis must keep what it has written, see docs/guides/stores.md.
  * @throws TypeError naming the option that is not valid
  */
 export function redisStore(options: RedisStoreOptions): WholeStore {
   const read = readOptions<RedisStoreOptions, typeof schema>('redisStore', options, schema, aliases)
   const { sendCommand, prefix } = read
-  return { sessions: redisSessions(sendCommand, prefix), codes: redisCodes(sendCommand, prefix) }
+  return {
+    sessions: redisSessions(sendCommand, prefix),
+    codes: redisCodes(sendCommand, prefix),
+    factors: redisFactors(sendCommand, prefix),
+  }
 }

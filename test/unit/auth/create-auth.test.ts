@@ -264,7 +264,7 @@ describe('createAuth', () => {
     [
       'a store of codes only',
       { store: memoryCodes() },
-      'option "store" must be memoryStore(), or an object with "sessions", "codes" or both, but is an object. Pass { codes }',
+      'option "store" must be memoryStore(), or an object with "sessions", "codes" or "factors", but is an object. Pass { codes }',
     ],
     ['a store of sessions only', { store: memorySessions() }, 'Pass { sessions } with this object'],
     ['a store without parts', { store: {} }, 'option "store" must be memoryStore(), or an object { sessions } whose'],
