@@ -8,6 +8,7 @@ import { createSessions as sessionsWith } from '../../src/sessions/sessions.js'
 import { ISSUER, SECRET } from './fixtures.js'
 
 export { memoryCodes } from '../../src/codes/memory-codes.js'
+export { memoryFactors } from '../../src/factors/memory-factors.js'
 export { memorySessions } from '../../src/sessions/memory-sessions.js'
 
 /** The settings of sessions that a test changes. Times in milliseconds. */

@@ -6,6 +6,7 @@ import { type Store, storeOption } from '../../store/store.js'
 import { testsOnly } from '../tests-only.js'
 import { codeChecks, probeCodes } from './code-checks.js'
 import { type ContractCheck, contractChecks, LeftOut, opened } from './contract-check.js'
+import { factorChecks, probeFactors } from './factor-checks.js'
 import { refreshChecks } from './refresh-checks.js'
 import { sessionChecks } from './session-checks.js'
 import { probeSessions } from './session-store-probe.js'
@@ -68,8 +69,14 @@ export function storeContract(store: GivenStore, options?: StoreContractOptions)
     if (!own.codes) throw new LeftOut('the store has no "codes"')
     return probeCodes(own.codes, other?.codes)
   }
+  async function openFactors() {
+    const { own, other } = await openBoth()
+    if (!own.factors) throw new LeftOut('the store has no "factors"')
+    return probeFactors(own.factors, other?.factors)
+  }
   return [
     ...contractChecks(caller, { ...sessionChecks(accounts), ...refreshChecks(accountId) }, openSessions),
     ...contractChecks(caller, codeChecks(accounts), openCodes),
+    ...contractChecks(caller, factorChecks(accounts), openFactors),
   ]
 }

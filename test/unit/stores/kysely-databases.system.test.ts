@@ -8,6 +8,7 @@ import { createPool } from 'mysql2'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { expectCodeStore } from '../../support/code-store.js'
+import { expectFactorStore } from '../../support/factor-store.js'
 import { rejectionOf } from '../../support/failures.js'
 import { mariadb, NO_MARIADB } from '../../support/services/mariadb.js'
 import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
@@ -64,6 +65,15 @@ describe.each(DATABASES)('stores in %s', (name, isMissing, open) => {
       const db = await opened()
       await Promise.all([createTables(db), createTables(db)])
       await expectCodeStore(kyselyStore(db).codes, kyselyStore(db).codes)
+    },
+  )
+
+  it.skipIf(isMissing)(
+    'fulfil the contract of a store of factors, in the table that two processes create at once',
+    async () => {
+      const db = await opened()
+      await Promise.all([createTables(db), createTables(db)])
+      await expectFactorStore(kyselyStore(db).factors, kyselyStore(db).factors)
     },
   )
 
@@ -232,13 +242,13 @@ describe.skipIf(NO_POSTGRES)('createTables in PostgreSQL', () => {
     await sql`create schema app`.execute(db)
     for (const [one, tables] of [
       [db.withSchema('app'), {}],
-      [db, { sessions: 'app.devices', codes: 'app.links' }],
+      [db, { sessions: 'app.devices', codes: 'app.links', factors: 'app.keys' }],
     ] as const) {
       for (let runs = 0; runs < 2; runs++) await createTables(one, { tables })
       await expectSessionStore(kyselyStore(one, { tables }).sessions)
     }
     const { rows } = await sql`select from pg_indexes where schemaname = 'app'`.execute(db)
-    expect(rows).toHaveLength(12)
+    expect(rows).toHaveLength(18)
   })
 
   it('rejects with the error that has ended the transaction of a migration', async () => {

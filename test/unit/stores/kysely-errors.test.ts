@@ -155,7 +155,7 @@ describe('createTables', () => {
       },
     })
     await createTables(db)
-    expect(statements.filter((text) => text.startsWith('create'))).toHaveLength(6)
+    expect(statements.filter((text) => text.startsWith('create'))).toHaveLength(9)
     expect(statements.join()).not.toContain('if not exists')
   })
 })

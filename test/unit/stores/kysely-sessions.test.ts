@@ -1,6 +1,6 @@
-// Tests stores/{kysely-accounts,kysely-codes,kysely-table,kysely-option,kysely-store}.ts
+// Tests stores/{kysely-accounts,kysely-codes,kysely-factors,kysely-table,kysely-option,kysely-store}.ts
 import { inspect } from 'node:util'
-import { type CodeStore, createPasswords } from 'express-token-endpoint'
+import { type CodeStore, createPasswords, type FactorStore, type StoredFactor } from 'express-token-endpoint'
 import { createTables, kyselyAccounts, kyselyStore } from 'express-token-endpoint/kysely'
 import { accountStoreContract } from 'express-token-endpoint/testing'
 import { CamelCasePlugin, Kysely, ParseJSONResultsPlugin, PostgresDialect, SqliteDialect, sql } from 'kysely'
@@ -8,6 +8,7 @@ import Database from 'libsql'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
 import { expectCodeStore } from '../../support/code-store.js'
+import { expectFactorStore } from '../../support/factor-store.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { expectSessionStore } from '../../support/session-store.js'
 
@@ -158,6 +159,109 @@ describe('the codes of kyselyStore', () => {
     })
     expect(await add(kyselyStore(db).codes, 'own')).toBe(false)
     expect(await db.selectFrom('codes').select('digest').execute()).toEqual([{ digest: 'other' }])
+  })
+})
+
+describe('the factors of kyselyStore', () => {
+  const factor = (id: string, more: Partial<StoredFactor> = {}): StoredFactor => ({
+    id,
+    accountId: 'acc-1',
+    kind: 'totp',
+    expiresAt: null,
+    data: '{"a":1}',
+    ...more,
+  })
+
+  it.each([
+    ['its own table', 'keys', (db: Kysely<unknown>) => db],
+    [
+      'the plugins of a host',
+      undefined,
+      (db: Kysely<unknown>) => db.withPlugin(new CamelCasePlugin()).withPlugin(new ParseJSONResultsPlugin()),
+    ],
+  ])('fulfils the contract of a store of factors, with %s', async (_, table, withPlugins) => {
+    const plain = openDatabase()
+    const db = withPlugins(plain)
+    const options = { tables: { factors: table } }
+    await createTables(db, options)
+    await expectFactorStore(kyselyStore(db, options).factors, kyselyStore(plain, options).factors)
+  })
+
+  it('deletes expired factors when it stores one, and makes room for the same id', async () => {
+    const db = openDatabase<{ factors: { id: string } }>()
+    await createTables(db)
+    const [ids, store] = [db.selectFrom('factors').select('id').orderBy('id'), kyselyStore(db).factors]
+    for (const id of ['a', 'b']) await store.add(factor(id, { expiresAt: new Date(1000) }), 2, new Date(0))
+    await store.add(factor('c', { kind: 'passkey' }), 1, new Date(0))
+    expect(await store.add(factor('b'), 9, new Date(999))).toBe(false)
+    expect(await store.add(factor('b'), 1, new Date(1000))).toBe(true)
+    expect(await ids.execute()).toEqual([{ id: 'b' }, { id: 'c' }])
+  })
+
+  it('compares ids, accounts, kinds and data exactly, also where the database does not', async () => {
+    const row = { id: 'A', account_id: 'ACC-1', kind: 'TOTP', expires_at: null, data_hash: 'x', data: '"D"' }
+    const { db, statements } = openInexact(row)
+    const store = kyselyStore(db).factors
+    expect(await store.find('a')).toBeUndefined()
+    expect(await store.list('acc-1')).toEqual([])
+    expect(await store.replace('a', 'D', 'e')).toBe(false)
+    expect(await store.replace('A', 'd', 'e')).toBe(false)
+    expect(await store.remove('A', 'acc-1')).toBe(false)
+    await store.removeAll('ACC-1', ['totp'])
+    expect(new Set(statements)).toEqual(new Set(['select']))
+  })
+
+  it('stores none of the factors that several processes add beyond the limit, or with one id', async () => {
+    const db = openDatabase<{ factors: { id: string } }>()
+    await createTables(db)
+    const add = (store: FactorStore, id: string) => store.add(factor(id), 1, new Date())
+    const { executeQuery } = db.getExecutor()
+    for (const id of ['own', 'other']) {
+      // Another process adds its factor between the count and the insertion.
+      vi.spyOn(db.getExecutor(), 'executeQuery').mockImplementation(async (query, ...rest) => {
+        if (query.sql.startsWith('insert')) {
+          vi.restoreAllMocks()
+          expect(await add(kyselyStore(db).factors, 'other')).toBe(true)
+        }
+        return executeQuery.call(db.getExecutor(), query, ...rest) as never
+      })
+      expect(await add(kyselyStore(db).factors, id)).toBe(false)
+      expect(await db.selectFrom('factors').select('id').execute()).toEqual([{ id: 'other' }])
+      await kyselyStore(db).factors.removeAll('acc-1', ['totp'])
+    }
+  })
+
+  it('replaces no data that another process has replaced since it was read', async () => {
+    const db = openDatabase()
+    await createTables(db)
+    const store = kyselyStore(db).factors
+    await store.add(factor('a'), 1, new Date())
+    const { executeQuery } = db.getExecutor()
+    vi.spyOn(db.getExecutor(), 'executeQuery').mockImplementation(async (query, ...rest) => {
+      if (query.sql.startsWith('update')) {
+        vi.restoreAllMocks()
+        expect(await store.replace('a', '{"a":1}', '{"A":1}')).toBe(true)
+      }
+      return executeQuery.call(db.getExecutor(), query, ...rest) as never
+    })
+    expect(await kyselyStore(db).factors.replace('a', '{"a":1}', '{"a":2}')).toBe(false)
+    expect(await store.find('a')).toMatchObject({ data: '{"A":1}' })
+  })
+
+  it('reads times that a driver returns as text, and data that is not JSON as it is', async () => {
+    const row = { id: 'a', account_id: 'acc-1', kind: 'totp', expires_at: '1000', data_hash: 'x', data: '{' }
+    const { db } = openInexact(row)
+    expect(await kyselyStore(db).factors.find('a')).toEqual(factor('a', { expiresAt: new Date(1000), data: '{' }))
+  })
+
+  it('rejects when an insertion fails for another reason than a taken id', async () => {
+    const db = openDatabase()
+    await createTables(db)
+    await sql`create trigger full before insert on factors begin select raise(abort, 'the disk is full'); end`.execute(
+      db,
+    )
+    const add = async () => kyselyStore(db).factors.add(factor('a'), 1, new Date())
+    await expect(add).rejects.toThrow('the disk is full')
   })
 })
 

@@ -1,4 +1,4 @@
-import type { AuthError, CodeStore, Codes, SessionStore } from 'express-token-endpoint'
+import type { AuthError, CodeStore, Codes, FactorStore, SessionStore } from 'express-token-endpoint'
 import { createTables, kyselyStore } from 'express-token-endpoint/kysely'
 import { type RedisStoreOptions, redisStore } from 'express-token-endpoint/redis'
 import { Redis } from 'ioredis'
@@ -19,6 +19,7 @@ const ROUNDS = 20
 interface Stores {
   sessions: SessionStore[]
   codes: CodeStore[]
+  factors: FactorStore[]
 }
 
 async function sqlStores(open: () => Kysely<unknown>): Promise<Stores> {
@@ -30,6 +31,7 @@ async function sqlStores(open: () => Kysely<unknown>): Promise<Stores> {
   return {
     sessions: connections.map((db) => kyselyStore(db).sessions),
     codes: connections.map((db) => kyselyStore(db).codes),
+    factors: connections.map((db) => kyselyStore(db).factors),
   }
 }
 
@@ -46,7 +48,11 @@ const STORES: [name: string, isMissing: boolean, open: () => Promise<Stores>][] 
         return { sendCommand }
       })
       const stores = options.map(redisStore)
-      return { sessions: stores.map(({ sessions }) => sessions), codes: stores.map(({ codes }) => codes) }
+      return {
+        sessions: stores.map(({ sessions }) => sessions),
+        codes: stores.map(({ codes }) => codes),
+        factors: stores.map(({ factors }) => factors),
+      }
     },
   ],
   [
@@ -119,6 +125,41 @@ describe.each(STORES)('three processes on one %s', (_, isMissing, open) => {
         expect(refused).toBeGreaterThanOrEqual(created.length - 2)
         await all[0]?.removeAll('acc-1', 'reset')
         for (const one of created) expect(await all[1]?.take('reset', one)).toBeUndefined()
+      }
+    },
+  )
+  it.skipIf(isMissing)(
+    'that use a factor at once use it once, and store no more factors than an account may have, or two of one id',
+    async () => {
+      const all = (await open()).factors
+      const [first] = all as [FactorStore]
+      const each = <T>(call: (store: FactorStore, i: number) => T | Promise<T>) =>
+        // Each process has two requests in progress.
+        Promise.all([...all, ...all].map(async (store, i) => call(store, i)))
+      const factor = (id: string, kind: string, data = '0') => ({ id, accountId: 'acc-1', kind, expiresAt: null, data })
+      const now = new Date()
+      await first.add(factor('totp-1', 'totp'), 1, now)
+      for (let round = 0; round < ROUNDS; round++) {
+        const used = await each((store, i) => store.replace('totp-1', String(round), `${round + 1}${' '.repeat(i)}`))
+        expect(used.filter(Boolean)).toHaveLength(1)
+        const data = `${round + 1}${' '.repeat(used.indexOf(true))}`
+        for (const store of all) expect(await store.find('totp-1')).toEqual(factor('totp-1', 'totp', data))
+        expect(await first.replace('totp-1', data, String(round + 1))).toBe(true)
+        // One id: a challenge that is used up.
+        const [id, kind] = [`challenge-${round}`, 'challenge']
+        const added = await each((store, i) => store.add(factor(id, kind, String(i)), 100, now))
+        expect(added.filter(Boolean)).toHaveLength(1)
+        expect(await first.find(id)).toEqual(factor(id, kind, String(added.indexOf(true))))
+        // Other ids, of which an account may have two.
+        const keys = await each((store, i) => store.add(factor(`key-${round}-${i}`, 'api-key'), 2, now))
+        expect(keys.filter(Boolean).length).toBeLessThanOrEqual(2)
+        const listed = (await first.list('acc-1')).filter((one) => one.kind === 'api-key').map((one) => one.id)
+        const expected = keys.flatMap((isAdded, i) => (isAdded ? [`key-${round}-${i}`] : []))
+        expect(listed.sort()).toEqual(expected)
+        const removed = await each((store) => store.remove(id, 'acc-1'))
+        expect(removed.filter(Boolean)).toHaveLength(1)
+        await first.removeAll('acc-1', ['api-key'])
+        for (const store of all) expect(await store.list('acc-1')).toHaveLength(1)
       }
     },
   )

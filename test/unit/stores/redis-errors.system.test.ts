@@ -11,6 +11,7 @@ import { newSession } from '../../../src/sessions/session.js'
 import { COMMANDS } from '../../../src/stores/redis-errors.js'
 import { expectCodeStore } from '../../support/code-store.js'
 import { readPage } from '../../support/documents/pages.js'
+import { expectFactorStore } from '../../support/factor-store.js'
 import { rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { startCluster } from '../../support/services/redis-cluster.js'
@@ -68,7 +69,7 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     const admin = new Redis(url)
     onTestFinished(() => admin.disconnect())
     const user = { username: 'app', password: 'p' }
-    await admin.acl('SETUSER', 'app', 'on', '>p', '~session:*', '~code:*', '+eval', '+info')
+    await admin.acl('SETUSER', 'app', 'on', '>p', '~session:*', '~code:*', '~factor:*', '+eval', '+info')
     const expected = `the user of Redis lacks permissions. Allow the keys of "prefix", and ${COMMANDS}`
     expect(await messageOf(storeOf(url, user).find('id-1'))).toContain(expected)
     expect(await messageOf(storeOf(url, user).add(session))).toContain(expected)
@@ -77,7 +78,9 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     await expectSessionStore(storeOf(url, user))
     const redis = new Redis(url, user)
     onTestFinished(() => redis.disconnect())
-    await expectCodeStore(redisStore({ sendCommand: (...command) => redis.call(...command) }).codes)
+    const { codes, factors } = redisStore({ sendCommand: (...command) => redis.call(...command) })
+    await expectCodeStore(codes)
+    await expectFactorStore(factors)
   })
 
   it('says that Redis is a replica', async () => {

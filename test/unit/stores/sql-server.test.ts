@@ -35,6 +35,9 @@ it('compiles to statements of SQL Server, whose values are all parameters', asyn
   )
   await codes.take(secret)
   await codes.removeAll(secret, secret)
+  const factors = kyselyStore(db).factors
+  await factors.add({ id: secret, accountId: secret, kind: secret, expiresAt: null, data: secret }, 1, new Date())
+  await factors.remove(secret, secret)
   const accounts = kyselyAccounts(db, { table: 'users' })
   await accounts.findByEmail(secret)
   await accounts.findById(secret)
@@ -42,6 +45,7 @@ it('compiles to statements of SQL Server, whose values are all parameters', asyn
   expect(texts.filter((text) => text.includes(secret) || / limit |returning|`/i.test(text))).toEqual([])
   expect(texts).toContain('select * from "sessions" where "id" = @1')
   expect(texts.find((text) => text.startsWith('insert'))).toMatch(/^insert into "sessions" \(.+\) values \(@1, .+@9\)$/)
+  expect(texts).toContain('select * from "factors" where "id" = @1')
   expect(texts).toContain('select * from "codes" where "account_id" = @1')
-  expect(texts.filter((text) => text.startsWith('create'))).toHaveLength(6)
+  expect(texts.filter((text) => text.startsWith('create'))).toHaveLength(9)
 })
