@@ -1,0 +1,189 @@
+import {
+  type AccountCall,
+  type AccountParts,
+  accountCall,
+  accountCalls,
+  notify,
+  ownAccount,
+} from '../account/account-parts.js'
+import type { Account } from '../accounts/account.js'
+import { SignInRefusal } from '../errors/sign-in-refusal.js'
+import type { Factors } from '../factors/factors.js'
+import { empty, json, members, type Schema, text as textMember } from '../http/declaration.js'
+import { type Call, endpoint } from '../http/endpoint.js'
+import { OTP } from '../login/second-factor.js'
+import { text } from '../options/checks.js'
+import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import { isPlainObject } from '../options/values.js'
+import { withoutChange } from '../sessions/sessions.js'
+import type { VerifiedToken } from '../tokens/verified-token.js'
+import { type Feature, type Need, recent, SESSIONS } from './feature.js'
+import { FIND_BY_ID } from './password-reset.js'
+
+/** The option `secondFactor` as an object. */
+export interface SecondFactorName {
+  /** The name of your app in the user's authenticator app. Default: the host of the issuer. */
+  name?: string | undefined
+}
+
+/** The option of a second factor in an app. */
+export interface SecondFactorOptions {
+  /**
+   * `true`, or `{ name }` with the name of your app, for
+   * [a second factor](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md): an authenticator
+   * app with recovery codes. Needs `secret`, `store` with `sessions` and `factors`, and `accounts` with `findById`. Default: `false`.
+   */
+  secondFactor?: boolean | SecondFactorName | undefined
+}
+
+const nameSchema = { name: optional(text('the name of an app, without a colon', /^[^:]{1,64}$/)) }
+
+const secondFactorOption: Check<{ name: string | undefined } | undefined> = (value) => {
+  if (value === false) return undefined
+  if (value !== true && !isPlainObject(value)) throw new InvalidOption("true, or an object like { name: 'Example' }")
+  const given = value === true ? {} : (value as SecondFactorName)
+  return readOptions<SecondFactorName, typeof nameSchema>('createAuth: option "secondFactor"', given, nameSchema)
+}
+
+export const secondFactorOptions = { secondFactor: optional(secondFactorOption) }
+
+export const FACTORS: Need = {
+  part: 'store.factors',
+  text: '"store" with "factors". Pass memoryStore(), or one of a database',
+}
+const SECRET: Need = {
+  part: 'secret',
+  text: '"secret", which encrypts the secrets of authenticator apps. Create one with: npx express-token-endpoint keygen --alg HS256',
+}
+
+export interface SecondFactorParts extends AccountParts {
+  factors: Factors
+}
+
+const TotpSecret: Schema = {
+  type: 'object',
+  required: ['secret', 'uri'],
+  properties: {
+    secret: { type: 'string', description: 'The secret in base32, to type.' },
+    uri: { type: 'string', description: 'The same as an `otpauth` URI, for a QR code.' },
+  },
+  additionalProperties: false,
+}
+
+const RecoveryCodes: Schema = {
+  type: 'object',
+  required: ['recoveryCodes'],
+  properties: {
+    recoveryCodes: {
+      type: 'array',
+      items: { type: 'string', examples: ['abcd-efgh-ijkl-mnop'] },
+      description: 'Ten codes that each work once in place of a code of the app. They are shown only here.',
+    },
+  },
+  additionalProperties: false,
+}
+
+const otp = textMember('The code that the authenticator app shows.', { examples: ['123456'] })
+
+type GuardedCall = Pick<Call, 'req' | 'origin' | 'about' | 'report'> & { readonly auth: VerifiedToken }
+
+/** Ends the other sessions and tells the owner, after a change of the factors. */
+async function changed(
+  parts: SecondFactorParts,
+  { auth, origin, report }: GuardedCall,
+  of: AccountCall,
+  change: { account: Account; type: 'factor.added' | 'factor.removed'; kind: 'totp' | 'recovery-codes' },
+): Promise<void> {
+  const { account, type, kind } = change
+  report({ type, accountId: account.id, factor: kind })
+  notify(parts, of, { kind: 'factors-changed', account, details: { [type === 'factor.added' ? 'added' : 'removed']: kind } })
+  await parts.sessions?.endOthers(withoutChange(auth), origin.address)
+}
+
+/** The second factor of a user: an authenticator app (RFC 6238) with recovery codes. */
+export const secondFactorFeature: Feature<SecondFactorParts> = {
+  at: 'account',
+  options: secondFactorOptions,
+  needs: { secondFactor: [SESSIONS, FACTORS, SECRET, FIND_BY_ID] },
+  schemas: () => ({ TotpSecret, RecoveryCodes }),
+  endpoints: [
+    endpoint({
+      id: 'beginTotp',
+      method: 'POST',
+      path: '/totp',
+      guard: recent,
+      summary: 'Begin the set-up of an authenticator app',
+      description: 'Returns a new secret, which waits ten minutes for its first code. An app that is on stays on until then.',
+      responses: { 200: json('TotpSecret', 'The secret.'), 503: ['overloaded', 'unavailable'] },
+      calls: accountCalls,
+      handle: (parts: SecondFactorParts) => async (call) => {
+        accountCall(parts, call)
+        const { account } = await ownAccount(parts, call.auth)
+        return parts.factors.begin(account.id, account.email ?? account.id)
+      },
+    }),
+
+    endpoint({
+      id: 'confirmTotp',
+      method: 'POST',
+      path: '/totp/confirm',
+      guard: recent,
+      body: members({ [OTP]: otp }),
+      summary: 'Switch an authenticator app on',
+      description: 'Takes the first code of the app. Ends the other sessions.',
+      ofHost: true,
+      responses: { 200: json('RecoveryCodes', 'The recovery codes.'), 503: ['overloaded', 'unavailable'] },
+      calls: accountCalls,
+      handle: (parts: SecondFactorParts) => async (call) => {
+        const of = accountCall(parts, call)
+        const { account } = await ownAccount(parts, call.auth)
+        const recoveryCodes = await parts.factors.confirm(account.id, call.body[OTP])
+        if (!recoveryCodes) throw wrongCode()
+        await changed(parts, call, of, { account, type: 'factor.added', kind: 'totp' })
+        return { recoveryCodes }
+      },
+    }),
+
+    endpoint({
+      id: 'removeTotp',
+      method: 'DELETE',
+      path: '/totp',
+      guard: recent,
+      summary: 'Switch the authenticator app off',
+      description: 'Removes the recovery codes too. Ends the other sessions.',
+      responses: { 204: empty('The account has no authenticator app.'), 503: ['overloaded', 'unavailable'] },
+      calls: accountCalls,
+      handle: (parts: SecondFactorParts) => async (call) => {
+        const of = accountCall(parts, call)
+        const { account } = await ownAccount(parts, call.auth)
+        const wasOn = await parts.factors.remove(account.id)
+        if (wasOn) await changed(parts, call, of, { account, type: 'factor.removed', kind: 'totp' })
+      },
+    }),
+
+    endpoint({
+      id: 'renewRecoveryCodes',
+      method: 'POST',
+      path: '/recovery-codes',
+      guard: recent,
+      summary: 'Get new recovery codes',
+      description: 'The old ones stop working. Ends the other sessions.',
+      responses: {
+        200: json('RecoveryCodes', 'The recovery codes.'),
+        409: 'no_second_factor',
+        503: ['overloaded', 'unavailable'],
+      },
+      calls: accountCalls,
+      handle: (parts: SecondFactorParts) => async (call) => {
+        const of = accountCall(parts, call)
+        const { account } = await ownAccount(parts, call.auth)
+        if (!(await parts.factors.isOn(account.id))) throw call.refuse('no_second_factor')
+        const recoveryCodes = await parts.factors.renewCodes(account.id)
+        await changed(parts, call, of, { account, type: 'factor.added', kind: 'recovery-codes' })
+        return { recoveryCodes }
+      },
+    }),
+  ],
+}
+
+const wrongCode = () => new SignInRefusal('wrong_code', { detail: 'The code is wrong, or the set-up is older than ten minutes.' })

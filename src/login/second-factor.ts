@@ -1,0 +1,30 @@
+import type { FoundAccount } from '../accounts/account.js'
+import { SignInRefusal } from '../errors/sign-in-refusal.js'
+import type { Factors } from '../factors/factors.js'
+import type { ExtraFields } from './read-credentials.js'
+
+/** The member of a body with the code of a second factor. */
+export const OTP = 'otp'
+
+/**
+ * Asks for the second factor of an account that has one. Returns the authentication methods that it adds (RFC 8176).
+ * @throws SignInRefusal `code_required`, which counts nothing, and `wrong_code`, which counts as a failed login; AuthError `unavailable`
+ */
+export type SecondFactorStep = (found: FoundAccount, fields: ExtraFields) => Promise<readonly string[]>
+
+const NONE: readonly string[] = []
+const BOTH: readonly string[] = ['otp', 'mfa']
+
+/** Creates the step of a sign-in that asks for the second factor. */
+export function secondFactorStep(factors: Pick<Factors, 'isOn' | 'check'>): SecondFactorStep {
+  return async function askForCode({ account: { id } }, fields) {
+    const code = fields[OTP]
+    // An empty field of a form is no code.
+    const isSent = code !== undefined && code !== null && code !== ''
+    if (!(await factors.isOn(id))) return NONE
+    if (!isSent) throw new SignInRefusal('code_required', { detail: 'This account needs a code of its second factor.' })
+    const result = typeof code === 'string' ? await factors.check(id, code) : 'wrong'
+    if (result !== 'wrong') return BOTH
+    throw new SignInRefusal('wrong_code', { detail: 'The code is wrong, or was used before.', countAsFailure: true })
+  }
+}
