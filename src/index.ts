@@ -44,6 +44,8 @@ export type {
   AuthObserver,
   BearerRefusedEvent,
   DependencyFailedEvent,
+  FactorAddedEvent,
+  FactorRemovedEvent,
   PasswordChangedEvent,
   SessionEnd,
   SessionEndedEvent,

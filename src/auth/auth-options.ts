@@ -9,6 +9,7 @@ import { FEATURES } from '../features/features.js'
 import { KEYS_PATH } from '../features/keys.js'
 import { type PasswordResetOptions, passwordResetOptions } from '../features/password-reset.js'
 import { type RefreshFeatureOptions, refreshOptions } from '../features/refresh/refresh.js'
+import { type SecondFactorOptions, secondFactorOptions } from '../features/second-factor.js'
 import { SESSIONS_PATH, type SessionsOptions, sessionsOptions } from '../features/sessions.js'
 import { type SignInOptions, signInOptions, TOKEN_PATH } from '../features/sign-in.js'
 import { type SignInByMailOptions, signInByMailOptions } from '../features/sign-in-by-mail.js'
@@ -49,6 +50,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
     ChangeAddressOptions,
     DeletionOptions,
     SignInByMailOptions,
+    SecondFactorOptions,
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
@@ -145,6 +147,7 @@ const schema = {
   ...changeAddressOptions,
   ...deletionOptions,
   ...signInByMailOptions,
+  ...secondFactorOptions,
   store: optional(storeOption),
   paths: optional(pathsOption, pathsOption({})),
   alsoAccept: optional(

@@ -7,8 +7,11 @@ import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { type FindById, findAccount, findByIdOption } from '../accounts/find-account.js'
 import { prepareAccounts } from '../accounts/prepare-accounts.js'
 import { type Codes, createCodes } from '../codes/codes.js'
+import type { FactorStore } from '../factors/factor-store.js'
+import { createFactors, type Factors } from '../factors/factors.js'
 import { RECENT_MS } from '../features/feature.js'
 import { mountAll } from '../features/features.js'
+import { type HostFactors, hostFactors } from '../features/second-factor.js'
 import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
 import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearerFor } from '../guard/require-bearer.js'
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
@@ -18,6 +21,7 @@ import { createFinish } from '../login/finish-sign-in.js'
 import { createLogin } from '../login/log-in.js'
 import { type Login, loginForHost } from '../login/login-for-host.js'
 import { loginSettings } from '../login/login-options.js'
+import { OTP, secondFactorStep } from '../login/second-factor.js'
 import { noteSessionsOf } from '../login/steps.js'
 import { createMailer } from '../mail/mailer.js'
 import type { OpenApiOptions } from '../openapi/document-options.js'
@@ -95,6 +99,8 @@ export interface Auth<A extends LookUpResult = Account, S = Partial<Store> | und
   readonly limits: Limits | false
   /** The sessions of all accounts, where `store` has `sessions`. */
   readonly sessions: PartOf<S, 'sessions', Sessions>
+  /** The second factors of all accounts, with the option `secondFactor`. */
+  readonly factors: HostFactors | undefined
   /** The codes that work once, where `store` has `codes`. */
   readonly codes: PartOf<S, 'codes', Codes>
 }
@@ -121,9 +127,12 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     ? createSessions({ store: store.sessions, issuers, maxPerAccount, timeout, emit, now, refresh: ofSteps })
     : { sessions: undefined, refreshSteps: undefined }
   const codes = store?.codes && createCodes({ store: store.codes, timeout, now })
+  const factors = read.secondFactor && factorsOf(read, tokens.issuer, now)
   const settings = {
     ...read,
     ...ofLogin,
+    ...(factors && { extraFields: [...read.extraFields, OTP] }),
+    secondFactor: factors && secondFactorStep(factors),
     tokens,
     path: paths.token,
     sessions,
@@ -172,7 +181,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     keys: hasKeys ? { tokens } : undefined,
     sessions: sessions && { sessions },
     stepUp: sessions && lookUps && { ...settings, sessions, logIn, findById: findByIdOption(lookUps) },
-    ...accountFeatures(read, accountParts),
+    ...accountFeatures(read, accountParts, factors),
   })
   const guards = {
     user: guard({ acting: false }),
@@ -217,6 +226,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     logIn: awaited('logIn', loginForHost(settings, logIn)) as Login<UserOf<A>>,
     passwords,
     limits: (options.limits ?? limits) as Auth<A>['limits'],
+    factors: factors && hostFactors(factors, emit),
     sessions: sessions as Auth<A, S>['sessions'],
     codes: codes as Auth<A, S>['codes'],
   }
@@ -232,6 +242,21 @@ function throwRenamed(): never {
 const hashFinder = (findById: FindById, timeout: number) => async (accountId: string) =>
   (await findAccount(findById, accountId, timeout))?.account.passwordHash
 
+/** Returns the second factor of an app. */
+const factorsOf = (
+  { secondFactor, store, secret = [], timeout }: AuthSettings['read'],
+  issuer: string,
+  now: () => number,
+): Factors =>
+  createFactors({
+    store: store?.factors as FactorStore,
+    issuer,
+    label: secondFactor?.name ?? new URL(issuer).hostname,
+    secrets: secret,
+    timeout,
+    now,
+  })
+
 /** The look-up by id, where the accounts have it. */
 const findByIdIn = (accounts: unknown) => (accounts === undefined ? undefined : findByIdOption(accounts))
 
@@ -239,7 +264,9 @@ const findByIdIn = (accounts: unknown) => (accounts === undefined ? undefined : 
 const accountFeatures = (
   { signUp, passwordReset, changePassword, changeAddress, deletion, signInByMail }: AuthSettings['read'],
   parts: AccountParts,
+  factors: Factors | undefined,
 ) => ({
+  secondFactor: factors && { ...parts, factors },
   signUp: signUp && { ...parts, fields: signUp.fields },
   passwordReset: passwordReset && parts,
   changePassword: changePassword && parts,

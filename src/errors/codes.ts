@@ -224,6 +224,8 @@ export type Dependency =
    * failed or is too slow. Repair it.
    */
   | 'codes'
+  /** The store of second factors and API keys failed or is too slow, or no `secret` decrypts a factor. Repair it, or add the secret. */
+  | 'factors'
   /** The shared store of your failed-login limits failed or is too slow. Repair it. Meanwhile each process counts on its own. */
   | 'limits'
   /**
@@ -437,6 +439,8 @@ const ROWS = {
    * The code of the mail stays valid.
    */
   weak_password: { status: 422, showsReason: true, message: 'This password cannot be used. Choose another one.' },
+  /** The account has no authenticator app, so it has no recovery codes. The client sets the app up first. */
+  no_second_factor: { status: 409, message: 'This account has no authenticator app.' },
   /** No session of the account uses this id. List the sessions anew. */
   unknown_session: { status: 404, message: 'This account has no such session.' },
   /**

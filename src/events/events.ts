@@ -203,6 +203,26 @@ export interface AddressChangedEvent extends EventBase {
   accountId: string
 }
 
+/** A user has set a factor up, or renewed the recovery codes. */
+export interface FactorAddedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'factor.added'
+  /** `id` of the account. */
+  accountId: string
+  /** `totp`, `recovery-codes` or `passkey`. */
+  factor: 'totp' | 'recovery-codes' | 'passkey'
+}
+
+/** A user, or your code with `auth.factors.remove`, has removed a factor. */
+export interface FactorRemovedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'factor.removed'
+  /** `id` of the account. */
+  accountId: string
+  /** `totp`, `recovery-codes` or `passkey`. */
+  factor: 'totp' | 'recovery-codes' | 'passkey'
+}
+
 /** Your database, Redis or another dependency failed or exceeded `timeout`. */
 export interface DependencyFailedEvent extends EventBase {
   /** Identifies the kind of event. */
@@ -241,6 +261,8 @@ export type AuthEvent =
   | AccountRemovedEvent
   | PasswordChangedEvent
   | AddressChangedEvent
+  | FactorAddedEvent
+  | FactorRemovedEvent
   | DependencyFailedEvent
 
 /** The `onEvent` option. Its errors and rejections are ignored, so an observer never affects a request. */

@@ -48,7 +48,8 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
   const call = <T>(run: () => Promise<T>): Promise<T> => callHost('factors', run, { timeout })
 
   /** Each account has one factor of each of these kinds, so its id is known. */
-  const idOf = (kind: string, accountId: string) => hash('sha256', JSON.stringify([issuer, kind, accountId]), 'base64url')
+  const idOf = (kind: string, accountId: string) =>
+    hash('sha256', JSON.stringify([issuer, kind, accountId]), 'base64url')
   const about = (kind: string, accountId: string) => ({ issuer, accountId, factorId: idOf(kind, accountId) })
 
   async function find(kind: string, accountId: string): Promise<StoredFactor | undefined> {
@@ -89,7 +90,10 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     const opened = open(secrets, about(kind, accountId), sealed)
     if (opened) return opened.text
     throw unreadable(
-      misuse('factors: no secret of "secret" decrypts the factor of an account. Add the one that encrypted it', PAGE.stores),
+      misuse(
+        'factors: no secret of "secret" decrypts the factor of an account. Add the one that encrypted it',
+        PAGE.stores,
+      ),
     )
   }
 
@@ -117,7 +121,13 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     const digests = factor && (parseJson(factor.data) as Recovery)
     const digest = recoveryDigest(code)
     if (!factor || !Array.isArray(digests) || !digests.includes(digest)) return 'wrong'
-    if (!(await replace(factor, digests.filter((one) => one !== digest)))) return 'wrong'
+    if (
+      !(await replace(
+        factor,
+        digests.filter((one) => one !== digest),
+      ))
+    )
+      return 'wrong'
     await lift(accountId)
     return 'recovery'
   }
@@ -174,7 +184,8 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     /** Removes the authenticator app and its recovery codes. Returns whether there was one. */
     async remove(accountId: string): Promise<boolean> {
       const wasOn = await call(async () => store.remove(idOf('totp', accountId), accountId))
-      for (const kind of ['totp-pending', 'recovery']) await call(async () => store.remove(idOf(kind, accountId), accountId))
+      for (const kind of ['totp-pending', 'recovery'])
+        await call(async () => store.remove(idOf(kind, accountId), accountId))
       return wasOn
     },
   }

@@ -6,6 +6,7 @@ import { endpointsOf, type Feature, type FeaturePaths, mount } from './feature.j
 import { keysFeature } from './keys.js'
 import { passwordResetFeature } from './password-reset.js'
 import { refreshFeature } from './refresh/refresh.js'
+import { secondFactorFeature } from './second-factor.js'
 import { sessionsFeature } from './sessions.js'
 import { signInFeature } from './sign-in.js'
 import { signInByMailFeature } from './sign-in-by-mail.js'
@@ -25,6 +26,7 @@ export const FEATURES = {
   changeAddress: changeAddressFeature,
   deletion: deletionFeature,
   signInByMail: signInByMailFeature,
+  secondFactor: secondFactorFeature,
 } satisfies Record<string, Feature>
 
 type Name = keyof typeof FEATURES

@@ -8,12 +8,14 @@ import {
 } from '../account/account-parts.js'
 import type { Account } from '../accounts/account.js'
 import { SignInRefusal } from '../errors/sign-in-refusal.js'
+import type { Emit } from '../events/emitter.js'
 import type { Factors } from '../factors/factors.js'
 import { empty, json, members, type Schema, text as textMember } from '../http/declaration.js'
 import { type Call, endpoint } from '../http/endpoint.js'
 import { OTP } from '../login/second-factor.js'
 import { text } from '../options/checks.js'
-import { type Check, InvalidOption, optional, readOptions } from '../options/read-options.js'
+import { PAGE } from '../options/misuse.js'
+import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { withoutChange } from '../sessions/sessions.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
@@ -96,9 +98,36 @@ async function changed(
 ): Promise<void> {
   const { account, type, kind } = change
   report({ type, accountId: account.id, factor: kind })
-  notify(parts, of, { kind: 'factors-changed', account, details: { [type === 'factor.added' ? 'added' : 'removed']: kind } })
+  notify(parts, of, {
+    kind: 'factors-changed',
+    account,
+    details: { [type === 'factor.added' ? 'added' : 'removed']: kind },
+  })
   await parts.sessions?.endOthers(withoutChange(auth), origin.address)
 }
+
+/** The second factors of all accounts: `auth.factors`. */
+export interface HostFactors {
+  /**
+   * Removes the authenticator app of an account and its recovery codes, for a user who has lost both. Verify the identity first. Sessions stay:
+   * end them with `auth.sessions.endAll`.
+   * @returns whether the account had one
+   * @throws AuthError `unavailable` when the store fails. TypeError for an id that is not a non-empty text
+   */
+  remove(accountId: string): Promise<boolean>
+}
+
+const accountIdOption = text('a non-empty string')
+
+export const hostFactors = (factors: Factors, emit: Emit): HostFactors =>
+  Object.freeze({
+    async remove(accountId: string) {
+      named('factors.remove: the account id', accountIdOption, accountId, PAGE.signOut)
+      const wasOn = await factors.remove(accountId)
+      if (wasOn) emit({ address: undefined }, { type: 'factor.removed', accountId, factor: 'totp' })
+      return wasOn
+    },
+  })
 
 /** The second factor of a user: an authenticator app (RFC 6238) with recovery codes. */
 export const secondFactorFeature: Feature<SecondFactorParts> = {
@@ -113,7 +142,8 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
       path: '/totp',
       guard: recent,
       summary: 'Begin the set-up of an authenticator app',
-      description: 'Returns a new secret, which waits ten minutes for its first code. An app that is on stays on until then.',
+      description:
+        'Returns a new secret, which waits ten minutes for its first code. An app that is on stays on until then.',
       responses: { 200: json('TotpSecret', 'The secret.'), 503: ['overloaded', 'unavailable'] },
       calls: accountCalls,
       handle: (parts: SecondFactorParts) => async (call) => {
@@ -186,4 +216,5 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
   ],
 }
 
-const wrongCode = () => new SignInRefusal('wrong_code', { detail: 'The code is wrong, or the set-up is older than ten minutes.' })
+const wrongCode = () =>
+  new SignInRefusal('wrong_code', { detail: 'The code is wrong, or the set-up is older than ten minutes.' })

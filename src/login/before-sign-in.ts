@@ -10,6 +10,7 @@ import { misuse } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
 import { isPlainObject, memberOf, resultOrUndefined } from '../options/values.js'
 import type { ExtraFields } from './read-credentials.js'
+import { OTP, type SecondFactorStep } from './second-factor.js'
 
 /** The way of a sign-in: a password, a mailed code, a passkey, or `'host'` for a call of `auth.signIn`. */
 export type SignInMethod = 'password' | 'mail' | 'passkey' | 'host'
@@ -62,8 +63,13 @@ export const BY_PASSWORD: SignInBy = { method: 'password', amr: Object.freeze(['
 
 export const BY_MAIL: SignInBy = { method: 'mail', amr: Object.freeze(['otp']) }
 
+/** The ways of a sign-in after which the second factor of the account is asked for. A passkey counts as both, and the host decides itself. */
+const WITH_SECOND: ReadonlySet<SignInMethod> = new Set(['password', 'mail'])
+
 /** The members of a sign-in that this step reads. */
 export interface BeforeSignInTask extends Origin {
+  /** The step that asks for the second factor, before the host's step. Default: none. */
+  secondFactor?: SecondFactorStep | undefined
   beforeSignIn: BeforeSignIn<object, IncomingMessage | undefined> | undefined
   fields: ExtraFields
   /** True when the client sent a member that is not in `fields`. */
@@ -72,11 +78,38 @@ export interface BeforeSignInTask extends Origin {
   timeout: number
 }
 
+/** A sign-in that may go on: its terms, and all its authentication methods. */
+export interface AllowedSignIn {
+  terms: SignInTerms | undefined
+  amr: readonly string[]
+}
+
+/**
+ * Asks for the second factor of the account, then the host about the sign-in.
+ * @throws SignInRefusal of either, AuthError `invalid_credentials` of the host, or `unavailable`
+ */
+export async function allowSignIn(task: BeforeSignInTask, found: FoundAccount, by: SignInBy): Promise<AllowedSignIn> {
+  const { secondFactor, fields } = task
+  if (!secondFactor) return { terms: await askBeforeSignIn(task, found, by), amr: by.amr }
+  // The host does not see the code.
+  const { [OTP]: _, ...others } = fields
+  const added = WITH_SECOND.has(by.method) ? await secondFactor(found, fields).catch(withAccountOf(found)) : []
+  const amr = Object.freeze([...new Set([...by.amr, ...added])])
+  return { terms: await askBeforeSignIn({ ...task, fields: others }, found, { ...by, amr }), amr }
+}
+
+/** Returns a function that throws an error again, with the account where it is a refusal of the sign-in. */
+const withAccountOf =
+  ({ account }: FoundAccount) =>
+  (error: unknown): never => {
+    throw isSignInRefusal(error) ? withAccount(error, account.id) : error
+  }
+
 /**
  * Asks the host about a sign-in.
  * @throws SignInRefusal of the host, or AuthError `invalid_credentials` of the host or `unavailable`
  */
-export async function askBeforeSignIn(
+async function askBeforeSignIn(
   { beforeSignIn, fields, hasUnnamed, req, signal, timeout }: BeforeSignInTask,
   { account, user }: FoundAccount,
   { method, amr }: SignInBy,

@@ -4,7 +4,7 @@ import { LOGIN, tracePromise } from '../events/tracing.js'
 import type { Origin } from '../http/origin.js'
 import type { AttemptAdmission } from '../limits/attempt.js'
 import type { PasswordsSlot } from '../passwords/passwords.js'
-import { askBeforeSignIn, BY_PASSWORD } from './before-sign-in.js'
+import { allowSignIn, BY_PASSWORD } from './before-sign-in.js'
 import { type KnownSignIn, knownSignIn } from './known-sign-in.js'
 import type { LoginSettings } from './login-options.js'
 import type { SentCredentials } from './read-credentials.js'
@@ -70,11 +70,11 @@ export async function logIn(task: LoginTask): Promise<KnownSignIn> {
       admission = await admitAttempt(checked)
     } while (admission === 'waits')
     const verified = await verifyPassword(checked, admission === 'admitted')
-    const terms = await askBeforeSignIn(task, verified, BY_PASSWORD)
+    const { terms, amr } = await allowSignIn(task, verified, BY_PASSWORD)
     endAttempt(attempt, 'succeeded')
     const replacement = await replaceOutdatedHash(checked, verified.account)
     const recheckAccount = recheckOf(task, verified.account, lookedUpAt, replacement)
-    return knownSignIn(verified, { lookedUpAt, recheckAccount, terms, amr: BY_PASSWORD.amr })
+    return knownSignIn(verified, { lookedUpAt, recheckAccount, terms, amr })
   } catch (error) {
     await endRefusedAttempt(task, attempt, error)
     throw error

@@ -19,6 +19,7 @@ import { isPlainObject, memberOf, own } from '../options/values.js'
 import { createPasswords, type Passwords, type QueuedPasswords } from '../passwords/passwords.js'
 import type { BeforeSignIn, BeforeSignInTask } from './before-sign-in.js'
 import { type CredentialsOptions, credentialsSchema } from './credentials-options.js'
+import type { SecondFactorStep } from './second-factor.js'
 import type { TenantOf } from './steps.js'
 
 /** The options of a login: those that `tokenRouter`, `createAuth` and `LoginStrategy` have in common. */
@@ -156,4 +157,7 @@ export function loginSettings(read: ReadOptions, clock: () => number, owner?: ob
   return { ...read, passwords, limits, clock, emit: emitter(onEvent) }
 }
 
-export type LoginSettings = ReturnType<typeof loginSettings>
+export type LoginSettings = ReturnType<typeof loginSettings> & {
+  /** The step that asks for a second factor. Default: none. */
+  secondFactor?: SecondFactorStep | undefined
+}

@@ -4,16 +4,19 @@ import { currentAccount, type FindById, findAccount } from '../accounts/find-acc
 import { AuthError } from '../errors/auth-error.js'
 import type { Origin } from '../http/origin.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { askBeforeSignIn, type BeforeSignIn, type SignInBy } from './before-sign-in.js'
+import { allowSignIn, type BeforeSignIn, type SignInBy } from './before-sign-in.js'
 import { type KnownSignIn, knownSignIn } from './known-sign-in.js'
 import type { ExtraFields } from './read-credentials.js'
 import { createRecheck } from './recheck-account.js'
+import type { SecondFactorStep } from './second-factor.js'
 
 /** The dependencies of a sign-in without the login's password check. */
 export interface SignInWithParts {
   tokens: TokenIssuer
   findById: FindById
   beforeSignIn: BeforeSignIn<object, IncomingMessage | undefined> | undefined
+  /** The step that asks for a second factor. Default: none. */
+  secondFactor?: SecondFactorStep | undefined
   /** The time limit for each look-up and for `beforeSignIn`, in milliseconds. */
   timeout: number
 }
@@ -47,15 +50,16 @@ interface AuthenticatedAccount extends SigningIn {
  * SignInRefusal of the host
  */
 export async function signInWith(
-  { findById, beforeSignIn, timeout }: SignInWithParts,
+  { findById, beforeSignIn, secondFactor, timeout }: SignInWithParts,
   { accountId: id, lookedUpAt, origin, since, ...signIn }: AuthenticatedAccount,
 ): Promise<KnownSignIn> {
   const found = currentAccount(signIn.found, since ?? lookedUpAt)
   if (typeof found === 'string') throw new AuthError('invalid_credentials', { reason: found, accountId: id })
-  const { fields, hasUnnamed, amr } = signIn
+  const { fields, hasUnnamed } = signIn
   const { passwordHash, email } = found.account
-  const terms =
-    origin && (await askBeforeSignIn({ ...origin, beforeSignIn, fields, hasUnnamed, timeout }, found, signIn))
+  const { terms, amr } = origin
+    ? await allowSignIn({ ...origin, beforeSignIn, secondFactor, fields, hasUnnamed, timeout }, found, signIn)
+    : { terms: undefined, amr: signIn.amr }
   const recheckAccount = createRecheck({
     id,
     lookedUpAt,

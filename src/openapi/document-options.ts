@@ -4,6 +4,7 @@ import { type ChangePasswordOptions, changePasswordOptions } from '../features/c
 import { type DeletionOptions, deletionOptions } from '../features/deletion.js'
 import { KEYS_PATH } from '../features/keys.js'
 import { type PasswordResetOptions, passwordResetOptions } from '../features/password-reset.js'
+import { type SecondFactorOptions, secondFactorOptions } from '../features/second-factor.js'
 import { TOKEN_PATH } from '../features/sign-in.js'
 import { type SignInByMailOptions, signInByMailOptions } from '../features/sign-in-by-mail.js'
 import { ACCOUNT_PATH, type SignUpOptions, signUpOptions } from '../features/sign-up.js'
@@ -34,7 +35,8 @@ export interface AccountRoutes
     ChangePasswordOptions,
     ChangeAddressOptions,
     DeletionOptions,
-    SignInByMailOptions {
+    SignInByMailOptions,
+    SecondFactorOptions {
   /** Whole path of the account routes, with the mount point. Default: `'/auth/account'`. */
   path?: string | undefined
 }
@@ -122,6 +124,7 @@ const accountSchema = {
   ...changeAddressOptions,
   ...deletionOptions,
   ...signInByMailOptions,
+  ...secondFactorOptions,
 }
 
 const accountRoutes: Check<Checked<typeof accountSchema>> = (value) =>

@@ -30,6 +30,7 @@ const STATUS: Record<AuthErrorCode, number> = {
   address_taken: 409,
   invalid_email: 422,
   weak_password: 422,
+  no_second_factor: 409,
   unavailable: 503,
 }
 /** The names of the statuses. Later versions of Node have another name for 413, and 499 has none. */

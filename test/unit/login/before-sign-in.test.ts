@@ -18,7 +18,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { askBeforeSignIn, BY_PASSWORD } from '../../../src/login/before-sign-in.js'
+import { allowSignIn, BY_PASSWORD } from '../../../src/login/before-sign-in.js'
 import { authWith, logInWith } from '../../support/auth.js'
 import { settled, until } from '../../support/concurrency.js'
 import { refreshTokenOfBefore } from '../../support/earlier-release.js'
@@ -213,7 +213,7 @@ describe('a sign-in with a step after the password', () => {
     const network = '192.0.2.1'
     const task = { fields: {}, hasUnnamed: false, req: undefined, address: undefined, network, signal, timeout: 1000 }
     const beforeSignIn = () => void expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-    await askBeforeSignIn({ ...task, beforeSignIn }, { account: alice, original: alice, user: alice }, BY_PASSWORD)
+    await allowSignIn({ ...task, beforeSignIn }, { account: alice, original: alice, user: alice }, BY_PASSWORD)
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AuthError } from '../../../src/errors/auth-error.js'
-import { askBeforeSignIn, BY_PASSWORD } from '../../../src/login/before-sign-in.js'
+import { allowSignIn, BY_PASSWORD } from '../../../src/login/before-sign-in.js'
 import { endRefusedAttempt } from '../../../src/login/steps.js'
 import { deferred, settled } from '../../support/concurrency.js'
 import { fatalErrors, rejectionOf } from '../../support/failures.js'
@@ -14,7 +14,7 @@ const origin = { req: undefined, address: undefined, source: { network: 'x', con
 async function ended(beforeSignIn: () => Promise<never>, fields: object, end = vi.fn()) {
   const task = { ...origin, beforeSignIn, fields, signal: new AbortController().signal, timeout: 1000 }
   const found = { account: alice, original: alice, user: alice }
-  const refused = rejectionOf(askBeforeSignIn(task as never, found, BY_PASSWORD))
+  const refused = rejectionOf(allowSignIn(task as never, found, BY_PASSWORD))
   await vi.advanceTimersByTimeAsync(1000)
   const error = await refused
   await endRefusedAttempt(task as never, { end } as never, error)
