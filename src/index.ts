@@ -40,6 +40,8 @@ export type {
   AccountCreatedEvent,
   AccountRemovedEvent,
   AddressChangedEvent,
+  ApiKeyCreatedEvent,
+  ApiKeyRemovedEvent,
   AuthEvent,
   AuthObserver,
   BearerRefusedEvent,

@@ -5,6 +5,8 @@ import { callHost } from '../concurrency/host-call.js'
 import { limitTasks } from '../concurrency/limit.js'
 import { AuthError } from '../errors/auth-error.js'
 import type { EventSubject } from '../events/emitter.js'
+import type { ApiKeys } from '../factors/api-keys.js'
+import type { Factors } from '../factors/factors.js'
 import { type Body, type Member, members, type Schema, text } from '../http/declaration.js'
 import type { Call } from '../http/endpoint.js'
 import type { RequestOrigin } from '../http/origin.js'
@@ -33,6 +35,10 @@ export interface AccountParts extends TokenSettings {
   /** Undefined without the option `mail`. */
   mailer: Mailer
   sessions: Sessions | undefined
+  /** Undefined without the option `apiKeys`. */
+  apiKeys?: ApiKeys | undefined
+  /** Undefined without the option `secondFactor`. */
+  factors?: Factors | undefined
 }
 
 /** Limits the calls of account routes that wait for a store or for the host. */
@@ -166,14 +172,22 @@ export function notify(
   if (mailer && account.email) mailer.notify({ kind, to: account.email, details, tenant }, account.id, about)
 }
 
-/** Ends all sessions and codes of an account. */
+/** Ends all sessions, codes and API keys of an account. */
 export async function endEverything(
-  { sessions, codes }: { sessions: Sessions | undefined; codes: AccountCodes | undefined },
+  { sessions, codes, apiKeys }: EndedParts,
   accountId: string,
   address: string | undefined,
 ): Promise<void> {
   await sessions?.endAll(accountId, address)
   await codes?.removeAll(accountId)
+  await apiKeys?.removeAll(accountId)
+}
+
+/** The parts of an app whose contents end with the password or the account. */
+interface EndedParts {
+  sessions: Sessions | undefined
+  codes: AccountCodes | undefined
+  apiKeys?: ApiKeys | undefined
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Account, LookUpResult } from '../accounts/account.js'
 import { findByIdOption } from '../accounts/find-account.js'
 import { noteSecret } from '../events/shared-secrets.js'
+import { type ApiKeysOptions, apiKeysOptions } from '../features/api-keys.js'
 import { type ChangeAddressOptions, changeAddressOptions } from '../features/change-address.js'
 import { type ChangePasswordOptions, changePasswordOptions } from '../features/change-password.js'
 import { type DeletionOptions, deletionOptions } from '../features/deletion.js'
@@ -51,6 +52,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
     DeletionOptions,
     SignInByMailOptions,
     SecondFactorOptions,
+    ApiKeysOptions,
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
@@ -93,6 +95,11 @@ export interface AuthGuardOptions<A extends LookUpResult = Account> extends Rout
    * Its `req.auth.claims` are only `path`, `method`, `auth_time` and the `act` of an administrator.
    */
   ticket?: boolean | undefined
+  /**
+   * Also admits an [API key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys) of
+   * the option `apiKeys`. `signedInWithin` refuses every key. Default: `false`.
+   */
+  apiKeys?: boolean | undefined
 }
 
 /** @inline */
@@ -148,6 +155,7 @@ const schema = {
   ...deletionOptions,
   ...signInByMailOptions,
   ...secondFactorOptions,
+  ...apiKeysOptions,
   store: optional(storeOption),
   paths: optional(pathsOption, pathsOption({})),
   alsoAccept: optional(

@@ -7,8 +7,10 @@ import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { type FindById, findAccount, findByIdOption } from '../accounts/find-account.js'
 import { prepareAccounts } from '../accounts/prepare-accounts.js'
 import { type Codes, createCodes } from '../codes/codes.js'
+import { type ApiKeys, createApiKeys } from '../factors/api-keys.js'
 import type { FactorStore } from '../factors/factor-store.js'
 import { createFactors, type Factors } from '../factors/factors.js'
+import { apiKeyVerifier } from '../features/api-keys.js'
 import { RECENT_MS } from '../features/feature.js'
 import { mountAll } from '../features/features.js'
 import { type HostFactors, hostFactors } from '../features/second-factor.js'
@@ -128,6 +130,8 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     : { sessions: undefined, refreshSteps: undefined }
   const codes = store?.codes && createCodes({ store: store.codes, timeout, now })
   const factors = read.secondFactor && factorsOf(read, tokens.issuer, now)
+  const apiKeys =
+    read.apiKeys && createApiKeys({ store: store?.factors as FactorStore, issuer: tokens.issuer, timeout, now })
   const settings = {
     ...read,
     ...ofLogin,
@@ -150,8 +154,13 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
 
   const accepted = read.alsoAccept.length > 0 ? [tokens, ...read.alsoAccept] : tokens
   const ownGuard = { ...ofGuards, tokens: accepted, ...(lookUps && { accounts: lookUps }) }
+  /** Returns the verifiers of a guard that also admits API keys. */
+  function withKeys() {
+    if (!apiKeys) throw misuse('createAuth: auth.guard() with "apiKeys" needs the option "apiKeys" of createAuth()')
+    return [tokens, ...read.alsoAccept, apiKeyVerifier(apiKeys, tokens.issuer)]
+  }
   function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
-    const { ticket, ...chosen } = options
+    const { ticket, apiKeys: admitsKeys, ...chosen } = options
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
     if (taken)
       throw misuse(`createAuth: auth.guard() takes no "${taken}". Pass it to createAuth(), or use requireBearer()`)
@@ -161,8 +170,8 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
         'auth.guard',
         Object.setPrototypeOf({ ...ownGuard, ...chosen, ...own }, Object.getPrototypeOf(options)),
       )
-    const byToken = guardWith({})
-    if (!named('auth.guard: option "ticket"', ticketOption, ticket)) return byToken
+    const byToken = guardWith(named('auth.guard: option "apiKeys"', onOption, admitsKeys) ? { tokens: withKeys() } : {})
+    if (!named('auth.guard: option "ticket"', onOption, ticket)) return byToken
     return tokenOrTicket(byToken, guardWith({ tokens: ticketTokens, scheme: undefined, tokenFrom: ticketFrom }))
   }
   // Also checks the options of all guards.
@@ -173,6 +182,8 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     finishSignIn,
     codes: codes && createAccountCodes(codes, tokens.issuer),
     mailer,
+    apiKeys,
+    factors,
   } as AccountParts
   const hasKeys = tokens.jwks().keys.length > 0
   const mounted = mountAll(paths, {
@@ -181,7 +192,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     keys: hasKeys ? { tokens } : undefined,
     sessions: sessions && { sessions },
     stepUp: sessions && lookUps && { ...settings, sessions, logIn, findById: findByIdOption(lookUps) },
-    ...accountFeatures(read, accountParts, factors),
+    ...accountFeatures(read, accountParts, { factors, apiKeys }),
   })
   const guards = {
     user: guard({ acting: false }),
@@ -264,8 +275,9 @@ const findByIdIn = (accounts: unknown) => (accounts === undefined ? undefined : 
 const accountFeatures = (
   { signUp, passwordReset, changePassword, changeAddress, deletion, signInByMail }: AuthSettings['read'],
   parts: AccountParts,
-  factors: Factors | undefined,
+  { factors, apiKeys }: { factors: Factors | undefined; apiKeys: ApiKeys | undefined },
 ) => ({
+  apiKeys: apiKeys && { ...parts, apiKeys },
   secondFactor: factors && { ...parts, factors },
   signUp: signUp && { ...parts, fields: signUp.fields },
   passwordReset: passwordReset && parts,
@@ -289,14 +301,22 @@ const issuersOfPackage = (verifiers: AuthOptions['alsoAccept'] = []) =>
     .filter(({ isOfPackage }) => isOfPackage)
     .map(({ issuer }) => issuer)
 
+/** The options of account routes, which the document has too. */
+const ACCOUNT_OPTIONS = [
+  'signUp',
+  'passwordReset',
+  'changePassword',
+  'changeAddress',
+  'deletion',
+  'signInByMail',
+  'secondFactor',
+  'apiKeys',
+] as const
+
 /** Returns the account routes that are on, for the document. Undefined for an app that has none. */
-function accountToDescribe(
-  { signUp, passwordReset, changePassword, changeAddress, deletion, signInByMail }: AuthSettings['read'],
-  path: string,
-): AuthDescription['account'] {
-  const all = { signUp, passwordReset, changePassword, changeAddress, deletion, signInByMail }
-  const on = Object.entries(all).filter(([, option]) => option)
-  return on.length > 0 ? { path, ...Object.fromEntries(on) } : undefined
+function accountToDescribe(read: AuthSettings['read'], path: string): AuthDescription['account'] {
+  const on = ACCOUNT_OPTIONS.filter((name) => read[name] !== undefined)
+  return on.length > 0 ? { path, ...Object.fromEntries(on.map((name) => [name, read[name]])) } : undefined
 }
 
 /** Returns the mode of refresh tokens for the document. True where a function decides. */
@@ -305,7 +325,7 @@ function modeToDescribe(refresh: AuthOptions['refresh']): AuthDescription['refre
   return typeof mode === 'function' || mode
 }
 
-const ticketOption = optional(bool, false)
+const onOption = optional(bool, false)
 
 /** The options that all guards of an app share. A guard without one of them would admit what the others refuse. */
 const OF_THE_APP = ['tokens', 'accounts', 'store', 'isRevoked', 'timeout', 'onEvent'] as const

@@ -441,6 +441,10 @@ const ROWS = {
   weak_password: { status: 422, showsReason: true, message: 'This password cannot be used. Choose another one.' },
   /** The account has no authenticator app, so it has no recovery codes. The client sets the app up first. */
   no_second_factor: { status: 409, message: 'This account has no authenticator app.' },
+  /** No API key of the account has this id. List the keys anew. */
+  unknown_api_key: { status: 404, message: 'This account has no such API key.' },
+  /** The account has 20 API keys. The client removes one first. */
+  too_many_api_keys: { status: 409, message: 'This account has as many API keys as it may have. Remove one first.' },
   /** No session of the account uses this id. List the sessions anew. */
   unknown_session: { status: 404, message: 'This account has no such session.' },
   /**

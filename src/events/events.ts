@@ -223,6 +223,26 @@ export interface FactorRemovedEvent extends EventBase {
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
+/** A user has made an API key. */
+export interface ApiKeyCreatedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'api-key.created'
+  /** `id` of the account. */
+  accountId: string
+  /** `id` of the key, the `tokenId` of its events. It gives no access. */
+  keyId: string
+}
+
+/** A user has removed an API key. */
+export interface ApiKeyRemovedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'api-key.removed'
+  /** `id` of the account. */
+  accountId: string
+  /** `id` of the key. */
+  keyId: string
+}
+
 /** Your database, Redis or another dependency failed or exceeded `timeout`. */
 export interface DependencyFailedEvent extends EventBase {
   /** Identifies the kind of event. */
@@ -263,6 +283,8 @@ export type AuthEvent =
   | AddressChangedEvent
   | FactorAddedEvent
   | FactorRemovedEvent
+  | ApiKeyCreatedEvent
+  | ApiKeyRemovedEvent
   | DependencyFailedEvent
 
 /** The `onEvent` option. Its errors and rejections are ignored, so an observer never affects a request. */

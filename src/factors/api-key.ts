@@ -27,5 +27,6 @@ export function isApiKey(text: string): boolean {
   return random !== undefined && checksum(PREFIX + random) === check
 }
 
-/** Returns the id of a key in the store. Its bits are random, so a plain hash is enough. */
-export const apiKeyId = (text: string): string => hash('sha256', text, 'base64url')
+/** Returns the id of a key of an environment in the store. Its bits are random, so a plain hash is enough. */
+export const apiKeyId = (issuer: string, text: string): string =>
+  hash('sha256', JSON.stringify([issuer, text]), 'base64url')

@@ -47,7 +47,7 @@ export const deletionFeature: Feature<DeletionParts> = {
           const { auth, req, res, origin, mode, report } = call
           accountCall(parts, call)
           const { account } = await ownAccount(parts, auth)
-          const end = () => endEverything({ sessions: parts.sessions, codes: parts.codes }, account.id, origin.address)
+          const end = () => endEverything(parts, account.id, origin.address)
           await end()
           await callHost('accounts', async () => accounts.remove?.(account.id), { timeout })
           report({ type: 'account.removed', accountId: account.id })

@@ -1,4 +1,5 @@
 import type { Endpoint, Mounted } from '../http/endpoint.js'
+import { apiKeysFeature } from './api-keys.js'
 import { changeAddressFeature } from './change-address.js'
 import { changePasswordFeature } from './change-password.js'
 import { deletionFeature } from './deletion.js'
@@ -27,6 +28,7 @@ export const FEATURES = {
   deletion: deletionFeature,
   signInByMail: signInByMailFeature,
   secondFactor: secondFactorFeature,
+  apiKeys: apiKeysFeature,
 } satisfies Record<string, Feature>
 
 type Name = keyof typeof FEATURES

@@ -104,6 +104,14 @@ export const json = (schema: SchemaOrName, description: string): Success<object>
   respond: (result) => jsonResponse(JSON.stringify(result)),
 })
 
+/** A response with JSON about what was created. No cache may store it. */
+export const created = (schema: SchemaOrName, description: string): Success<object> => ({
+  description,
+  schema,
+  sample: {},
+  respond: (result) => ({ ...jsonResponse(JSON.stringify(result)), status: 201 }),
+})
+
 /** A response without a body, of an endpoint that returns nothing. */
 export const empty = (description: string): Success<void> => ({
   description,
@@ -121,7 +129,7 @@ export const accepted = (description: string): Success<void> => ({
 /** The responses of an endpoint by status: a success, or the codes of refusals. */
 export type Declared = {
   // biome-ignore lint/suspicious/noExplicitAny: the result of each endpoint.
-  readonly [S in 200 | 202 | 204]?: Success<any>
+  readonly [S in 200 | 201 | 202 | 204]?: Success<any>
 } & { readonly [S in RefusalStatus]?: CodeAt<S> | readonly CodeAt<S>[] }
 
 /** The codes that responses declare. */

@@ -1,4 +1,5 @@
 import { isSignInRefusal, SignInRefusal } from '../errors/sign-in-refusal.js'
+import { type ApiKeysOptions, apiKeysOptions } from '../features/api-keys.js'
 import { type ChangeAddressOptions, changeAddressOptions } from '../features/change-address.js'
 import { type ChangePasswordOptions, changePasswordOptions } from '../features/change-password.js'
 import { type DeletionOptions, deletionOptions } from '../features/deletion.js'
@@ -36,7 +37,8 @@ export interface AccountRoutes
     ChangeAddressOptions,
     DeletionOptions,
     SignInByMailOptions,
-    SecondFactorOptions {
+    SecondFactorOptions,
+    ApiKeysOptions {
   /** Whole path of the account routes, with the mount point. Default: `'/auth/account'`. */
   path?: string | undefined
 }
@@ -125,6 +127,7 @@ const accountSchema = {
   ...deletionOptions,
   ...signInByMailOptions,
   ...secondFactorOptions,
+  ...apiKeysOptions,
 }
 
 const accountRoutes: Check<Checked<typeof accountSchema>> = (value) =>

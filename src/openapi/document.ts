@@ -72,6 +72,7 @@ const featuresIn = ({ path, refresh, jwks, sessions, stepUp, account }: Read) =>
   changePassword: account?.changePassword === true,
   changeAddress: account?.changeAddress === true,
   deletion: account?.deletion === true,
+  apiKeys: account?.apiKeys === true,
   secondFactor: account?.secondFactor !== undefined,
   signInByMail: path !== undefined && account?.signInByMail === true,
 })

@@ -31,6 +31,8 @@ const STATUS: Record<AuthErrorCode, number> = {
   invalid_email: 422,
   weak_password: 422,
   no_second_factor: 409,
+  unknown_api_key: 404,
+  too_many_api_keys: 409,
   unavailable: 503,
 }
 /** The names of the statuses. Later versions of Node have another name for 413, and 499 has none. */

@@ -10,7 +10,8 @@ describe('an API key', () => {
     for (const key of keys) {
       expect(key).toMatch(/^etk_[a-z2-7]{39}$/)
       expect(isApiKey(key)).toBe(true)
-      expect(apiKeyId(key)).toMatch(/^[\w-]{43}$/)
+      expect(apiKeyId('https://api.example.com', key)).toMatch(/^[\w-]{43}$/)
+      expect(apiKeyId('https://api.example.com', key)).not.toBe(apiKeyId('https://sandbox.example.com', key))
     }
   })
 
