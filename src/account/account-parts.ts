@@ -186,7 +186,7 @@ export async function endEverything(
 /** The parts of an app whose contents end with the password or the account. */
 interface EndedParts {
   sessions: Sessions | undefined
-  codes: AccountCodes | undefined
+  codes?: AccountCodes | undefined
   apiKeys?: ApiKeys | undefined
 }
 

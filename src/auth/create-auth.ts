@@ -157,7 +157,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   /** Returns the verifiers of a guard that also admits API keys. */
   function withKeys() {
     if (!apiKeys) throw misuse('createAuth: auth.guard() with "apiKeys" needs the option "apiKeys" of createAuth()')
-    return [tokens, ...read.alsoAccept, apiKeyVerifier(apiKeys, tokens.issuer)]
+    return [tokens, ...read.alsoAccept, apiKeyVerifier(apiKeys, tokens.issuer, now)]
   }
   function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
     const { ticket, apiKeys: admitsKeys, ...chosen } = options

@@ -3,8 +3,8 @@ const SWEPT = 4
 
 type Read<T> = (entry: T) => string
 
-/** Creates a map of entries that expire, which also lists the entries of an owner. Sweep it before each new entry. */
-export function expiringMap<T extends { readonly expiresAt: Date }>(keyOf: Read<T>, ownerOf: Read<T>) {
+/** Creates a map of entries that expire, unless their expiration is null, which also lists the entries of an owner. Sweep it before each new entry. */
+export function expiringMap<T extends { readonly expiresAt: Date | null }>(keyOf: Read<T>, ownerOf: Read<T>) {
   const entries = new Map<string, T>()
   const owners = new Map<string, Map<string, T>>()
   let swept = entries.values()
@@ -34,7 +34,7 @@ export function expiringMap<T extends { readonly expiresAt: Date }>(keyOf: Read<
           swept = entries.values()
           return
         }
-        if (entry.expiresAt <= now) remove(entry)
+        if (entry.expiresAt !== null && entry.expiresAt <= now) remove(entry)
       }
     },
   }

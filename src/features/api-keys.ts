@@ -7,6 +7,7 @@ import { endpoint } from '../http/endpoint.js'
 import { duration, isScopeList, LONGEST_AGE } from '../options/checks.js'
 import { isPlainObject, own, resultOrUndefined } from '../options/values.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
+import { withClock } from '../tokens/verifier.js'
 import { type Feature, onOrOff, recent, SESSIONS, user } from './feature.js'
 import { FIND_BY_ID } from './password-reset.js'
 import { FACTORS } from './second-factor.js'
@@ -29,8 +30,8 @@ export interface ApiKeysParts extends AccountParts {
 }
 
 /** Returns the verifier of the keys of an app. Its tokens have no session, so no route about a session admits them. */
-export function apiKeyVerifier(apiKeys: ApiKeys, issuer: string): CustomTokenVerifier {
-  return {
+export function apiKeyVerifier(apiKeys: ApiKeys, issuer: string, now: () => number): CustomTokenVerifier {
+  const verifier: CustomTokenVerifier = {
     issuer: `${issuer}#api-keys`,
     accepts: isApiKey,
     async verify(text) {
@@ -40,9 +41,10 @@ export function apiKeyVerifier(apiKeys: ApiKeys, issuer: string): CustomTokenVer
       return { id, accountId, scopes, issuedAt, expiresAt }
     },
   }
+  return withClock(verifier, now)
 }
 
-const KEY_LIFETIME = 30 * 86_400_000
+const KEY_LIFETIME = '30d'
 const lifetimeOf = duration(1000, LONGEST_AGE)
 const LONGEST_NAME = 64
 
@@ -76,7 +78,7 @@ const NewApiKey: Schema = {
     },
     lifetime: {
       type: ['string', 'integer'],
-      description: 'Such as `30d`, or milliseconds. At most 366 days.',
+      description: 'Such as `30d`, or a number of seconds. At most 366 days.',
       default: '30d',
     },
   },

@@ -51,6 +51,7 @@ export const deletionFeature: Feature<DeletionParts> = {
           await end()
           await callHost('accounts', async () => accounts.remove?.(account.id), { timeout })
           report({ type: 'account.removed', accountId: account.id })
+          await parts.factors?.remove(account.id)
           // A sign-in in progress may have started a session meanwhile.
           await end()
           if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)

@@ -41,8 +41,8 @@ export function withVerifier<T extends object>(tokens: T, verifier: Verifier): T
 /** Returns the verifier of an object of this package. A copy or a proxy of the object has none, so its own `verify` is used. */
 export const verifierOf = (tokens: object): Verifier | undefined => verifiers.get(tokens)
 
-/** Creates the verifier of a host's object. It has no cache, and the time of this process. */
-function hostVerifier(tokens: CustomTokenVerifier): Verifier {
+/** Creates the verifier of a host's object. It has no cache, and by default the time of this process. */
+function hostVerifier(tokens: CustomTokenVerifier, now = () => Date.now()): Verifier {
   const { issuer } = tokens
   const isUnnamed = memberOf(tokens, 'accepts') !== undefined
   return {
@@ -50,7 +50,7 @@ function hostVerifier(tokens: CustomTokenVerifier): Verifier {
     accepts: isUnnamed ? (text, isJwt) => !isJwt && askWhether(tokens, text) : undefined,
     cacheSize: 0,
     tolerance: 0,
-    now: () => Date.now(),
+    now,
     cached: () => undefined,
     verify: (text, wait: Wait = (_, call) => call()) =>
       wait(issuer, async () => {
@@ -58,7 +58,7 @@ function hostVerifier(tokens: CustomTokenVerifier): Verifier {
         // A forgotten `return` in a host's own `verify` does not count as a token.
         if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
         if (auth.issuer !== issuer) throw misuse('tokens: verify returned a token of another issuer', PAGE.issuers)
-        if (!(Date.now() < auth.expiresAt.getTime())) throw invalidToken('expired', auth)
+        if (!(now() < auth.expiresAt.getTime())) throw invalidToken('expired', auth)
         return auth
       }),
   }
@@ -74,6 +74,10 @@ function askWhether(tokens: CustomTokenVerifier, text: string): boolean {
     throw new AuthError('unavailable', { dependency: 'keys', issuer: tokens.issuer, cause })
   }
 }
+
+/** Gives a verifier that is written like one of a host the clock of the app. */
+export const withClock = (tokens: CustomTokenVerifier, now: () => number): CustomTokenVerifier =>
+  withVerifier(tokens, hostVerifier(tokens, now))
 
 /** Returns the verifier of an object of this package or of the host. */
 export const toVerifier = (tokens: CustomTokenVerifier): Verifier => verifierOf(tokens) ?? hostVerifier(tokens)
