@@ -56,11 +56,11 @@ export interface AuthOptions<A extends LookUpResult = Account>
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
-   * [The store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of sessions
-   * and codes: `memoryStore()`, one of a database, or your own object with `sessions`, `codes` or both. Stores the
+   * [The store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of sessions,
+   * codes and factors: `memoryStore()`, one of a database, or your own object with some of `sessions`, `codes` and `factors`. Stores the
    * [session](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#show-and-end-sessions) of
    * each token after `respond`, and then looks the account up a second time. A token whose session could not be stored is not sent (`503`).
-   * Default: no sessions and no codes.
+   * Default: no sessions, codes and factors.
    */
   store?: Partial<Store> | undefined
   /**

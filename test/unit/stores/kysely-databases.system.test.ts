@@ -153,8 +153,8 @@ describe.each(DATABASES)('accounts that sign up in %s', (name, isMissing, open) 
   it.skipIf(isMissing)('are refused while the address has no unique index', async () => {
     const { db, store, create } = await opened(`${id}, mail varchar(254)`)
     const fault = 'the table "people" has no unique index on "mail"'
-    for (const call of [store.prepare(), create(ANN), store.replaceEmail('1', 'a', 'b')])
-      expect(await messageOf(call)).toContain(fault)
+    const calls = [store.prepare(), create(ANN), store.replaceEmail('1', 'a', 'b')]
+    for (const message of await Promise.all(calls.map(messageOf))) expect(message).toContain(fault)
     expect(await db.selectFrom('people').selectAll().execute()).toEqual([])
     await sql`create unique index people_by_mail on people (mail)`.execute(db)
     await store.prepare()

@@ -126,7 +126,7 @@ describe.skipIf(NO_REDIS)('the factors of redisStore', () => {
         expect(await store.find(one.id)).toEqual(isLeft ? one : undefined)
       }
       expect(await store.find('x')).toBeUndefined()
-      },
+    },
   )
 
   it('says what is wrong with an error of Redis, without a value', async () => {

@@ -5,6 +5,7 @@ import { createClient, createCluster } from 'redis'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newSession } from '../../../src/sessions/session.js'
 import { expectCodeStore } from '../../support/code-store.js'
+import { expectFactorStore } from '../../support/factor-store.js'
 import { expectMisuse, rejectionOf } from '../../support/failures.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { startCluster } from '../../support/services/redis-cluster.js'
@@ -44,22 +45,20 @@ describe.skipIf(NO_REDIS)('the sessions of redisStore', () => {
     await expectSessionStore(store)
   })
 
-  it('fulfil the contract with the codes on a cluster of three nodes, with ioredis and node-redis', async () => {
+  it('fulfil the contract with the codes and the factors on a cluster of three nodes, with ioredis and node-redis', async () => {
     const ports = await startCluster()
     const cluster = new Cluster(ports.map((port) => ({ host: '127.0.0.1', port })))
     onTestFinished(() => cluster.disconnect())
-    const other = createCluster({ rootNodes: ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
-    await other.connect()
-    onTestFinished(() => other.destroy())
+    const client = createCluster({ rootNodes: ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
+    await client.connect()
+    onTestFinished(() => client.destroy())
     const withCluster: SendCommand = (...command) => cluster.call(...command)
     const withOther: SendCommand = (...command) =>
-      other.sendCommand(command[0] === 'EVAL' ? command[3] : command[1], false, command)
-    const [store, otherStore] = [
-      redisStore({ sendCommand: withCluster }).sessions,
-      redisStore({ sendCommand: withOther }).sessions,
-    ]
-    await expectSessionStore(store, otherStore)
-    await expectCodeStore(redisStore({ sendCommand: withCluster }).codes, redisStore({ sendCommand: withOther }).codes)
+      client.sendCommand(command[0] === 'EVAL' ? command[3] : command[1], false, command)
+    const [store, other] = [redisStore({ sendCommand: withCluster }), redisStore({ sendCommand: withOther })]
+    await expectSessionStore(store.sessions, other.sessions)
+    await expectCodeStore(store.codes, other.codes)
+    await expectFactorStore(store.factors, other.factors)
   })
 
   it('lets its keys expire with the last session of an account, also after a refresh', async () => {
