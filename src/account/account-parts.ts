@@ -6,7 +6,6 @@ import { limitTasks } from '../concurrency/limit.js'
 import { AuthError } from '../errors/auth-error.js'
 import type { EventSubject } from '../events/emitter.js'
 import type { ApiKeys } from '../factors/api-keys.js'
-import type { Factors } from '../factors/factors.js'
 import { type Body, type Member, members, type Schema, text } from '../http/declaration.js'
 import type { Call } from '../http/endpoint.js'
 import type { RequestOrigin } from '../http/origin.js'
@@ -24,6 +23,7 @@ import type { PasswordsSlot, QueuedPasswords } from '../passwords/passwords.js'
 import type { Sessions } from '../sessions/sessions.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import type { AccountCodes } from './account-codes.js'
+import type { OwnFactors } from './own-factors.js'
 
 /** The dependencies of the account routes of an app. */
 export interface AccountParts extends TokenSettings {
@@ -37,8 +37,8 @@ export interface AccountParts extends TokenSettings {
   sessions: Sessions | undefined
   /** Undefined without the option `apiKeys`. */
   apiKeys?: ApiKeys | undefined
-  /** Undefined without the option `secondFactor`. */
-  factors?: Factors | undefined
+  /** The factors of an account. */
+  ownFactors: OwnFactors
 }
 
 /** Limits the calls of account routes that wait for a store or for the host. */
@@ -93,7 +93,7 @@ export function accountCall(
   const fields = fieldsIn(sent, extraFields)
   const tenant = tenantIn(tenantOf, req, fields)
   if (tenant !== undefined) about.tenant = tenant
-  return { req, origin, about, fields, tenant, hasUnnamed: hasUnnamedIn(sent, [...extraFields, 'code']) }
+  return { req, origin, about, fields, tenant, hasUnnamed: hasUnnamedIn(sent, [...extraFields, 'code', 'passkey']) }
 }
 
 /** Looks up the account of an address. Undefined for an address that no account can have. */

@@ -8,6 +8,7 @@ import { type DeletionOptions, deletionOptions } from '../features/deletion.js'
 import { assertNeeds } from '../features/feature.js'
 import { FEATURES } from '../features/features.js'
 import { KEYS_PATH } from '../features/keys.js'
+import { type PasskeysFeatureOptions, passkeysOptions } from '../features/passkeys.js'
 import { type PasswordResetOptions, passwordResetOptions } from '../features/password-reset.js'
 import { type RefreshFeatureOptions, refreshOptions } from '../features/refresh/refresh.js'
 import { type SecondFactorOptions, secondFactorOptions } from '../features/second-factor.js'
@@ -53,6 +54,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
     SignInByMailOptions,
     SecondFactorOptions,
     ApiKeysOptions,
+    PasskeysFeatureOptions,
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
@@ -108,6 +110,7 @@ type RouteOptions<A extends LookUpResult> = Pick<
   | 'scope'
   | 'anyScope'
   | 'signedInWithin'
+  | 'secondFactor'
   | 'acting'
   | 'optional'
   | 'allow'
@@ -156,6 +159,7 @@ const schema = {
   ...signInByMailOptions,
   ...secondFactorOptions,
   ...apiKeysOptions,
+  ...passkeysOptions,
   store: optional(storeOption),
   paths: optional(pathsOption, pathsOption({})),
   alsoAccept: optional(

@@ -2,17 +2,21 @@ import type { IncomingMessage } from 'node:http'
 import type { ErrorRequestHandler, Router } from 'express'
 import { createAccountCodes } from '../account/account-codes.js'
 import type { AccountParts } from '../account/account-parts.js'
+import { createOwnFactors } from '../account/own-factors.js'
 import { notingBlocked } from '../account/sign-in-blocked.js'
 import type { Account, LookUpResult, UserOf } from '../accounts/account.js'
 import { type FindById, findAccount, findByIdOption } from '../accounts/find-account.js'
 import { prepareAccounts } from '../accounts/prepare-accounts.js'
 import { type Codes, createCodes } from '../codes/codes.js'
 import { type ApiKeys, createApiKeys } from '../factors/api-keys.js'
+import { createChallenges } from '../factors/challenges.js'
 import type { FactorStore } from '../factors/factor-store.js'
 import { createFactors, type Factors } from '../factors/factors.js'
+import { createPasskeys, type Passkeys } from '../factors/passkeys.js'
 import { apiKeyVerifier } from '../features/api-keys.js'
 import { RECENT_MS } from '../features/feature.js'
 import { mountAll } from '../features/features.js'
+import type { PasskeysParts } from '../features/passkeys.js'
 import { type HostFactors, hostFactors } from '../features/second-factor.js'
 import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
 import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearerFor } from '../guard/require-bearer.js'
@@ -130,6 +134,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     : { sessions: undefined, refreshSteps: undefined }
   const codes = store?.codes && createCodes({ store: store.codes, timeout, now })
   const factors = read.secondFactor && factorsOf(read, tokens.issuer, now)
+  const passkeys = passkeysOf(read, tokens.issuer, now)
   const apiKeys =
     read.apiKeys && createApiKeys({ store: store?.factors as FactorStore, issuer: tokens.issuer, timeout, now })
   const settings = {
@@ -183,7 +188,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     codes: codes && createAccountCodes(codes, tokens.issuer),
     mailer,
     apiKeys,
-    factors,
+    ownFactors: createOwnFactors({ store: store?.factors, factors, passkeys, timeout }),
   } as AccountParts
   const hasKeys = tokens.jwks().keys.length > 0
   const mounted = mountAll(paths, {
@@ -191,8 +196,9 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     refresh: refresh && { ...settings, refresh },
     keys: hasKeys ? { tokens } : undefined,
     sessions: sessions && { sessions },
-    stepUp: sessions && lookUps && { ...settings, sessions, logIn, findById: findByIdOption(lookUps) },
-    ...accountFeatures(read, accountParts, { factors, apiKeys }),
+    stepUp: sessions &&
+      lookUps && { ...settings, sessions, logIn, passkeys, factors, findById: findByIdOption(lookUps) },
+    ...accountFeatures(read, accountParts, { factors, apiKeys, passkeys }),
   })
   const guards = {
     user: guard({ acting: false }),
@@ -268,15 +274,51 @@ const factorsOf = (
     now,
   })
 
+/** Returns the passkeys of an app, where it has them. */
+function passkeysOf(
+  { passkeys: checks, store, secret = [], timeout }: AuthSettings['read'],
+  issuer: string,
+  now: () => number,
+): Passkeys | undefined {
+  if (!checks) return undefined
+  const { origin, hostname } = new URL(issuer)
+  if (!checks.origins && hostname !== checks.rpId && !hostname.endsWith(`.${checks.rpId}`))
+    throw misuse(
+      'createAuth: option "passkeys" has an "rpId" that is not the host of "issuer" or a domain above it. Pass the "origins" of your pages to passkeys()',
+      PAGE.secondFactor,
+    )
+  const challenges = createChallenges({ secrets: secret, issuer, now })
+  const factors = store?.factors as FactorStore
+  return createPasskeys({
+    store: factors,
+    issuer,
+    origins: checks.origins ?? [origin],
+    checks,
+    challenges,
+    timeout,
+    now,
+  })
+}
+
 /** The look-up by id, where the accounts have it. */
 const findByIdIn = (accounts: unknown) => (accounts === undefined ? undefined : findByIdOption(accounts))
+
+/** The factors of an app. Each is undefined where it is off. */
+interface AppFactors {
+  factors: Factors | undefined
+  apiKeys: ApiKeys | undefined
+  passkeys: Passkeys | undefined
+}
+
+const passkeyFeatures = (parts: PasskeysParts | undefined) => ({ passkeys: parts, passkeySignIn: parts })
 
 /** Returns the dependencies of the account routes that are on, whose parts `assertNeeds` has checked. */
 const accountFeatures = (
   { signUp, passwordReset, changePassword, changeAddress, deletion, signInByMail }: AuthSettings['read'],
   parts: AccountParts,
-  { factors, apiKeys }: { factors: Factors | undefined; apiKeys: ApiKeys | undefined },
+  { factors, apiKeys, passkeys }: AppFactors,
 ) => ({
+  ...passkeyFeatures(passkeys && { ...parts, passkeys, factors, signsInByMail: signInByMail === true }),
   apiKeys: apiKeys && { ...parts, apiKeys },
   secondFactor: factors && { ...parts, factors },
   signUp: signUp && { ...parts, fields: signUp.fields },
@@ -311,12 +353,15 @@ const ACCOUNT_OPTIONS = [
   'signInByMail',
   'secondFactor',
   'apiKeys',
+  'passkeys',
 ] as const
 
 /** Returns the account routes that are on, for the document. Undefined for an app that has none. */
 function accountToDescribe(read: AuthSettings['read'], path: string): AuthDescription['account'] {
   const on = ACCOUNT_OPTIONS.filter((name) => read[name] !== undefined)
-  return on.length > 0 ? { path, ...Object.fromEntries(on.map((name) => [name, read[name]])) } : undefined
+  return on.length > 0
+    ? { path, ...Object.fromEntries(on.map((name) => [name, name === 'passkeys' || read[name]])) }
+    : undefined
 }
 
 /** Returns the mode of refresh tokens for the document. True where a function decides. */

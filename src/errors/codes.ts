@@ -445,6 +445,15 @@ const ROWS = {
   unknown_api_key: { status: 404, message: 'This account has no such API key.' },
   /** The account has 20 API keys. The client removes one first. */
   too_many_api_keys: { status: 409, message: 'This account has as many API keys as it may have. Remove one first.' },
+  /** The passkey is the last way to sign in: the account has no password, and the app mails no codes. The user adds another one first. */
+  last_sign_in_method: {
+    status: 409,
+    message: 'This is the last way to sign in to the account. Add another one first.',
+  },
+  /** The account has 20 passkeys. The user removes one first. */
+  too_many_passkeys: { status: 409, message: 'This account has as many passkeys as it may have. Remove one first.' },
+  /** No passkey of the account has this id. List the passkeys anew. */
+  unknown_passkey: { status: 404, message: 'This account has no such passkey.' },
   /** No session of the account uses this id. List the sessions anew. */
   unknown_session: { status: 404, message: 'This account has no such session.' },
   /**

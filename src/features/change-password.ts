@@ -93,6 +93,7 @@ export const changePasswordFeature: Feature<AccountParts> = {
           const { id, passwordHash: from } = found.account
           if (from === null) assertRecent(auth, Number(tokens.now()))
           else await checkOwnPassword(parts, of, found, body.password)
+          const details = await parts.ownFactors.detailsOf(id)
           const to = await hashNew(parts, origin, body.newPassword)
           // Before the password is stored, too, because a request that is cut off afterwards could not be repeated with the old one.
           await sessions?.endOthers(withoutChange(auth), origin.address)
@@ -107,7 +108,7 @@ export const changePasswordFeature: Feature<AccountParts> = {
           }
           // Before the rest, because a request that is cut off there cannot be repeated.
           report({ type: 'password.changed', accountId: id })
-          notify(parts, of, { kind: 'password-changed', account: found.account })
+          notify(parts, of, { kind: 'password-changed', account: found.account, details })
           await sessions?.endOthers(auth, origin.address)
           await codes?.removeAll(id)
         }

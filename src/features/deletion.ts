@@ -38,7 +38,7 @@ export const deletionFeature: Feature<DeletionParts> = {
       guard: recent,
       origin: 'own with cookie',
       summary: 'Delete your account',
-      description: 'Ends all sessions and codes of the account, then removes it.',
+      description: 'Ends all sessions and codes of the account, then removes it, and its factors.',
       responses: { 204: empty('The account is gone.'), 503: ['overloaded', 'unavailable'] },
       calls: accountCalls,
       handle(parts: DeletionParts) {
@@ -51,7 +51,7 @@ export const deletionFeature: Feature<DeletionParts> = {
           await end()
           await callHost('accounts', async () => accounts.remove?.(account.id), { timeout })
           report({ type: 'account.removed', accountId: account.id })
-          await parts.factors?.remove(account.id)
+          await parts.ownFactors.removeAll(account.id)
           // A sign-in in progress may have started a session meanwhile.
           await end()
           if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)

@@ -26,6 +26,8 @@ export interface DescribedSchemas {
   readonly tokenRequest: Schema | undefined
   readonly tokenResponse: Schema | undefined
   readonly modes: readonly ('cookie' | 'body')[]
+  /** True for an app with passkeys. */
+  readonly passkeys: boolean
   /** The names of the further members of a sign-up. */
   readonly signUpFields: readonly string[]
 }

@@ -5,6 +5,7 @@ import { changePasswordFeature } from './change-password.js'
 import { deletionFeature } from './deletion.js'
 import { endpointsOf, type Feature, type FeaturePaths, mount } from './feature.js'
 import { keysFeature } from './keys.js'
+import { passkeySignInFeature, passkeysFeature } from './passkeys.js'
 import { passwordResetFeature } from './password-reset.js'
 import { refreshFeature } from './refresh/refresh.js'
 import { secondFactorFeature } from './second-factor.js'
@@ -29,6 +30,8 @@ export const FEATURES = {
   signInByMail: signInByMailFeature,
   secondFactor: secondFactorFeature,
   apiKeys: apiKeysFeature,
+  passkeys: passkeysFeature,
+  passkeySignIn: passkeySignInFeature,
 } satisfies Record<string, Feature>
 
 type Name = keyof typeof FEATURES

@@ -125,6 +125,7 @@ export const passwordResetFeature: Feature<AccountParts> = {
           const found = await codes.find('password-reset', of.tenant, body.code)
           const account = found && (await accountOf(parts, found.accountId, found.to))
           if (!found || !account) throw refuse('invalid_code')
+          const details = await parts.ownFactors.detailsOf(account.id)
           if (found.tag === passwordTag(account.passwordHash)) {
             if (!(await set(account, found.to, body.password, origin))) throw refuse('invalid_code')
           } else {
@@ -136,7 +137,7 @@ export const passwordResetFeature: Feature<AccountParts> = {
             }
           }
           report({ type: 'password.changed', accountId: account.id })
-          notify(parts, of, { kind: 'password-changed', account })
+          notify(parts, of, { kind: 'password-changed', account, details })
           await endEverything(parts, account.id, origin.address)
         }
       },

@@ -1,24 +1,15 @@
-import {
-  type AccountCall,
-  type AccountParts,
-  accountCall,
-  accountCalls,
-  notify,
-  ownAccount,
-} from '../account/account-parts.js'
-import type { Account } from '../accounts/account.js'
+import { type AccountParts, accountCall, accountCalls, ownAccount } from '../account/account-parts.js'
+import { factorsChanged } from '../account/factors-changed.js'
 import { SignInRefusal } from '../errors/sign-in-refusal.js'
 import type { Emit } from '../events/emitter.js'
 import type { Factors } from '../factors/factors.js'
 import { empty, json, members, type Schema, text as textMember } from '../http/declaration.js'
-import { type Call, endpoint } from '../http/endpoint.js'
+import { endpoint } from '../http/endpoint.js'
 import { OTP } from '../login/second-factor.js'
 import { text } from '../options/checks.js'
 import { PAGE } from '../options/misuse.js'
 import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
-import { withoutChange } from '../sessions/sessions.js'
-import type { VerifiedToken } from '../tokens/verified-token.js'
 import { type Feature, type Need, recent, SESSIONS } from './feature.js'
 import { FIND_BY_ID } from './password-reset.js'
 
@@ -87,25 +78,6 @@ const RecoveryCodes: Schema = {
 
 const otp = textMember('The code that the authenticator app shows.', { examples: ['123456'] })
 
-type GuardedCall = Pick<Call, 'req' | 'origin' | 'about' | 'report'> & { readonly auth: VerifiedToken }
-
-/** Ends the other sessions and tells the owner, after a change of the factors. */
-async function changed(
-  parts: SecondFactorParts,
-  { auth, origin, report }: GuardedCall,
-  of: AccountCall,
-  change: { account: Account; type: 'factor.added' | 'factor.removed'; kind: 'totp' | 'recovery-codes' },
-): Promise<void> {
-  const { account, type, kind } = change
-  report({ type, accountId: account.id, factor: kind })
-  notify(parts, of, {
-    kind: 'factors-changed',
-    account,
-    details: { [type === 'factor.added' ? 'added' : 'removed']: kind },
-  })
-  await parts.sessions?.endOthers(withoutChange(auth), origin.address)
-}
-
 /** The second factors of all accounts: `auth.factors`. */
 export interface HostFactors {
   /**
@@ -169,7 +141,7 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
         const { account } = await ownAccount(parts, call.auth)
         const recoveryCodes = await parts.factors.confirm(account.id, call.body[OTP])
         if (!recoveryCodes) throw wrongCode()
-        await changed(parts, call, of, { account, type: 'factor.added', kind: 'totp' })
+        await factorsChanged(parts, call, of, { account, type: 'factor.added', kind: 'totp' })
         return { recoveryCodes }
       },
     }),
@@ -187,7 +159,7 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
         const of = accountCall(parts, call)
         const { account } = await ownAccount(parts, call.auth)
         const wasOn = await parts.factors.remove(account.id)
-        if (wasOn) await changed(parts, call, of, { account, type: 'factor.removed', kind: 'totp' })
+        if (wasOn) await factorsChanged(parts, call, of, { account, type: 'factor.removed', kind: 'totp' })
       },
     }),
 
@@ -209,7 +181,7 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
         const { account } = await ownAccount(parts, call.auth)
         if (!(await parts.factors.isOn(account.id))) throw call.refuse('no_second_factor')
         const recoveryCodes = await parts.factors.renewCodes(account.id)
-        await changed(parts, call, of, { account, type: 'factor.added', kind: 'recovery-codes' })
+        await factorsChanged(parts, call, of, { account, type: 'factor.added', kind: 'recovery-codes' })
         return { recoveryCodes }
       },
     }),

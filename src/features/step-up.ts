@@ -2,26 +2,36 @@ import { currentAccount, type FindById, findAccount } from '../accounts/find-acc
 import { callHost } from '../concurrency/host-call.js'
 import { limitTasks } from '../concurrency/limit.js'
 import { AuthError } from '../errors/auth-error.js'
+import type { Factors } from '../factors/factors.js'
+import type { Passkeys } from '../factors/passkeys.js'
 import { anyBody, type Schema } from '../http/declaration.js'
-import { endpoint } from '../http/endpoint.js'
+import { type Call, endpoint } from '../http/endpoint.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import { jsonResponse } from '../http/responses.js'
+import { BY_PASSKEY } from '../login/before-sign-in.js'
 import { createIssuing } from '../login/issuing.js'
 import { type AccountSubject, type KnownSignIn, withKeptTerms, withTerms } from '../login/known-sign-in.js'
 import type { LogInWith } from '../login/log-in.js'
 import { LOGIN_RESPONSES } from '../login/login-refusals.js'
-import { createPasswordOf, waitForTurn } from '../login/read-credentials.js'
+import { createPasswordOf, fieldsIn, hasUnnamedIn, waitForTurn } from '../login/read-credentials.js'
 import { withinSession, withLongest } from '../login/refresh-mode.js'
+import { type SignInWithParts, signInWith } from '../login/sign-in-with.js'
 import type { TokenSettings } from '../login/token-settings.js'
+import { isPlainObject } from '../options/values.js'
 import { sessionIdOf } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { invalidToken, type VerifiedToken } from '../tokens/verified-token.js'
 import { type DescribedSchemas, type Feature, user } from './feature.js'
+import { credentialIn, credentialSchema, PASSKEY } from './passkeys.js'
 import { TokenResult, withAccessToken } from './sign-in.js'
 
-export interface StepUpParts extends TokenSettings {
+export interface StepUpParts extends TokenSettings, SignInWithParts {
   logIn: LogInWith
+  /** The passkeys of the app. Default: none. */
+  passkeys: Pick<Passkeys, 'check'> | undefined
+  /** The second factor of the app. Default: none. */
+  factors: Pick<Factors, 'lift'> | undefined
   findById: FindById
   sessions: Sessions
 }
@@ -35,8 +45,13 @@ const password: Schema = {
   description: 'The password of the account of the token.',
 }
 
-const request = ({ extraFields, tokenRequest }: DescribedSchemas): Schema =>
-  tokenRequest ?? { type: 'object', required: ['password'], properties: { password, ...extraFields } }
+function request({ extraFields, tokenRequest, passkeys }: DescribedSchemas): Schema {
+  if (tokenRequest) return tokenRequest
+  const properties = { password, ...extraFields }
+  if (!passkeys) return { type: 'object', required: ['password'], properties }
+  const either = [['password'], [PASSKEY]].map((required) => ({ required }))
+  return { type: 'object', anyOf: either, properties: { ...properties, [PASSKEY]: credentialSchema } }
+}
 
 /** Creates the look-up of the account of a token. An account that has ended the token meanwhile is not found. */
 const accountFinder = ({ findById, timeout }: StepUpParts, { accountId, issuedAt }: VerifiedToken) =>
@@ -74,7 +89,13 @@ function createSubject({ refresh }: StepUpParts) {
   }
 }
 
-/** The step-up: the password again, for a token of the same session with a new time of sign-in. */
+/** The request of a step-up. */
+interface Confirmation extends Pick<Call, 'req' | 'origin' | 'about'> {
+  readonly auth: VerifiedToken
+  readonly sent: unknown
+}
+
+/** The step-up: the password again, or a passkey, for a token of the same session with a new time of sign-in. */
 export const stepUpFeature: Feature<StepUpParts> = {
   at: 'token',
   schemas: (described) => ({
@@ -88,7 +109,7 @@ export const stepUpFeature: Feature<StepUpParts> = {
       path: '/confirm',
       guard: user,
       body: anyBody('StepUpRequest'),
-      summary: 'Confirm the password',
+      summary: 'Confirm the password or a passkey',
       description:
         'Returns another token of the same session, for routes that need a recent sign-in. The refresh token stays. A wrong password counts as a failed login.',
       responses: {
@@ -109,18 +130,38 @@ export const stepUpFeature: Feature<StepUpParts> = {
         ({ origin }) =>
           limits.checkAddress(origin.address),
       handle(parts: StepUpParts) {
-        const { logIn, sessions, timeout } = parts
+        const { logIn, sessions, timeout, passkeys, tokens, extraFields } = parts
         const passwordOf = createPasswordOf(parts)
         const subjectFor = createSubject(parts)
         const issue = createIssuing(parts)
 
-        return async ({ req, auth, body, origin, about, report, refuse }) => {
-          const { accountId } = auth
-          const credentials = passwordOf(body.sent, req)
+        async function confirmByPassword({ req, auth, sent, origin, about }: Confirmation): Promise<KnownSignIn> {
+          const credentials = passwordOf(sent, req)
           const findKnown = accountFinder(parts, auth)
           // The limits of a sign-in count by the address too.
-          const email = (await findKnown())?.account.email || accountId
-          const known = await logIn({ ...credentials, email, findKnown }, origin, about)
+          const email = (await findKnown())?.account.email || auth.accountId
+          return logIn({ ...credentials, email, findKnown }, origin, about)
+        }
+
+        async function confirmByPasskey({ auth, sent, origin }: Confirmation): Promise<KnownSignIn> {
+          const { accountId } = auth
+          const passkey = await passkeys?.check(credentialIn(sent))
+          if (passkey?.accountId !== accountId) throw new AuthError('invalid_credentials', { accountId })
+          const lookedUpAt = new Date(Number(tokens.now()))
+          const found = await accountFinder(parts, auth)()
+          const fields = fieldsIn(sent, extraFields)
+          const hasUnnamed = hasUnnamedIn(sent, [...extraFields, PASSKEY])
+          const signIn = { ...BY_PASSKEY, fields, hasUnnamed, origin, found, accountId, lookedUpAt }
+          const known = await signInWith(parts, signIn)
+          await parts.factors?.lift(accountId)
+          return known
+        }
+
+        return async ({ req, auth, body, origin, about, report, refuse }) => {
+          const { accountId } = auth
+          const byPasskey = passkeys && isPlainObject(body.sent) && Object.hasOwn(body.sent, PASSKEY)
+          const confirm = byPasskey ? confirmByPasskey : confirmByPassword
+          const known = await confirm({ req, auth, sent: body.sent, origin, about })
           const issued = await issue(req, await subjectFor(auth, known), known.user)
           // After the issue, because a change of the password ends what it finds.
           await known.recheckAccount()

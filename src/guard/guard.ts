@@ -20,6 +20,7 @@ import {
   requireOwner,
   requireRecentSignIn,
   requireScopes,
+  requireSecondFactor,
   requireSession,
   requireUnexpired,
   requireUnrevoked,
@@ -124,6 +125,7 @@ export async function checkBearer(context: GuardContext): Promise<Admission> {
     requireScopes(settings, auth)
     requireOwner(settings, auth)
     requireRecentSignIn(settings, auth)
+    requireSecondFactor(settings, auth)
     if (!asksHost) return { auth }
     return await askHost(context, auth)
   } catch (thrown) {

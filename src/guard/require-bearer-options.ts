@@ -48,6 +48,12 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   signedInWithin?: Duration | undefined
   /**
+   * `true` admits only tokens whose `amr` (RFC 8176) has `mfa`, or `hwk` with `user` as after a sign-in with a
+   * [passkey](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#passkeys). Otherwise
+   * `401` `insufficient_user_authentication`. Default: `false`.
+   */
+  secondFactor?: boolean | undefined
+  /**
    * `false` refuses an administrator who
    * [acts as the account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/login-routes.md#an-administrator-acts-as-a-user)
    * with `403` `forbidden`. The token has the claim `act` (RFC 8693). Default: `true`, and `false` with `signedInWithin`.
@@ -125,6 +131,7 @@ export const guardSchema = {
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
   signedInWithin: optional(tokenAge),
+  secondFactor: optional(bool, false),
   acting: optional(bool),
   accounts: optional(findByIdOption),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),

@@ -32,6 +32,7 @@ export interface StepSettings {
   readonly scope: readonly string[]
   readonly anyScope: readonly string[] | undefined
   readonly signedInWithin: number | undefined
+  readonly secondFactor: boolean
   readonly acting: boolean
   readonly isRevoked: RevocationCheck | undefined
   readonly store: SessionStore | undefined
@@ -71,6 +72,17 @@ export function requireScopes({ scope, anyScope }: StepSettings, auth: VerifiedT
     throw new AuthError('insufficient_scope', { scope: anyScope, ...factsOf(auth) })
   }
 }
+
+/**
+ * Refuses a sign-in without a second factor. A passkey that has asked for a finger, a face or a PIN is both factors (RFC 8176 section 2).
+ */
+export function requireSecondFactor({ secondFactor }: StepSettings, auth: VerifiedToken): void {
+  const { amr = [] } = auth
+  if (!secondFactor || amr.includes('mfa') || (amr.includes('hwk') && amr.includes('user'))) return
+  throw new AuthError('insufficient_user_authentication', { message: NEEDS_SECOND, ...factsOf(auth) })
+}
+
+const NEEDS_SECOND = 'This resource needs a sign-in with a second factor or a passkey.'
 
 /** Refuses an administrator who acts as the account. */
 export function requireOwner({ acting }: StepSettings, auth: VerifiedToken): void {

@@ -63,6 +63,8 @@ export const BY_PASSWORD: SignInBy = { method: 'password', amr: Object.freeze(['
 
 export const BY_MAIL: SignInBy = { method: 'mail', amr: Object.freeze(['otp']) }
 
+export const BY_PASSKEY: SignInBy = { method: 'passkey', amr: Object.freeze(['hwk', 'user']) }
+
 /** The ways of a sign-in after which the second factor of the account is asked for. A passkey counts as both, and the host decides itself. */
 const WITH_SECOND: ReadonlySet<SignInMethod> = new Set(['password', 'mail'])
 

@@ -3,6 +3,7 @@ import { type ApiKeysOptions, apiKeysOptions } from '../features/api-keys.js'
 import { type ChangeAddressOptions, changeAddressOptions } from '../features/change-address.js'
 import { type ChangePasswordOptions, changePasswordOptions } from '../features/change-password.js'
 import { type DeletionOptions, deletionOptions } from '../features/deletion.js'
+import { onOrOff } from '../features/feature.js'
 import { KEYS_PATH } from '../features/keys.js'
 import { type PasswordResetOptions, passwordResetOptions } from '../features/password-reset.js'
 import { type SecondFactorOptions, secondFactorOptions } from '../features/second-factor.js'
@@ -39,6 +40,8 @@ export interface AccountRoutes
     SignInByMailOptions,
     SecondFactorOptions,
     ApiKeysOptions {
+  /** `true` where the app has the option `passkeys`. Default: `false`. */
+  passkeys?: boolean | undefined
   /** Whole path of the account routes, with the mount point. Default: `'/auth/account'`. */
   path?: string | undefined
 }
@@ -128,6 +131,7 @@ const accountSchema = {
   ...signInByMailOptions,
   ...secondFactorOptions,
   ...apiKeysOptions,
+  passkeys: onOrOff,
 }
 
 const accountRoutes: Check<Checked<typeof accountSchema>> = (value) =>

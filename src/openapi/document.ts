@@ -74,6 +74,8 @@ const featuresIn = ({ path, refresh, jwks, sessions, stepUp, account }: Read) =>
   deletion: account?.deletion === true,
   apiKeys: account?.apiKeys === true,
   secondFactor: account?.secondFactor !== undefined,
+  passkeys: account?.passkeys === true,
+  passkeySignIn: path !== undefined && account?.passkeys === true,
   signInByMail: path !== undefined && account?.signInByMail === true,
 })
 
@@ -99,7 +101,9 @@ function pathsOf(read: Read): Record<string, PathItem> {
 /** Returns the schemas of the features of the app. */
 function schemasOf(read: Read): Record<string, Schema> {
   const isOn = featuresIn(read)
-  const described = { ...read, modes: read.refresh, signUpFields: read.account?.signUp?.fields ?? [] }
+  const { refresh: modes, account } = read
+  const signUpFields = account?.signUp?.fields ?? []
+  const described = { ...read, modes, signUpFields, passkeys: account?.passkeys === true }
   const all = Object.entries(FEATURES).map(([name, feature]: [string, Feature]) =>
     isOn[name as keyof typeof isOn] ? feature.schemas?.(described) : {},
   )

@@ -4,7 +4,7 @@ import { hkdfSync } from 'node:crypto'
 export type Secret = string | Uint8Array
 
 /** The purposes of the keys of a secret. */
-type Purpose = 'access token' | 'refresh token 2' | 'ticket' | 'factors'
+type Purpose = 'access token' | 'refresh token 2' | 'ticket' | 'factors' | 'challenge'
 
 /** Returns the key of a secret for one purpose and one issuer (RFC 5869 section 3.2), so that no key works for another one. */
 export const keyFor = (secret: Uint8Array, purpose: Purpose, issuer: string) =>

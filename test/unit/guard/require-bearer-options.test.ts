@@ -46,7 +46,7 @@ it('takes a store, of which it needs only the sessions', () => {
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
   expect(() => assertNoBearerOption({ session: false, failWithError: true, audience: 'api' })).not.toThrow()
   const names =
-    'tokens scope anyScope signedInWithin acting accounts isRevoked store optional allow scheme tokenFrom realm scopes requiredScopes'
+    'tokens scope anyScope signedInWithin secondFactor acting accounts isRevoked store optional allow scheme tokenFrom realm scopes requiredScopes'
   for (const option of names.split(' ')) {
     const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
     expectMisuse(() => assertNoBearerOption({ session: false, [option]: undefined }), message)

@@ -255,6 +255,7 @@ describe('BearerStrategy', () => {
         `Bearer ${issueNow(tokens, { accountId: alice.id, issuedAt: new Date(Date.now() - 60_000) }).token}`,
         { signedInWithin: 1 },
       ],
+      secondFactor: [lately, { secondFactor: true }],
       acting: [
         `Bearer ${issueNow(tokens, { accountId: alice.id, claims: { act: { sub: 'a' } } }).token}`,
         { acting: false },
