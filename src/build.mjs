@@ -9,7 +9,7 @@ const ENTRIES = Object.keys(exports)
   .map((name) => name.slice(2) || 'index')
 
 /** The modules of one entry, and the module that browsers need too. */
-const APART = /[\\/]src[\\/]((client|cli|openapi|passport|stores|testing)[\\/]|(?!index\b)\w+\.ts$)/
+const APART = /[\\/]src[\\/]((client|cli|openapi|passkeys|passport|stores|testing)[\\/]|(?!index\b)\w+\.ts$)/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]urls\.ts$/
 

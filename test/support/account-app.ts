@@ -156,8 +156,8 @@ export async function accountPackage(express: AnyExpress) {
   }
 
   /** Expects that a route refuses requests without a token, acting administrators, API keys and tickets, and does nothing. */
-  async function expectOnlyUsers(path: string, body?: object, method = 'POST') {
-    const app = await start({ alsoAccept: [API_KEYS] })
+  async function expectOnlyUsers(path: string, body?: object, method = 'POST', change: Partial<AuthOptions> = {}) {
+    const app = await start({ alsoAccept: [API_KEYS], ...change })
     const { token: ofBob } = await app.signIn(bob.email, PASSWORD)
     const { token: ofAlice } = await app.signIn(alice.email, PASSWORD)
     const acting = JSON.parse((await app.call(`/act-as/${alice.id}`, {}, { token: ofBob })).body)
@@ -175,9 +175,15 @@ export async function accountPackage(express: AnyExpress) {
   }
 
   /** Expects that a route needs a sign-in within ten minutes. */
-  async function expectRecent(path: string, body: object | undefined, method: string, status: number) {
+  async function expectRecent(
+    path: string,
+    body: object | undefined,
+    method: string,
+    status: number,
+    change: Partial<AuthOptions> = {},
+  ) {
     const clock = frozenClock()
-    const app = await start({ clock })
+    const app = await start({ clock, ...change })
     const { token } = await app.signIn(alice.email, PASSWORD)
     clock.advance(600_001)
     const old = await app.call(path, body, { method, token })

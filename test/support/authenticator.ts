@@ -83,13 +83,24 @@ export function createAuthenticator({ origin, hasCounter = true }: Authenticator
 
   const credential = (response: object) => {
     const id = base64url(credentialId)
-    return { id, rawId: id, type: 'public-key', authenticatorAttachment: 'platform', clientExtensionResults: {}, response }
+    return {
+      id,
+      rawId: id,
+      type: 'public-key',
+      authenticatorAttachment: 'platform',
+      clientExtensionResults: {},
+      response,
+    }
   }
 
   return {
     id: base64url(credentialId),
     /** Returns the credential of a registration. */
-    register(options: CeremonyOptions, change: Ceremony = {}, attestation: [string, Map<string, unknown>] = ['none', new Map()]) {
+    register(
+      options: CeremonyOptions,
+      change: Ceremony = {},
+      attestation: [string, Map<string, unknown>] = ['none', new Map()],
+    ) {
       handle = options.user?.id ?? ''
       const data = clientData('webauthn.create', options, change)
       const length = Buffer.from([0, credentialId.length])

@@ -2,9 +2,10 @@
 import type { AuthOptions } from 'express-token-endpoint'
 import { passkeys } from 'express-token-endpoint/passkeys'
 import { describe, expect, it } from 'vitest'
+import { stepAt, totpAt } from '../../../src/factors/totp.js'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
 import { type Authenticator, type Ceremony, createAuthenticator } from '../../support/authenticator.js'
-import { all, counts } from '../../support/concurrency.js'
+import { all, statuses } from '../../support/concurrency.js'
 import { decodePayload } from '../../support/fixtures.js'
 import { expectProblem } from '../../support/host.js'
 import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
@@ -14,16 +15,26 @@ const RP_ID = 'example.com'
 const PASSKEYS = `${ACCOUNT}/passkeys`
 const SIGN_IN = `${TOKEN_PATH}/passkey`
 
+/** Returns the bytes of a text in base32. */
+function fromBase32(text: string): Buffer {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+  const bits = [...text].map((letter) => letters.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+}
+
 const checks = passkeys({ rpId: RP_ID, origins: [ORIGIN], name: 'Example' })
 
 describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
   const { start, expectOnlyUsers, expectRecent, ...library } = await accountPackage(express)
-  const { ACCOUNTS, PASSWORD, frozenClock, memoryStore, SECRET } = library
+  const { ACCOUNTS, PASSWORD, frozenClock, makeStore, memoryStore, SECRET } = library
   const { alice, bob } = ACCOUNTS
 
   async function startWith(change: Partial<AuthOptions> = {}) {
     const clock = frozenClock()
-    const app = await start({ clock, passkeys: checks, ...change })
+    const list = Object.values(ACCOUNTS).map((account) => ({ ...account }))
+    const accounts = makeStore(list)
+    const app = await start({ clock, accounts, passkeys: checks, ...change })
+    const changeAlice = (members: object) => Object.assign(list.find(({ id }) => id === alice.id) as object, members)
     const optionsFor = async (token: string) => {
       const answer = await app.call(`${PASSKEYS}/options`, undefined, { token })
       expect(answer.status).toBe(200)
@@ -41,11 +52,10 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
       return { authenticator, ...(JSON.parse(answer.body) as { id: string; name: string | null }) }
     }
 
-    const list = async (token: string) =>
+    const listOf = async (token: string) =>
       JSON.parse((await app.call(PASSKEYS, undefined, { method: 'GET', token })).body).passkeys
-    const remove = (token: string, id: string) =>
-      app.call(`${PASSKEYS}/${id}`, undefined, { method: 'DELETE', token })
-    return { ...app, clock, optionsFor, signInOptions, signInBy, add, list, remove }
+    const remove = (token: string, id: string) => app.call(`${PASSKEYS}/${id}`, undefined, { method: 'DELETE', token })
+    return { ...app, clock, optionsFor, signInOptions, signInBy, add, list: listOf, remove, accounts, changeAlice }
   }
 
   interface Adding {
@@ -61,7 +71,7 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     const { token } = await app.signIn(alice.email, PASSWORD)
     const { authenticator, id } = await app.add(token, { name: 'Laptop' })
     expect(await app.list(token)).toEqual([
-      { id, name: 'Laptop', createdAt: app.clock().toISOString(), lastUsedAt: null },
+      { id, name: 'Laptop', createdAt: new Date(app.clock()).toISOString(), lastUsedAt: null },
     ])
     expect(await app.signInOptions()).toEqual({
       challenge: expect.stringMatching(/^[\w-]{72}$/),
@@ -75,7 +85,7 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     expect(signedIn.headers['cache-control']).toBe('no-store')
     expect(Object.keys(JSON.parse(signedIn.body))).toEqual(['authenticationToken', 'expiration', 'refreshToken'])
     expect(decodePayload(tokenIn(signedIn))).toMatchObject({ sub: alice.id, amr: ['hwk', 'user'] })
-    expect(await app.list(tokenIn(signedIn))).toMatchObject([{ lastUsedAt: app.clock().toISOString() }])
+    expect(await app.list(tokenIn(signedIn))).toMatchObject([{ lastUsedAt: new Date(app.clock()).toISOString() }])
     const [session] = await app.store.sessions.list(alice.id)
     expect(session).toMatchObject({ accountId: alice.id })
   })
@@ -108,7 +118,7 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     expect(ofBob.user.id).not.toBe((await app.optionsFor(token)).user.id)
   })
 
-  it('are names that are not texts, too long or with controls: refused', async () => {
+  it('have names that are texts of at most 64 characters', async () => {
     const app = await startWith()
     const { token } = await app.signIn(alice.email, PASSWORD)
     const passkey = createAuthenticator({ origin: ORIGIN }).register(await app.optionsFor(token))
@@ -126,7 +136,7 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     const [mine, other] = [await app.signIn(alice.email, PASSWORD), await app.signIn(alice.email, PASSWORD)]
     const { id, name } = await app.add(mine.token, { name: 'Key' })
     expect([await app.isIn(mine.token), await app.isIn(other.token)]).toEqual([200, 401])
-    const passkey = { id, name, createdAt: app.clock().toISOString(), lastUsedAt: null }
+    const passkey = { id, name, createdAt: new Date(app.clock()).toISOString(), lastUsedAt: null }
     expect(await app.received('factors-changed')).toMatchObject([
       { to: alice.email, details: { added: 'passkey', passkey } },
     ])
@@ -158,17 +168,17 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     expect(await app.list(token)).toHaveLength(20)
   })
 
-  it.each([['password'], ['mail'], ['neither']] as const)('may be the last way to sign in: with a %s', async (way) => {
-    const app = await startWith(way === 'mail' ? {} : { signInByMail: undefined, ...{ signInByMail: false } })
+  it.each(['password', 'mail', 'neither'] as const)('stay when they are the only way to sign in: %s', async (way) => {
+    const app = await startWith({ signInByMail: way === 'mail' })
     const { token } = await app.signIn(alice.email, PASSWORD)
     const [first, second] = [await app.add(token), await app.add(token)]
     const { authenticator } = second
-    if (way !== 'password') app.accounts.set({ ...alice, passwordHash: null })
+    if (way !== 'password') app.changeAlice({ passwordHash: null })
     const bySecond = tokenIn(await app.signInBy(authenticator))
     const both = await all(2, (i) => app.remove(bySecond, [first, second][i]?.id ?? ''))
     const left = await app.list(bySecond)
     if (way !== 'neither') {
-      expect([counts(both), left]).toEqual([{ 204: 2 }, []])
+      expect([statuses(both), left]).toEqual([{ 204: 2 }, []])
       return
     }
     expect(left.length).toBeGreaterThan(0)
@@ -200,10 +210,13 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     asked.length = 0
     expect((await app.signInBy(authenticator, {}, { device: 'd', other: 1 })).status).toBe(200)
     expect(asked).toEqual([{ method: 'passkey', amr: ['hwk', 'user'], fields: { device: 'd' } }])
-    app.accounts.set({ ...alice, disabled: true })
+    app.changeAlice({ disabled: true })
     expect(await app.signInBy(authenticator)).toMatchObject(refused)
     expect(app.of('token.refused').at(-1)).toMatchObject({ accountId: alice.id, reason: 'account_disabled' })
-    app.accounts.set(alice)
+    app.changeAlice({ disabled: false, tokensValidAfter: new Date(app.clock() + 1) })
+    expect(await app.signInBy(authenticator)).toMatchObject(refused)
+    app.changeAlice({ tokensValidAfter: undefined })
+    expect((await app.signInBy(authenticator)).status).toBe(200)
     await app.accounts.remove(alice.id)
     expect(await app.signInBy(authenticator)).toMatchObject(refused)
   })
@@ -212,14 +225,16 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     const app = await startWith({ secondFactor: true, limits: false })
     const { token } = await app.signIn(alice.email, PASSWORD)
     const { authenticator } = await app.add(token)
-    const lifted: string[] = []
-    const { replace } = app.store.factors
-    app.store.factors.replace = (id, from, to) => {
-      lifted.push(to)
-      return replace(id, from, to)
-    }
-    expect((await app.call(`${ACCOUNT}/totp`, undefined, { token })).status).toBe(200)
+    const { secret } = JSON.parse((await app.call(`${ACCOUNT}/totp`, undefined, { token })).body)
+    const otp = () => totpAt(fromBase32(secret), stepAt(app.clock()))
+    expect((await app.call(`${ACCOUNT}/totp/confirm`, { otp: otp() }, { token })).status).toBe(200)
+    app.clock.advance(30_000)
+    const byCode = (code: string) => app.call(TOKEN_PATH, { email: alice.email, password: PASSWORD, otp: code })
+    const wrong = otp() === '000000' ? '000001' : '000000'
+    for (let i = 0; i < 20; i++) expect((await byCode(wrong)).status).toBe(403)
+    expect((await byCode(otp())).status).toBe(403)
     expect((await app.signInBy(authenticator)).status).toBe(200)
+    expect((await byCode(otp())).status).toBe(200)
   })
 
   it('step a session up', async () => {
@@ -247,7 +262,7 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     const { token } = await app.signIn(alice.email, PASSWORD)
     const { id, authenticator } = await app.add(token, { name: 'Key' })
     const details = {
-      passkeys: [{ id, name: 'Key', createdAt: app.clock().toISOString() }],
+      passkeys: [{ id, name: 'Key', createdAt: new Date(app.clock()).toISOString() }],
       secondFactor: false,
     }
     await app.call(`${ACCOUNT}/password`, { password: PASSWORD, newPassword: STRONG }, { token })

@@ -18,6 +18,7 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     scope: [],
     anyScope: undefined,
     signedInWithin: undefined,
+    secondFactor: false,
     acting: true,
     accounts: undefined,
     isRevoked: undefined,
