@@ -17,6 +17,7 @@ import type { TokenSettings } from '../login/token-settings.js'
 import type { CodeMailKind, NoticeKind } from '../mail/mail.js'
 import type { Deliver, Mailer } from '../mail/mailer.js'
 import { misuse, PAGE } from '../options/misuse.js'
+import { ignoreRejection } from '../options/values.js'
 import type { PasswordsSlot, QueuedPasswords } from '../passwords/passwords.js'
 import type { Sessions } from '../sessions/sessions.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
@@ -101,7 +102,7 @@ export const normalized = ({ accounts, timeout }: Pick<AccountParts, 'accounts' 
   callHost(
     'accounts',
     () => {
-      const kept: unknown = accounts.normalizeEmail ? accounts.normalizeEmail(address) : address
+      const kept: unknown = accounts.normalizeEmail ? ignoreRejection(accounts.normalizeEmail(address)) : address
       if (typeof kept === 'string') return kept
       throw misuse('accounts: normalizeEmail must return a text', PAGE.accounts)
     },

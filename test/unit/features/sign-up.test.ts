@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
-import { expectProblem, expectUnavailable } from '../../support/host.js'
+import { asForm, expectProblem, expectUnavailable } from '../../support/host.js'
 import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
 
 const EMAIL = 'carol@example.com'
 
 describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
-  const { start, ACCOUNTS, SignInRefusal } = await accountPackage(express)
+  const { start, ACCOUNTS, memoryStore, SignInRefusal } = await accountPackage(express)
 
   it('creates the account of a proved mailbox, and signs in', async () => {
     const app = await start()
@@ -171,6 +171,99 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
     const answers = await Promise.all([sent(), sent(), sent()])
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(app.of('account.created')).toHaveLength(1)
+  })
+
+  it('refuses a code of another issuer and of another purpose on the same store', async () => {
+    const store = memoryStore()
+    const app = await start({ store })
+    const elsewhere = await start({ store, issuer: 'https://elsewhere.example.com' })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const code = await app.codeOf('sign-up')
+    const sent = { code, password: STRONG }
+    expectProblem(await elsewhere.call(`${ACCOUNT}/confirm`, sent), 403, 'invalid_code', 'Forbidden')
+    await app.call(`${ACCOUNT}/password/forgotten`, { email: ACCOUNTS.alice.email })
+    const other = { code: await app.codeOf('password-reset'), password: STRONG }
+    expectProblem(await app.call(`${ACCOUNT}/confirm`, other), 403, 'invalid_code', 'Forbidden')
+    expect((await app.call(`${ACCOUNT}/confirm`, sent)).status).toBe(200)
+  })
+
+  it('refuses a very long password before anything is hashed', async () => {
+    const app = await start({ bodyLimit: 1_000_000 })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const sent = { code: await app.codeOf('sign-up'), password: 'x'.repeat(100_000) }
+    const weak = await app.call(`${ACCOUNT}/confirm`, sent)
+    expect([weak.status, JSON.parse(weak.body)]).toMatchObject([422, { code: 'weak_password', reason: 'too_long' }])
+  })
+
+  it('sets the cookie where the app has one, not for pages of other origins, and takes forms', async () => {
+    const app = await start({ refresh: 'cookie' })
+    const form = (path: string, body: Record<string, string>) =>
+      app.call(path, undefined, asForm(String(new URLSearchParams(body))))
+    expect((await form(ACCOUNT, { email: EMAIL })).status).toBe(202)
+    const code = await app.codeOf('sign-up')
+    const headers = { Origin: 'https://attacker.example.com' }
+    const foreign = await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG }, { headers })
+    expectProblem(foreign, 403, 'cross_site_request', 'Forbidden')
+    const done = await form(`${ACCOUNT}/confirm`, { code, password: STRONG, remember: 'false' })
+    expect(done.status).toBe(200)
+    const [cookie] = done.headers['set-cookie'] ?? []
+    expect(cookie).toContain(`; Path=${TOKEN_PATH}; HttpOnly`)
+    expect(cookie).not.toContain('Max-Age')
+  })
+
+  it('asks beforeSignIn, whose refusal leaves the account', async () => {
+    const asked: unknown[] = []
+    const app = await start({
+      beforeSignIn({ method, amr }) {
+        asked.push([method, amr])
+        throw new SignInRefusal('terms_required', { status: 422 })
+      },
+    })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const sent = { code: await app.codeOf('sign-up'), password: STRONG }
+    const refused = await app.call(`${ACCOUNT}/confirm`, sent)
+    expectProblem(refused, 422, 'terms_required', 'Unprocessable Content')
+    expect(asked).toEqual([['password', ['pwd']]])
+    expect(await app.accounts.findByEmail(EMAIL)).toMatchObject({ email: EMAIL })
+    expect((await app.call(`${ACCOUNT}/confirm`, sent)).status).toBe(403)
+  })
+
+  it('sends the notice to the stored address, at most three times in an hour whatever the spelling', async () => {
+    const { accounts } = await start()
+    const findByEmail: typeof accounts.findByEmail = (email) => accounts.findByEmail(email.toLowerCase())
+    const app = await start({ accounts: { ...accounts, findByEmail } })
+    const spellings = ['ALICE', 'Alice', 'aLice', 'alIce', 'aliCe'].map((name) => `${name}@example.com`)
+    for (const email of spellings) expect((await app.call(ACCOUNT, { email })).status).toBe(202)
+    const taken = await app.received('address-taken')
+    expect(taken.map(({ to }) => to)).toEqual(Array(3).fill(ACCOUNTS.alice.email))
+  })
+
+  it('is limited by the address, and whoever is limited has codes that work', async () => {
+    const app = await start()
+    for (let i = 0; i < 3; i++) expect((await app.call(ACCOUNT, { email: EMAIL })).status).toBe(202)
+    const limited = await app.call(ACCOUNT, { email: EMAIL })
+    expectProblem(limited, 429, 'too_many_attempts', 'Too Many Requests')
+    expect(limited.headers['retry-after']).toBe('3600')
+    const [first] = await app.received('sign-up')
+    expect((await app.call(`${ACCOUNT}/confirm`, { code: first?.code, password: STRONG })).status).toBe(200)
+  })
+
+  it('reports a mailer that fails after the response, without the code', async () => {
+    const app = await start({ mail: () => Promise.reject(new Error('down')) })
+    expect((await app.call(ACCOUNT, { email: EMAIL })).status).toBe(202)
+    await app.settle()
+    const [mail] = app.mails
+    expect(app.events).toMatchObject([
+      { type: 'dependency.failed', dependency: 'hook', option: 'mail', refused: false },
+    ])
+    expect(JSON.stringify(app.events)).not.toContain(String(mail?.code))
+  })
+
+  it('leaves other methods of its paths to the host', async () => {
+    const app = await start({ deletion: false })
+    for (const path of [ACCOUNT, `${ACCOUNT}/`, `${ACCOUNT}/confirm`])
+      for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
+        expect((await app.call(path, undefined, { method })).status).toBe(404)
   })
 
   it.each([
