@@ -1,7 +1,7 @@
 /** Blanks, controls, and what separates or quotes addresses. A mailer sends a text with a comma to two addresses. */
 const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Zs},;:<>"()[\]\\]/u
 
-/** Returns whether a text may be the address of a new mail. It is no proof that the mailbox exists: the code is. */
+/** Returns whether a text may be the address of a new mail. Only the code of the mail proves that the mailbox exists. */
 export function isNewAddress(text: string): boolean {
   // Before the rest, because a text may be as long as the body.
   if (text.length < 3 || text.length > 254 || FORBIDDEN.test(text)) return false

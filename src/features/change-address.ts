@@ -40,7 +40,7 @@ const REPLACE_EMAIL = {
   text: '"accounts" with "replaceEmail". Use kyselyAccounts, or add the method to your store',
 }
 
-/** A change of the address: whoever proves the new mailbox may use it. */
+/** A change of the address: the owner of the new mailbox proves it with a code. */
 export const changeAddressFeature: Feature<AccountParts> = {
   at: 'account',
   options: changeAddressOptions,

@@ -52,7 +52,7 @@ async function accountOf(parts: AccountParts, accountId: string, to: string): Pr
   return found && !found.account.disabled && found.account.email === to ? found.account : undefined
 }
 
-/** Password reset: whoever proves the mailbox sets the password. */
+/** Password reset: the owner of the mailbox sets the password. */
 export const passwordResetFeature: Feature<AccountParts> = {
   at: 'account',
   options: passwordResetOptions,

@@ -124,7 +124,7 @@ async function createAccount(
   throw new AuthError('address_taken')
 }
 
-/** Sign-up: whoever proves the mailbox sets the password, so nobody can plant one (GHSA-qq9h-g4jm-xgf3). */
+/** Sign-up: the owner of the mailbox sets the password, so nobody else can plant one (GHSA-qq9h-g4jm-xgf3). */
 export const signUpFeature: Feature<SignUpParts> = {
   at: 'account',
   options: signUpOptions,

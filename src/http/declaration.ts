@@ -155,7 +155,7 @@ export interface Declaration {
   readonly isProblem?: boolean | undefined
   /** Also sends each `SignInRefusal` of the host. Default false. */
   readonly ofHost?: boolean | undefined
-  /** Another method of its path goes on to the host's routes. Default false: it gets a `405`. */
+  /** A request with another method reaches the host's routes. Default false: it gets a `405`. */
   readonly sharesPath?: boolean | undefined
   /** The kind of the events of its refusals. Default `'failures'`. */
   readonly events?: Refusals['events'] | undefined

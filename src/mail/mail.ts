@@ -23,7 +23,7 @@ interface MailBase {
 export interface CodeMail extends MailBase {
   /** `sign-up`, `password-reset` and `new-address` have a code that works for an hour, `sign-in` one for 10 minutes. */
   kind: CodeMailKind
-  /** The code. Whoever has it can do what the mail is for. */
+  /** The code. Everyone who has it can do what the mail is for. */
   code: string
   /** Absent. */
   details?: undefined

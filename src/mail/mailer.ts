@@ -35,7 +35,7 @@ export type Mailer = ReturnType<typeof createMailer>
 /** Sends a mail, within the time limit. */
 export type Deliver = (mail: Mail) => Promise<void>
 
-/** The windows of the limits, in seconds. A sign-in has the window of its codes, so that whoever is limited has a code that works. */
+/** The windows of the limits, in seconds. A sign-in has the window of its codes, so that a client at its limit has a code that works. */
 const WINDOWS: Readonly<Record<CodeMailKind, number>> = {
   'sign-up': 3600,
   'password-reset': 3600,
@@ -93,7 +93,7 @@ export function createMailer({ send, defer, emit, timeout }: MailerSettings) {
   }
 
   /**
-   * Runs work after the response, and reports its failure. Its place is kept while the host sends a mail, because a mailer that hangs must not
+   * Runs work after the response, and reports its failure. It counts while the host sends a mail, because a mailer that hangs must not
    * fill the memory.
    */
   function later(about: EventSubject, end: End, work: (deliver: Deliver) => Promise<void>): void {

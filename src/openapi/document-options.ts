@@ -24,7 +24,10 @@ import { baseUrl } from '../options/web-url.js'
 import { schemeName } from './guarded-operation.js'
 import type { PathItem, Schema } from './types.js'
 
-/** The account routes of an app, with the options of `createAuth`. */
+/**
+ * The account routes of an app, with the options of `createAuth`.
+ * @inline
+ */
 export interface AccountRoutes
   extends Pick<SignUpOptions, 'signUp'>,
     PasswordResetOptions,

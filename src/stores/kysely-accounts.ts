@@ -48,7 +48,6 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Memb
 }
 
 type Columns = Partial<Record<AccountColumn, string>> & Record<'id' | 'email' | 'passwordHash', string>
-type KyselyAccounts<Members> = Required<AccountStore<Account & Members>>
 
 const DEFAULTS = { id: 'id', email: 'email', passwordHash: 'password_hash' }
 const KNOWN: readonly string[] = ['id', 'email', 'passwordHash', 'disabled', 'scopes', 'tokensValidAfter', 'lifetime']
@@ -79,7 +78,7 @@ const schema = {
 export function kyselyAccounts<DB, Table extends keyof DB & string, Members = object>(
   db: Kysely<DB> | Transaction<DB>,
   options: KyselyAccountsOptions<DB, Table, Members>,
-): KyselyAccounts<Members> {
+): Required<AccountStore<Account & Members>> {
   const caller = 'kyselyAccounts'
   kyselyOption(caller, db)
   const given = options as unknown as { [K in keyof typeof schema]: unknown }
@@ -126,7 +125,7 @@ export function kyselyAccounts<DB, Table extends keyof DB & string, Members = ob
     noColumn: `kyselyAccounts: the table "${table}" lacks a column of ${names}. Name yours in "columns"`,
     isReadOnly: 'kyselyAccounts: the database is read-only. Connect to the primary, as a user that may write',
   }
-  const store: Omit<KyselyAccounts<Members>, 'normalizeEmail'> = {
+  const store: Omit<Required<AccountStore<Account & Members>>, 'normalizeEmail'> = {
     async findByEmail(email) {
       const address = normalizeEmail(email)
       const row = await find(columns.email, address)

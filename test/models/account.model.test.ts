@@ -99,9 +99,9 @@ async function createWorld() {
   const belongings = () => ({ sessions: [] as Session[], codes: [] as Code[] })
   const people = { [OWNER]: belongings(), [OTHER]: belongings() }
   const readers: Record<string, Person> = { [CLAIMED]: OWNER, [ADDRESSES[2]]: OWNER, [ADDRESSES[3]]: OTHER }
-  /** Who may be in an account. */
+  /** The people who may be in an account. */
   const insiders = new Map<string, Set<Person>>()
-  /** Who has chosen a password, by its hash. */
+  /** The person who has chosen a password, by its hash. */
   const chosenBy = new Map<string, Person>()
   let requests = 0
   let passwords = 0
@@ -162,7 +162,7 @@ function enter({ people, insiders }: World, who: Person, answer: Answer): string
 }
 
 const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length]
-/** Where the codes of each kind come from. */
+/** The route that mails the codes of each kind. */
 const MAILS: Partial<Record<MailKind, string>> = {
   'sign-up': ACCOUNT,
   'password-reset': `${ACCOUNT}/password/forgotten`,
@@ -186,7 +186,7 @@ async function expectNotice(world: World, notice: string) {
   world.notices.splice(0)
 }
 
-/** Sends a request whose fault cuts it off, and then again. Returns the last answer, and whether there was a first one. */
+/** Sends a request whose fault cuts it off, and then again. Returns the last response, and whether there was a first one. */
 async function send({ stores }: World, { fault }: Action, request: () => Promise<Answer>) {
   stores.arm(fault)
   const first = await request()
@@ -286,7 +286,7 @@ const ACTIONS = {
   async signIn(world: World, action: Action) {
     const { stores, chosenBy } = world
     const hash = (await stores.accounts.findByEmail(action.address))?.passwordHash ?? ''
-    // Whoever does not know the password guesses one of his own.
+    // A person who does not know the password guesses.
     const password = chosenBy.get(hash) === action.who ? hash.slice('plain:'.length) : world.newPassword(action.who)
     const answer = await send(world, action, () => world.call(TOKEN_PATH, { email: action.address, password }))
     expect(answer.status).toBe(chosenBy.get(hash) === action.who ? 200 : 403)

@@ -84,7 +84,7 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
       return JSON.parse(body).authenticationToken as string
     }
 
-    // What every endpoint may respond.
+    // Each endpoint may respond with these.
     const guarded = MOUNTED.filter(({ endpoint }) => endpoint.guard)
     const token = await tokenOf(alice)
     const bodies: Record<string, object> = {

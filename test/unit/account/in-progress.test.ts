@@ -11,7 +11,7 @@ describe.each(EXPRESS)('a change that is in progress, on %s', async (_name, expr
   const { alice, passwordless } = ACCOUNTS
   const other = `${STRONG} too`
 
-  /** Makes the next call of a method wait. Returns when it was called, and the function that lets it go on. */
+  /** Makes the next call of a method wait. Returns when it was called, and the function that lets it continue. */
   function holdNext<T extends object>(target: T, name: keyof T) {
     const [called, released] = [deferred<void>(), deferred<void>()]
     const method = target[name] as (...args: unknown[]) => unknown

@@ -235,7 +235,7 @@ describe.each(EXPRESS)('a reset of the password, on %s', async (_name, express) 
     expect(await hashOf(app)).toBe(`plain:${winner}`)
   })
 
-  /** Starts an app whose store fails to end the sessions of an account once, after so many calls. */
+  /** Starts an app whose store fails to end the sessions of an account once, after a number of calls. */
   async function startFailing(after: number) {
     const { sessions, ...others } = memoryStore()
     let calls = 0
