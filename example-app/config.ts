@@ -216,6 +216,7 @@ function isElsewhere(value: string): boolean {
   return !isLoopback(hostname) || searchParams.has('host')
 }
 
-function isLoopback(host: string): boolean {
+/** Returns true for a name or address of this machine. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config.js'
 import { createAccountStore } from '../data/account-store.js'
 import { openDatabase } from '../data/databases/database.js'
 import { addDemoData, type DemoAccount, openDemoAccounts } from '../data/demo.js'
+import { openMailBox } from '../data/mail-box.js'
 import { refreshSecrets } from '../data/refresh-secrets.js'
 import { openSharedState } from '../data/shared-state.js'
 import { tokenKeys } from '../data/signing-keys.js'
@@ -19,6 +20,8 @@ export interface ClearingHouse {
   page: string
   /** Accounts with a password that everybody knows. */
   demo: readonly DemoAccount[]
+  /** The folder of the mails that the demo sends. Undefined where other machines can connect. */
+  mailFolder: string | undefined
   stop: () => Promise<void>
 }
 
@@ -48,6 +51,8 @@ export async function startClearingHouse(
     )
   }
 
+  // Everybody on this machine can read its mails, as everybody knows the demo passwords.
+  const mailBox = isExposed ? undefined : openMailBox(config.dataDir)
   const { app, port, url, drain } = await listen({ host: config.host, port: config.port, variable: 'PORT' })
   // With PORT=0 the address is known only now. Node reads no request before this function adds the routes below.
   const issuer = config.baseUrl ?? url
@@ -62,6 +67,7 @@ export async function startClearingHouse(
     store: shared.store,
     secrets,
     page: { reportingUrl },
+    mailBox,
     trustedProxies: config.trustedProxies,
     checks: { database: () => accounts.isEmpty(), ...shared.checks },
     log: complain,
@@ -71,6 +77,7 @@ export async function startClearingHouse(
     url,
     page: issuer.replace(/\/*$/, '/'),
     demo,
+    mailFolder: mailBox?.folder,
     async stop() {
       await drain()
       await Promise.all([db.destroy(), shared.close()])

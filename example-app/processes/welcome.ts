@@ -6,8 +6,8 @@ const ADD_AN_ACCOUNT =
   'Add an account: npm run example -- account add EMAIL --scope statements:read --scope reports:read'
 
 /** Returns the text that `npm start clearing-house` prints. */
-export function welcomeToClearingHouse({ url, page }: ClearingHouse): string {
-  return `The clearing-house API listens on ${url} (Ctrl-C stops it).\n${inBrowser(page)}`
+export function welcomeToClearingHouse({ url, page, mailFolder }: ClearingHouse): string {
+  return `The clearing-house API listens on ${url} (Ctrl-C stops it).\n${inBrowser(page, mailFolder)}`
 }
 
 /** Returns the text that `npm start reporting` prints. */
@@ -16,9 +16,9 @@ export function welcomeToReporting(url: string): string {
 }
 
 /** Returns the text that `npm start` prints. Its indented lines work in bash as they are. */
-export function welcome({ url, page, demo }: ClearingHouse, reporting: string): string {
+export function welcome({ url, page, demo, mailFolder }: ClearingHouse, reporting: string): string {
   const apis = `The clearing-house API listens on ${url}, the online reporting API on ${reporting} (Ctrl-C stops both).`
-  const head = `${apis}\n${inBrowser(page)}`
+  const head = `${apis}\n${inBrowser(page, mailFolder)}`
   const [reader, scopeless] = [demo.find(({ scopes }) => scopes.length > 0), demo.find(({ scopes }) => !scopes.length)]
   if (!reader || !scopeless) return `${head}\n${ADD_AN_ACCOUNT}`
   return `${head}
@@ -53,8 +53,11 @@ Paste these lines into another terminal (bash):
 `
 }
 
-function inBrowser(page: string): string {
-  return `Sign in with a browser: ${page}`
+function inBrowser(page: string, mailFolder: string | undefined): string {
+  const signIn = `Sign in with a browser: ${page}`
+  return mailFolder === undefined
+    ? signIn
+    : `${signIn}\nRead the mails of the demo: ${page}mailbox (files in ${mailFolder})`
 }
 
 function statements(url: string, house: string): string {

@@ -1,11 +1,15 @@
 import type { Express } from 'express'
-import { type AuthOptions, createAuth, type Store } from 'express-token-endpoint'
+import { type AuthOptions, createAuth, type Mail, type Store } from 'express-token-endpoint'
 import type { Accounts } from '../data/account-store.js'
+import type { MailBox } from '../data/mail-box.js'
 import type { Statements } from '../data/statements.js'
+import { accountRouter } from './account-router.js'
 import { type BaseDependencies, createBaseApp } from './base-app.js'
 import { docsRouter } from './documents/docs-router.js'
+import { mailBoxRouter } from './documents/mail-box-router.js'
 import { clearingHouseDocument } from './documents/openapi.js'
 import { type PageOptions, pageRouter } from './documents/page-router.js'
+import { letterOf } from './letters.js'
 import { observer } from './log.js'
 import { statementsRouter } from './statements-router.js'
 
@@ -18,13 +22,19 @@ export interface ClearingHouseDependencies
   store: Store
   /** The secrets of the app. The first one signs, and all of them verify. */
   secrets: readonly string[]
-  page: PageOptions
+  page: Omit<PageOptions, 'hasMailBox'>
+  /** Where the mails go. Undefined: the routes that mail a code are off. */
+  mailBox?: MailBox | undefined
 }
+
+/** The routes that mail a code. */
+const MAIL_ROUTES = { signUp: true, passwordReset: true, changeAddress: true, signInByMail: true }
 
 /** Creates the clearing-house API. It does not listen yet. */
 export function createClearingHouseApp(dependencies: ClearingHouseDependencies): Express {
   const { issuer, keys, clock, accounts, statements, passwords, limits, page } = dependencies
-  const { store, secrets } = dependencies
+  const { store, secrets, mailBox } = dependencies
+  const home = issuer.replace(/\/*$/, '/')
   const onEvent = observer(dependencies.log)
   const auth = createAuth({
     issuer,
@@ -38,14 +48,19 @@ export function createClearingHouseApp(dependencies: ClearingHouseDependencies):
     secret: secrets,
     refresh: 'cookie',
     paths: { sessions: '/api/v2013/sessions' },
+    changePassword: true,
+    deletion: true,
+    ...(mailBox && { ...MAIL_ROUTES, mail: (mail: Mail) => mailBox.add(letterOf(mail, home)) }),
     onEvent,
   })
   return createBaseApp(
     dependencies,
     issuer,
-    docsRouter(clearingHouseDocument(issuer)),
+    docsRouter(clearingHouseDocument(issuer, auth.openApi)),
     auth.router,
     statementsRouter(auth, statements),
-    pageRouter(page),
+    accountRouter(auth),
+    pageRouter({ ...page, hasMailBox: mailBox !== undefined }),
+    ...(mailBox ? [mailBoxRouter(mailBox, page.folder)] : []),
   )
 }

@@ -1,7 +1,7 @@
 import type { AuthEvent, AuthObserver } from 'express-token-endpoint'
 import { explain, messageOf } from '../errors.js'
 
-/** Returns an observer that logs refusals and failures. */
+/** Returns an observer that logs refusals, failures, and what happens to accounts. */
 export function observer(log: (line: string) => void): AuthObserver {
   return (event) => {
     const line = eventLine(event)
@@ -9,7 +9,7 @@ export function observer(log: (line: string) => void): AuthObserver {
   }
 }
 
-/** Returns an event as one line, or undefined for an event that is neither a refusal nor a failure. */
+/** Returns an event as one line, or undefined for an event that is not logged. */
 function eventLine(event: AuthEvent): string | undefined {
   switch (event.type) {
     case 'dependency.failed': {
@@ -24,6 +24,13 @@ function eventLine(event: AuthEvent): string | undefined {
     case 'bearer.refused': {
       const { type, code, reason, accountId, address } = event
       return lineOf(type, code, reason, accountId && `account=${accountId}`, address && `from=${address}`)
+    }
+    case 'account.created':
+    case 'account.removed':
+    case 'password.changed':
+    case 'address.changed': {
+      const { type, accountId, address } = event
+      return lineOf(type, `account=${accountId}`, address && `from=${address}`)
     }
     // A minor version of the package may add events.
     default:

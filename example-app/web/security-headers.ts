@@ -21,6 +21,12 @@ export function securityHeaders(baseUrl: string): RequestHandler {
   })
 }
 
+/** Sets the policy of a page without scripts, whose style sheets and images come from its own server. */
+export const plainPolicy: RequestHandler = helmet.contentSecurityPolicy({
+  useDefaults: false,
+  directives: { ...NOTHING, styleSrc: ["'self'"], imgSrc: ["'self'"] },
+})
+
 /**
  * Sets the policy of a page whose scripts, style sheets and images come from its own server.
  * @param api returns the origin of another server that the page calls

@@ -1,3 +1,4 @@
+import type { AuthDescription } from 'express-token-endpoint'
 import {
   guardedOperation,
   type OpenApiDocument,
@@ -9,15 +10,23 @@ import {
 /**
  * Creates the document that the clearing-house API serves at `/openapi.json`.
  * @param url address of the API for clients
+ * @param described the routes of the package: `auth.openApi`
  */
-export function clearingHouseDocument(url: string): OpenApiDocument {
+export function clearingHouseDocument(url: string, described: AuthDescription): OpenApiDocument {
   const document = openApiDocument({
     title: 'Clearing-house API',
     servers: url,
-    jwks: true,
-    refresh: 'cookie',
-    sessions: '/api/v2013/sessions',
+    ...described,
     paths: {
+      '/api/v2013/account': {
+        get: guardedOperation({
+          operationId: 'ownAccount',
+          summary: 'Get your account',
+          description: 'Needs no scope.',
+          tags: ['Statements'],
+          responses: { 200: json('The account of the token.', 'OwnAccount'), ...FAILURES_OF_ALL },
+        }),
+      },
       '/api/v2013/houses/{house}/statements': {
         get: guardedOperation(
           {
@@ -43,10 +52,11 @@ export function clearingHouseDocument(url: string): OpenApiDocument {
       'The online reporting API accepts the same token and has its own document.',
     ].join(' '),
   })
-  document.tags.push({ name: 'Statements', description: 'Statements of an account.' })
+  document.tags.push({ name: 'Statements', description: 'An account, and its statements.' })
   const { id, name } = HOUSE
   Object.assign(document.components.schemas, {
     House: object({ id, name }),
+    OwnAccount: object({ email: { type: 'string' } }),
     Statement: object({
       id: { type: 'string' },
       day: DAY,
@@ -155,8 +165,7 @@ const problem = (description: string): Response => ({
   content: { 'application/problem+json': { schema: refTo('Problem') } },
 })
 
-const FAILURES = {
-  404: problem('`unknown_house`: no house has this id.'),
+const FAILURES_OF_ALL = {
   500: problem('`internal_error`: a bug in this app.'),
   503: {
     ...problem('`unavailable`: the database or the store of sessions is unreachable.'),
@@ -165,3 +174,5 @@ const FAILURES = {
     },
   },
 }
+
+const FAILURES = { 404: problem('`unknown_house`: no house has this id.'), ...FAILURES_OF_ALL }

@@ -10,15 +10,17 @@ export interface PageOptions {
   reportingUrl: () => string | undefined
   /** Folder of the example app. Default: the folder that contains this file's `dist`. */
   folder?: string
+  /** True where the server has a mail box, which the routes that mail a code need. Default: false. */
+  hasMailBox?: boolean
 }
 
-const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
+export const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** The folder with the package's client, which the browser loads as it is. */
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('express-token-endpoint/client'))
 
 /** Creates a router that serves the page for both APIs. */
-export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Router {
+export function pageRouter({ reportingUrl, folder = FOLDER, hasMailBox = false }: PageOptions): Router {
   const html = readFileSync(join(folder, 'page', 'index.html'), 'utf8')
   const [, importMap = ''] = /<script type="importmap">(.*?)<\/script>/s.exec(html) ?? []
   const router = Router()
@@ -29,7 +31,9 @@ export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Rout
 
   router.get('/', policy, (_req, res) => {
     // The page gets the address in the response that carries the policy, so both name the same server.
-    const page = html.replace('{{reporting-url}}', () => escaped(reportingUrl() ?? ''))
+    const page = html
+      .replace('{{reporting-url}}', () => escaped(reportingUrl() ?? ''))
+      .replace('{{mail-box}}', hasMailBox ? 'mailbox' : '')
     res.set('Cache-Control', 'no-store').type('html').send(page)
   })
   const files = (root: string) => express.static(root, { index: false, redirect: false })
@@ -42,7 +46,7 @@ export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Rout
   return router
 }
 
-/** Escapes text for an attribute in double quotes. */
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+/** Escapes text for HTML, and for an attribute in double quotes. */
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }

@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLimits, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { onTestFinished } from 'vitest'
+import { openMailBox } from '../../../example-app/data/mail-box.js'
 import { refreshSecrets } from '../../../example-app/data/refresh-secrets.js'
 import { createReports } from '../../../example-app/data/reports.js'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
@@ -27,6 +28,7 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
   const { url } = clearingHouse
   const common = { checks: {}, log: () => {} }
   const dataDir = await tempDir()
+  const mailBox = openMailBox(dataDir)
 
   clearingHouse.run(
     createClearingHouseApp({
@@ -41,6 +43,7 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
       store,
       secrets: refreshSecrets(dataDir),
       page: { folder: FOLDER, reportingUrl: () => reporting.url },
+      mailBox,
     }),
   )
   const keys = remoteKeys(`${url}/.well-known/jwks.json`, { clock })
@@ -58,7 +61,7 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
   const pass = (ms: number) => {
     ahead += ms
   }
-  return { db, accounts, clearingHouse, reporting, stopClock, pass }
+  return { db, accounts, mailBox, clearingHouse, reporting, stopClock, pass }
 }
 
 export type PageApp = Awaited<ReturnType<typeof startPageApp>>

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../support/concurrency.js'
 import {
   ALICE,
   BOB,
@@ -15,6 +16,7 @@ import {
   startBoth,
   statusOf,
   stop,
+  TOKEN_PATH,
   tempDir,
   tokenFrom,
 } from '../support.js'
@@ -38,6 +40,19 @@ test('prints the demo accounts, why their passwords are no secret, and never a t
   expect(output()).toContain('bearer.refused invalid_token')
   const refreshSecret = (await readFile(join(DATA_DIR, 'refresh-secret'), 'utf8')).trim()
   for (const secret of [...token.split('.'), key, refreshSecret, 'PRIVATE']) expect(output()).not.toContain(secret)
+})
+
+test('prints where the mails are, which both a browser and a person with a shell can read', async () => {
+  const { url, output } = await startBoth({ DATA_DIR })
+  const folder = join(DATA_DIR, 'mails')
+  expect(output()).toContain(`\nRead the mails of the demo: ${url}/mailbox (files in ${folder})\n`)
+  const body = new URLSearchParams({ email: 'carol@example.com' })
+  expect(await fetch(`${url}/auth/account`, { method: 'POST', body })).toMatchObject({ status: 202 })
+  await until(async () => expect(await (await fetch(`${url}/mailbox`)).text()).toContain('carol@example.com'))
+  const [file = ''] = await readdir(folder)
+  const { link } = JSON.parse(await readFile(join(folder, file), 'utf8'))
+  expect(link).toMatch(new RegExp(`^${url}/#sign-up=`))
+  expect(output()).not.toContain(link.split('=')[1])
 })
 
 test('processes that start at once in an empty folder share its key and accounts, also after a restart', async () => {
@@ -74,6 +89,12 @@ test.each([
     /^The clearing-house API listens on .+\nSign in with a browser: http\S+\nAdd an account: .+\n$/,
   )
   expect(output()).toContain(`browser: ${page}`)
+  for (const path of ['/mailbox', '/auth/account', `${TOKEN_PATH}/mail`]) {
+    const body = new URLSearchParams({ email: ALICE.email })
+    const init = path === '/mailbox' ? {} : { method: 'POST', body }
+    expect(await fetch(url + path, init)).toMatchObject({ status: 404 })
+  }
+  expect(await readdir(DATA_DIR)).not.toContain('mails')
   expect(await login(url, ALICE)).toMatchObject({ status: 403 })
 })
 

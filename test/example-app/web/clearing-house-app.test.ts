@@ -1,20 +1,24 @@
 import { createLimits, createTokenIssuer } from 'express-token-endpoint'
 import type { Kysely } from 'kysely'
 import request from 'supertest'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { openMailBox, type SentLetter } from '../../../example-app/data/mail-box.js'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
 import { createStatements, type Statements } from '../../../example-app/data/statements.js'
 import { Outage } from '../../../example-app/errors.js'
 import { type ClearingHouseDependencies, createClearingHouseApp } from '../../../example-app/web/clearing-house-app.js'
 import { clearingHouseDocument } from '../../../example-app/web/documents/openapi.js'
 import { newSession } from '../../../src/sessions/session.js'
+import { until } from '../../support/concurrency.js'
 import { documented } from '../../support/documents/documented.js'
 import { issueNow } from '../../support/fixtures.js'
 import { openDemo } from '../data/databases/databases.js'
 import { ALICE, BOB, FOLDER, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from '../support.js'
 
 const URL_OF_API = 'http://127.0.0.1:3000'
-const { check } = documented(clearingHouseDocument(URL_OF_API), { moreHeaders: true })
+const { check } = documented(clearingHouseDocument(URL_OF_API, { jwks: true, refresh: 'cookie' }), {
+  moreHeaders: true,
+})
 
 async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
   const { db, store, ...parts } = await openDemo()
@@ -165,4 +169,77 @@ test.each([
   await request(app).get(NORTH).set('X-Forwarded-For', '203.0.113.6, 203.0.113.7').expect(401)
   expect(logged).toEqual([expect.stringMatching(/^bearer\.refused missing_token from=/)])
   expect(logged[0]).toMatch(address)
+})
+
+describe('the account routes', () => {
+  const ACCOUNT = '/auth/account'
+  const CAROL = { email: 'carol@example.com', password: 'a good long password' }
+
+  async function makeMailing() {
+    const mailBox = openMailBox(await tempDir())
+    const letters = (count: number) =>
+      until(async () => {
+        expect(mailBox.list()).toHaveLength(count)
+        return mailBox.list()
+      })
+    return { ...(await makeApp({ mailBox })), letters }
+  }
+  const codeIn = (letter: SentLetter | undefined) => letter?.link?.split('=')[1] ?? ''
+
+  test('a mailed link leads to the page, and its code makes an account that reads its own statements only', async () => {
+    const { app, letters, get, logged } = await makeMailing()
+    await request(app).post(ACCOUNT).send({ email: CAROL.email }).expect(202)
+    const [letter] = await letters(1)
+    expect(letter).toMatchObject({ to: CAROL.email, subject: 'Create your account' })
+    expect(letter?.link).toMatch(/^http:\/\/127\.0\.0\.1:3000\/#sign-up=[\w-]+$/)
+    const body = { code: codeIn(letter), password: CAROL.password }
+    const { authenticationToken: token } = (await request(app).post(`${ACCOUNT}/confirm`).send(body).expect(200)).body
+    expect((await get(200, token)).body.statements).toEqual([])
+    const own = await request(app).get('/api/v2013/account').set('Authorization', `Bearer ${token}`).expect(200)
+    check('/api/v2013/account', 'get', { ...own, body: own.text })
+    expect(own.body).toEqual({ email: CAROL.email })
+    expect(logged).toEqual([expect.stringMatching(/^account\.created account=\S+ from=/)])
+    expect(logged.join()).not.toContain(body.code)
+  })
+
+  test('a deleted account leaves no statements, and its address gets an account with another id', async () => {
+    const { app, db, accounts, tokenOf } = await makeMailing()
+    const { id } = (await accounts.findByEmail(ALICE.email)) ?? {}
+    const token = await tokenOf()
+    await request(app).delete(ACCOUNT).set('Authorization', `Bearer ${token}`).expect(204)
+    expect(await accounts.findByEmail(ALICE.email)).toBeUndefined()
+    const statements = db
+      .selectFrom('statements')
+      .selectAll()
+      .where('account_id', '=', id ?? '')
+    expect(await statements.execute()).toEqual([])
+    expect(await accounts.add({ email: ALICE.email, passwordHash: 'x', scopes: [] })).not.toBe(id)
+  })
+
+  test('without a mail box, the routes that mail a code are off, and the others work', async () => {
+    const { app, tokenOf } = await makeApp()
+    const { paths } = (await request(app).get('/openapi.json').expect(200)).body
+    const listed = Object.keys(paths).filter((path) => path.startsWith(ACCOUNT))
+    expect(listed).toEqual([`${ACCOUNT}/password`, ACCOUNT])
+    for (const path of [ACCOUNT, `${ACCOUNT}/password/forgotten`, `${TOKEN_PATH}/mail`])
+      await request(app).post(path).send({ email: ALICE.email }).expect(404)
+    await request(app).get('/mailbox').expect(404)
+    const change = { password: ALICE.password, newPassword: CAROL.password }
+    const authorized = { Authorization: `Bearer ${await tokenOf()}` }
+    await request(app).post(`${ACCOUNT}/password`).set(authorized).send(change).expect(204)
+  })
+
+  test('with a mail box, the document has all of them', async () => {
+    const { app } = await makeMailing()
+    const { paths } = (await request(app).get('/openapi.json').expect(200)).body
+    const path = (end: string) => ACCOUNT + end
+    expect(Object.keys(paths)).toEqual(
+      expect.arrayContaining([
+        ...['', '/confirm', '/password', '/password/forgotten', '/password/reset', '/address', '/address/confirm'].map(
+          path,
+        ),
+        ...['/mail', '/mail/confirm', '/confirm'].map((end) => TOKEN_PATH + end),
+      ]),
+    )
+  })
 })

@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import type { TokenVerifier } from 'express-token-endpoint'
+import type { AuthDescription, TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import { clearingHouseDocument, reportingDocument } from '../../../../example-app/web/documents/openapi.js'
@@ -9,8 +9,15 @@ import { makeIssuer } from '../../../support/fixtures.js'
 
 const URL_OF_API = 'https://api.clearing.test'
 
+const ROUTES: AuthDescription = {
+  jwks: true,
+  refresh: 'cookie',
+  sessions: '/api/v2013/sessions',
+  account: { signUp: true, deletion: true },
+}
+
 test.each([
-  ['clearing-house', clearingHouseDocument(URL_OF_API)],
+  ['clearing-house', clearingHouseDocument(URL_OF_API, ROUTES)],
   ['reporting', reportingDocument(URL_OF_API)],
 ])('%s: the document is valid, and a linter has nothing to say', async (_name, document) => {
   expect(await new Validator().validate(document)).toEqual({ valid: true })
