@@ -142,6 +142,16 @@ describe.each(EXPRESS)('a change of the address, on %s', async (_name, express) 
     expect((await confirm(app, token, code)).status).toBe(204)
   })
 
+  it('refuses the account that has got the old address, because the code is for another account', async () => {
+    const app = await start()
+    const { code } = await asked(app)
+    await app.accounts.replaceEmail(alice.id, alice.email, 'alice@example.net')
+    await app.accounts.replaceEmail(bob.id, bob.email, alice.email)
+    const { token } = await app.signIn(alice.email, PASSWORD)
+    expectInvalid(await confirm(app, token, code))
+    expect(await emailOf(app, bob)).toBe(alice.email)
+  })
+
   it('refuses an unknown code, and one of another purpose', async () => {
     const app = await start()
     const { token } = await app.signIn(alice.email, PASSWORD)

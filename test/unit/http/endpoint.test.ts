@@ -106,6 +106,28 @@ describe.each(EXPRESS)('an endpoint, on %s', async (_name, express) => {
     expect((await ask({}, 'DELETE')).status).toBe(204)
   })
 
+  it('leaves other methods of a path that it shares to the host, also OPTIONS', async () => {
+    const list = endpoint({
+      id: 'list',
+      method: 'GET',
+      path: '/list',
+      sharesPath: true,
+      summary: '',
+      description: '',
+      responses: { 200: json({}, '') },
+      handle: () => async () => ({}),
+    })
+    const service: Service = { emit: () => {}, refuse: undefined, bodyLimit: 100, allowedOrigins: new Set() }
+    const app = express().use(endpointRouter([{ at: '/shared', endpoint: list as Endpoint, parts: {} }], service))
+    app.use((_req, res) => void res.status(404).end('the host’s own'))
+    const { port } = await listen(app)
+    const ask = (method: string) => send(port, { method, path: '/shared/list' })
+    expect((await ask('GET')).status).toBe(200)
+    expect((await ask('HEAD')).status).toBe(200)
+    for (const method of ['POST', 'PUT', 'OPTIONS'])
+      expect(await ask(method)).toMatchObject({ status: 404, body: 'the host’s own' })
+  })
+
   it.each<[string, Sent, number, string]>([
     ['without a member', asJson({ text: 'hello' }), 400, 'invalid_body'],
     ['with a member that is no text', asJson({ ...SENT, name: 7 }), 400, 'invalid_body'],
