@@ -214,16 +214,18 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
   it('asks beforeSignIn, whose refusal leaves the account', async () => {
     const asked: unknown[] = []
     const app = await start({
-      beforeSignIn({ method, amr }) {
-        asked.push([method, amr])
+      signInByMail: false,
+      extraFields: ['code', 'device'],
+      beforeSignIn({ method, amr, fields }) {
+        asked.push([method, amr, { ...fields }])
         throw new SignInRefusal('terms_required', { status: 422 })
       },
     })
     await app.call(ACCOUNT, { email: EMAIL })
-    const sent = { code: await app.codeOf('sign-up'), password: STRONG }
+    const sent = { code: await app.codeOf('sign-up'), password: STRONG, device: 'phone' }
     const refused = await app.call(`${ACCOUNT}/confirm`, sent)
     expectProblem(refused, 422, 'terms_required', 'Unprocessable Content')
-    expect(asked).toEqual([['password', ['pwd']]])
+    expect(asked).toEqual([['password', ['pwd'], { device: 'phone' }]])
     expect(await app.accounts.findByEmail(EMAIL)).toMatchObject({ email: EMAIL })
     expect((await app.call(`${ACCOUNT}/confirm`, sent)).status).toBe(403)
   })
