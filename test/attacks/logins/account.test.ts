@@ -228,7 +228,7 @@ describe('a mailer', () => {
     expect(app.of('dependency.failed')).toMatchObject([{ dependency: 'hook', option: 'mail', refused: false }])
     const [code] = app.mails.filter(({ to }) => to === alice.email).map((mail) => mail.code)
     expect((await app.call(`${ACCOUNT}/password/reset`, { code, password: STRONG })).status).toBe(204)
-    // A thief cannot keep the notice of another account back, whatever its mailer does.
+    // A thief cannot keep the notice of another account back with a mailer that hangs.
     await app.settle()
     expect(app.mails.filter(({ kind }) => kind === 'password-changed')).toHaveLength(1)
   })
@@ -287,7 +287,7 @@ describe('a mailer', () => {
   )
 })
 
-/** Where each code works, with the status of its success. */
+/** The route of each code, with the status of its success. */
 const USES = {
   'sign-up': {
     use: (app: App, code: unknown) => app.call(`${ACCOUNT}/confirm`, { code, password: STRONG }),
