@@ -3,6 +3,7 @@ import { callHost } from '../concurrency/host-call.js'
 import { empty } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { deleteCookie } from '../login/refresh-cookie.js'
+import { resultOrUndefined } from '../options/values.js'
 import { type Feature, onOrOff, recent, SESSIONS } from './feature.js'
 import { FIND_BY_ID } from './password-reset.js'
 
@@ -45,7 +46,8 @@ export const deletionFeature: Feature<DeletionParts> = {
         const { accounts, timeout, path } = parts
         return async (call) => {
           const { auth, req, res, origin, mode, report } = call
-          accountCall(parts, call)
+          // The events have the tenant where the request alone tells it: this one has no body, in which a host may look.
+          resultOrUndefined(() => accountCall(parts, call))
           const { account } = await ownAccount(parts, auth)
           const end = () => endEverything({ sessions: parts.sessions, codes: parts.codes }, account.id, origin.address)
           await end()

@@ -143,6 +143,26 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
     expect((await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })).status).toBe(200)
   })
 
+  it('has its routes below another path', async () => {
+    const app = await start({ paths: { account: '/me' } })
+    expect((await app.call('/me', { email: EMAIL })).status).toBe(202)
+    const sent = { code: await app.codeOf('sign-up'), password: STRONG }
+    expect((await app.call('/me/confirm', sent)).status).toBe(200)
+    expect((await app.call(ACCOUNT, { email: EMAIL })).body).toBe('the host’s own')
+  })
+
+  it('reads the tenant of the body', async () => {
+    const app = await start({ extraFields: ['team'], tenant: ({ fields }) => fields['team'] as string })
+    await app.call(ACCOUNT, { email: EMAIL, team: 'north' })
+    const [mail] = await app.received('sign-up')
+    expect(mail?.tenant).toBe('north')
+    const sent = { code: mail?.code, password: STRONG }
+    expect((await app.call(`${ACCOUNT}/confirm`, { ...sent, team: 'south' })).status).toBe(403)
+    expectUnavailable(await app.call(`${ACCOUNT}/confirm`, sent))
+    expect((await app.call(`${ACCOUNT}/confirm`, { ...sent, team: 'north' })).status).toBe(200)
+    expect(app.of('account.created')).toMatchObject([{ tenant: 'north' }])
+  })
+
   it('gives the host the tenant and the request, and tenants do not share codes', async () => {
     const { accounts } = await start()
     const seen: unknown[] = []
