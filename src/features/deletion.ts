@@ -46,7 +46,7 @@ export const deletionFeature: Feature<DeletionParts> = {
         const { accounts, timeout, path } = parts
         return async (call) => {
           const { auth, req, res, origin, mode, report } = call
-          // The events have the tenant where the request alone tells it: this one has no body, in which a host may look.
+          // This request has no body, in which the host may look for the tenant: its events then have none.
           resultOrUndefined(() => accountCall(parts, call))
           const { account } = await ownAccount(parts, auth)
           const end = () => endEverything({ sessions: parts.sessions, codes: parts.codes }, account.id, origin.address)
