@@ -128,6 +128,18 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
     expect((await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG, name: 'C' })).status).toBe(200)
   })
 
+  it('takes an account that the store returns without its address', async () => {
+    const { accounts } = await start()
+    const create: typeof accounts.create = async (...args) => {
+      const created = await accounts.create(...args)
+      return created && { id: created.id, passwordHash: created.passwordHash, email: undefined as never }
+    }
+    const app = await start({ accounts: { ...accounts, create } })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const sent = { code: await app.codeOf('sign-up'), password: STRONG }
+    expect((await app.call(`${ACCOUNT}/confirm`, sent)).status).toBe(200)
+  })
+
   it('can be done again after a failure of the account store', async () => {
     const { accounts } = await start()
     let isDown = true
