@@ -80,13 +80,15 @@ export function createMailer({ send, defer, emit, timeout }: MailerSettings) {
   }
 
   function failed(about: EventSubject, error: unknown): void {
-    const { dependency, option, cause } = isAuthError(error) ? error : new AuthError('unavailable', { cause: error })
+    const refusal = isAuthError(error) ? error : new AuthError('unavailable', { cause: error })
+    const { dependency, option, accountId, cause } = refusal
     // A refusal without a dependency is the limit of codes: their owner has codes that work.
     if (isAuthError(error) && !dependency) return
     emit(about, {
       type: 'dependency.failed',
       dependency: dependency ?? 'internal',
       ...(option && { option }),
+      ...(accountId !== undefined && { accountId }),
       refused: false,
       error: cause,
     })

@@ -343,7 +343,12 @@ describe.each(EXPRESS)('a reset of the password, on %s', async (_name, express) 
     await app.settle()
     expect(app.mails).toEqual([])
     expect(app.events).toMatchObject([
-      { type: 'dependency.failed', dependency: 'accounts', error: { message: expect.stringContaining('"email"') } },
+      {
+        type: 'dependency.failed',
+        dependency: 'accounts',
+        accountId: alice.id,
+        error: { message: expect.stringContaining('"email"') },
+      },
     ])
   })
 
