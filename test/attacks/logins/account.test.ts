@@ -7,7 +7,7 @@ import { all, deferred, settled, statuses } from '../../support/concurrency.js'
 import { type Answer, asForm, asJson } from '../../support/host.js'
 import { client, TOKEN_PATH } from '../../support/http.js'
 
-const { start, memoryStore, makeStore, ACCOUNTS, PASSWORD } = await accountPackage(express)
+const { start, createLimits, memoryStore, makeStore, ACCOUNTS, PASSWORD } = await accountPackage(express)
 const { alice, bob, disabled } = ACCOUNTS
 const NOBODY = 'nobody@example.com'
 const OTHER_PASSWORD = 'another quiet harbour at dusk'
@@ -489,6 +489,35 @@ describe.each(Object.keys(ACTS))('a %s that overtakes', (act) => {
     }
     expect(paused).toBeGreaterThan(2)
   })
+})
+
+it('blocked logins of many clients look the account up once for its reminder, and take no place of a reset', async () => {
+  const accounts = makeStore()
+  const lookUp = deferred<void>()
+  const asked: string[] = []
+  const app = await start({
+    limits: createLimits({ limits: { account: { points: 1, duration: '1h' } } }),
+    timeout: '60s',
+    accounts: {
+      ...accounts,
+      async findByEmail(email) {
+        asked.push(email)
+        if (asked.length > 1 && email === alice.email) await lookUp.promise
+        return accounts.findByEmail(email)
+      },
+    },
+  })
+  const guess = (address: string) => app.call(TOKEN_PATH, { email: alice.email, password: 'a guess' }, from(address))
+  expect((await guess('192.0.2.1')).status).toBe(403)
+  const answers = await all(1200, (i) => guess(networkOf(i)))
+  expect(statuses(answers)).toEqual({ 429: 1200 })
+  expect(asked).toEqual([alice.email, alice.email])
+  expect((await app.call(MAILING['password-reset'], { email: bob.email })).status).toBe(202)
+  lookUp.resolve()
+  expect(await app.received('sign-in-blocked')).toHaveLength(1)
+  // The day has its reminder.
+  await guess('192.0.2.7')
+  expect(await app.received('sign-in-blocked')).toEqual([])
 })
 
 describe('a page of another site', () => {
