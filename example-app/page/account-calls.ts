@@ -25,7 +25,7 @@ async function mailSignIn(email: string): Promise<void> {
   if (!response.ok) throw new CallError(failureOfResponse(response))
 }
 
-/** Does what the link of a mail is for. */
+/** Completes the act of a mailed link. */
 export function followLink(client: PageClient, { kind, code }: Link, password: string): Promise<void> {
   switch (kind) {
     case 'sign-up':

@@ -80,7 +80,7 @@ export function createSettings({ client, hasMailBox, onChanged, remove }: Settin
       fields: [
         {
           name: 'sure',
-          label: 'Delete my account and its statements for good',
+          label: 'Delete my account and its statements',
           type: 'checkbox',
           missing: 'Tick the box first.',
         },

@@ -7,7 +7,7 @@ export function createStepUp() {
   const dialog = byId('step-up', HTMLDialogElement)
   const body = byId('step-up-body', HTMLDivElement)
   let answer = (_: StepUpFields | false) => {}
-  // Without an answer before, the user has cancelled, or the session is over.
+  // Without an earlier response, the user has cancelled, or the session is over.
   dialog.addEventListener('close', () => {
     body.replaceChildren()
     answer(false)
