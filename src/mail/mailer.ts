@@ -71,7 +71,7 @@ export function createMailer({ send, defer, emit, timeout }: MailerSettings) {
   const ofNetwork = limitOf(3600, PER_NETWORK)
   const daily = limitOf(86_400, 1)
   const [beginRequest, beginNotice] = [createLimit(REQUESTED), createLimit(NOTICES)]
-  /** Not the places of requests, because blocked logins have no limit of their own and would fill them. */
+  /** Keeps blocked logins, which have no limit, from filling the queue of requests. */
   const beginReminder = createLimit(REQUESTED)
   /** The addresses whose account is looked up for a reminder. */
   const reminding = new Set<string>()
