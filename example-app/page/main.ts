@@ -19,7 +19,7 @@ interface Session {
   over: AbortController
 }
 
-/** The key of the user's e-mail address in `localStorage`, for a reload and for other tabs, because the token has none. */
+/** The key of the user's e-mail address in `localStorage`, which tells all tabs that somebody is signed in. */
 const EMAIL = 'clearing house: e-mail'
 
 const metaOf = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content || undefined
@@ -143,7 +143,8 @@ async function remove(): Promise<void> {
 /** Signs the user of an earlier session in. */
 async function restore(otherwise?: End): Promise<void> {
   try {
-    if (await client.restore()) return begin(localStorage.getItem(EMAIL) ?? (await ownAddress(client)))
+    // Asks the server, because another person may have signed in in another tab.
+    if (await client.restore()) return begin(await ownAddress(client))
   } catch (error) {
     showSignedOut()
     return form.open(signInFailureText(failureOfError(error)), 'problem')

@@ -268,11 +268,42 @@ describe.skipIf(NO_CHROMIUM)('the account in a browser', () => {
     test('changes nothing when the user cancels', async () => {
       const { page, app } = await askForDeletion()
       await page.keyboard.press('Escape')
-      await says(page, 'Nothing has changed.')
+      await says(page, 'Nothing has changed, because you did not confirm your password.')
       await shot(page, '62-step-up-cancelled')
       await isSignedIn(page, BOB.email)
       expect(await app.accounts.findByEmail(BOB.email)).toBeDefined()
     })
+  })
+
+  test('without a mail box, the page offers only what works', async () => {
+    const { page, complaints } = await openPage(browser(), { mails: false })
+    expect(await page.getByRole('button').allTextContents()).toEqual(['Sign in'])
+    await signIn(page, ALICE)
+    await isSignedIn(page, ALICE.email)
+    expect(await page.locator('#settings-body summary').allTextContents()).toEqual([
+      'Change the password',
+      'Delete the account',
+    ])
+    expect(complaints).toEqual([])
+  })
+
+  test('a person who signs in by mail in one tab is shown in the others too, in place of the user before', async () => {
+    const opened = await open()
+    const { page, app } = opened
+    await signIn(page, ALICE)
+    await isSignedIn(page, ALICE.email)
+    const other = await page.context().newPage()
+    await other.goto(app.clearingHouse.url)
+    await isSignedIn(other, ALICE.email)
+    await press(page, 'Sign out')
+    await other.getByText('You are signed out.').waitFor()
+    await signIn(other, ALICE)
+    await isSignedIn(other, ALICE.email)
+    const mail = { method: 'POST', body: new URLSearchParams({ email: BOB.email }) }
+    await fetch(`${app.clearingHouse.url}/api/v2013/authentication/token/mail`, mail)
+    await follow(opened, 'Sign in', '23-mail-box-other')
+    await press(page, 'Continue')
+    for (const tab of [page, other]) await isSignedIn(tab, BOB.email)
   })
 
   test('too many mails: when to ask again', async () => {
