@@ -42,7 +42,7 @@ export function openMailBox(dataDir: string): MailBox {
     folder,
     add(letter) {
       const sentAt = new Date().toISOString()
-      // Names sort by time, and a colon is no character of a name on Windows.
+      // Names sort by time, and Windows has no names with a colon.
       const name = `${sentAt.replaceAll(':', '-')}-${randomUUID()}.json`
       writeOnce(join(folder, name), `${JSON.stringify({ sentAt, ...letter }, null, 2)}\n`)
       for (const old of newestFirst().slice(KEPT)) rmSync(join(folder, old), { force: true })

@@ -10,6 +10,16 @@ export type CallFailure =
   | { kind: 'unreachable'; seconds: number | undefined }
   | { kind: 'unexpected'; status: number | undefined }
 
+/** An error whose reason is known. */
+export class CallError extends Error {
+  readonly failure: CallFailure
+
+  constructor(failure: CallFailure) {
+    super(failure.kind)
+    this.failure = failure
+  }
+}
+
 /** The error of a call that needs another token. */
 export class SessionOver extends Error {}
 
@@ -20,6 +30,8 @@ export function failureOfResponse({ status, headers }: Pick<Response, 'status' |
       return { kind: 'token-refused' }
     case 403:
       return { kind: 'scope-missing', scope: /scope="([^"]*)"/.exec(headers.get('WWW-Authenticate') ?? '')?.[1] }
+    case 429:
+      return { kind: 'throttled', seconds: secondsOf(headers.get('Retry-After')) }
     case 503:
       return { kind: 'unavailable', seconds: secondsOf(headers.get('Retry-After')) }
     default:
@@ -33,6 +45,7 @@ function secondsOf(retryAfter: string | null): number | undefined {
 
 /** Returns the failure for an error of the client. */
 export function failureOfError(error: unknown): CallFailure {
+  if (error instanceof CallError) return error.failure
   if (error instanceof SessionOver) return { kind: 'token-refused' }
   if (!(error instanceof TokenClientError)) return { kind: 'unreachable', seconds: undefined }
   const { code, status, retryAt, refused } = error

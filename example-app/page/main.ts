@@ -1,10 +1,15 @@
+import { type MailKind, ownAddress } from './account-calls.js'
 import { failureOfError } from './call-failure.js'
 import { createPageClient, type PageClient } from './client.js'
+import { type Link, takeLink } from './links.js'
 import { END_TEXTS, END_TONES, type End, INSECURE_TEXT, signInFailureText } from './messages.js'
-import { claimsOf } from './token-claims.js'
+import type { Problem } from './problems.js'
+import { showLinkCard, showMailCard } from './views/cards.js'
 import { byId } from './views/dom.js'
 import { createPanels } from './views/panels.js'
+import { createSettings } from './views/settings.js'
 import { closeSignInForm, createSignInForm } from './views/sign-in-form.js'
+import { createStepUp } from './views/step-up.js'
 import { showClaims, showTimeLeft } from './views/token-card.js'
 import { showOpening, showSignedIn, showSignedOut } from './views/views.js'
 
@@ -14,44 +19,62 @@ interface Session {
   over: AbortController
 }
 
-/** The key of the user's e-mail address in `localStorage`, for a reload and for other tabs, because the token has none. */
+/** The key of the user's e-mail address in `localStorage`, which tells all tabs that somebody is signed in. */
 const EMAIL = 'clearing house: e-mail'
 
-const reportingUrl = document.querySelector<HTMLMetaElement>('meta[name=reporting-url]')?.content || undefined
+const metaOf = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content || undefined
+const reportingUrl = metaOf('reporting-url')
+const hasMailBox = metaOf('mail-box') !== undefined
 const client = openClient()
 const form = createSignInForm(signIn)
 const panels = createPanels(client, reportingUrl, () => end('refused'))
+const settings = createSettings({ client, hasMailBox, onChanged: () => session && load(session), remove })
 let session: Session | undefined
+/** A link that waits for the sign-in. */
+let waiting: Link | undefined
 let endsAt: number | undefined
 let stopCountdown = () => {}
+/** The reason that the page shows when the client has signed out by itself. */
+let reason: End = 'signed-out'
 
 function openClient(): PageClient {
   try {
-    return createPageClient(new URL('.', location.href), reportingUrl)
+    return createPageClient({ url: new URL('.', location.href), reportingUrl, onStepUp: createStepUp() })
   } catch (error) {
     closeSignInForm(INSECURE_TEXT)
     throw error
   }
 }
 
-async function signIn(email: string, password: string, remember: boolean) {
+async function signIn(email: string, password: string, remember: boolean): Promise<Problem | undefined> {
   // Otherwise the client would refresh a session of another tab, and would send nothing after refused credentials.
   if (client.state.error || localStorage.getItem(EMAIL)) void client.signOut().catch(() => {})
   try {
     await client.signInWith({ email, password, remember })
   } catch (error) {
     const failure = failureOfError(error)
-    return { text: signInFailureText(failure), isMistake: failure.kind === 'wrong-credentials' }
+    return { text: signInFailureText(failure), ...(failure.kind === 'wrong-credentials' && { at: 'password' }) }
   }
-  localStorage.setItem(EMAIL, email)
-  show(email)
+  begin(email)
   return undefined
 }
 
-function show(email: string): void {
+/** Shows the account, unless a link has waited for the sign-in. */
+function begin(email: string, message?: string): void {
+  localStorage.setItem(EMAIL, email)
   session = { email, over: new AbortController() }
-  showSignedIn(email)
-  load(session)
+  const link = waiting
+  waiting = undefined
+  if (link) openLink(link)
+  else show(session, message)
+}
+
+function show(shown: Session, message?: string): void {
+  showSignedIn(shown.email, message)
+  settings.open(shown.email)
+  // The token may be that of the view before.
+  void showToken()
+  load(shown)
 }
 
 client.onChange(({ expiresAt }) => {
@@ -63,9 +86,9 @@ client.onChange(({ expiresAt }) => {
     stopCountdown = showTimeLeft(expiresAt, showToken)
     void showToken()
   } else if (session) {
-    // Another tab has signed out.
+    // Another tab has signed out, or the account is deleted.
     leave()
-    void restore('signed-out')
+    void restore(reason)
   }
 })
 
@@ -89,30 +112,76 @@ function leave(): string | undefined {
   session?.over.abort()
   session = undefined
   for (const panel of panels) panel.clear()
+  settings.clear()
   showSignedOut()
   return email
+}
+
+/** Ends the session here, and at the server. */
+function forget(): void {
+  localStorage.removeItem(EMAIL)
+  void client.signOut().catch(() => {})
 }
 
 function end(why: End): void {
   if (!session) return
   const email = leave()
-  localStorage.removeItem(EMAIL)
-  void client.signOut().catch(() => {})
+  forget()
   form.open(END_TEXTS[why], END_TONES[why], email)
+}
+
+/** Deletes the account. Then the client signs out. */
+async function remove(): Promise<void> {
+  reason = 'removed'
+  try {
+    await client.remove()
+  } finally {
+    reason = 'signed-out'
+  }
 }
 
 /** Signs the user of an earlier session in. */
 async function restore(otherwise?: End): Promise<void> {
   try {
-    if (await client.restore())
-      return show(localStorage.getItem(EMAIL) ?? String(claimsOf(await client.token())['sub']))
+    // Asks the server, because another person may have signed in in another tab.
+    if (await client.restore()) return begin(await ownAddress(client))
   } catch (error) {
     showSignedOut()
     return form.open(signInFailureText(failureOfError(error)), 'problem')
   }
   localStorage.removeItem(EMAIL)
   showSignedOut()
-  if (otherwise) form.open(END_TEXTS[otherwise], END_TONES[otherwise])
+  const why = waiting ? 'must-confirm' : otherwise
+  if (why) form.open(END_TEXTS[why], END_TONES[why])
+}
+
+/** Shows what a link is for. Only a signed-in user can confirm a new address. */
+function openLink(link: Link): void {
+  if (link.kind === 'new-address' && !session) {
+    waiting = link
+    void restore()
+  } else showLinkCard(client, link, () => finish(link), goBack)
+}
+
+/** Continues after a link has done what it is for. */
+async function finish({ kind }: Link): Promise<void> {
+  if (kind === 'password-reset') {
+    leave()
+    forget()
+    form.open(END_TEXTS.reset, END_TONES.reset)
+    return
+  }
+  const email = await ownAddress(client)
+  leave()
+  begin(email, kind === 'new-address' ? 'Your address is changed.' : undefined)
+}
+
+function goBack(): void {
+  if (session) show(session)
+  else {
+    showOpening()
+    void restore()
+  }
 }
 
 byId('refresh', HTMLButtonElement).addEventListener('click', () => {
@@ -129,5 +198,18 @@ byId('sign-out', HTMLButtonElement).addEventListener('click', async () => {
   if (!session) form.open(END_TEXTS[why], END_TONES[why])
 })
 
+const ways = byId('other-ways', HTMLDivElement)
+ways.hidden = !hasMailBox
+for (const button of ways.querySelectorAll('button'))
+  button.addEventListener('click', () => showMailCard(client, button.dataset['mail'] as MailKind, goBack))
+
+// A link that is pasted into the address of this page loads nothing.
+addEventListener('hashchange', () => {
+  const link = takeLink()
+  if (link) openLink(link)
+})
+
 showOpening()
-await restore()
+const link = takeLink()
+if (link) openLink(link)
+else await restore()

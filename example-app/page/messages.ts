@@ -1,7 +1,7 @@
 import type { CallFailure } from './call-failure.js'
 
-/** The reason for the end of a session. */
-export type End = 'refused' | 'signed-out' | 'forgotten'
+/** The reason why the page asks for a sign-in. */
+export type End = 'refused' | 'signed-out' | 'forgotten' | 'removed' | 'reset' | 'must-confirm'
 
 /** The style of a message: a failure, a success, or a note. */
 export type Tone = 'problem' | 'done' | 'note'
@@ -11,6 +11,9 @@ export const END_TEXTS: Readonly<Record<End, string>> = {
   'signed-out': 'You are signed out. Your session has ended.',
   forgotten:
     'You are signed out here, but the page could not reach the server. It ends your session when you open it again.',
+  removed: 'Your account is deleted.',
+  reset: 'Your password is changed. Sign in with the new one.',
+  'must-confirm': 'Sign in to confirm your new address.',
 }
 
 /** The message when the browser would send the password or the token over plain http. */
@@ -33,6 +36,9 @@ export const END_TONES: Readonly<Record<End, Tone>> = {
   refused: 'note',
   'signed-out': 'done',
   forgotten: 'problem',
+  removed: 'done',
+  reset: 'done',
+  'must-confirm': 'note',
 }
 
 export interface Call {

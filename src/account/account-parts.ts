@@ -90,10 +90,12 @@ export function accountCall(
   { req, origin, about }: Pick<Call, 'req' | 'origin' | 'about'>,
   sent?: unknown,
 ): AccountCall {
-  const fields = fieldsIn(sent, extraFields)
+  // Here the member `code` is the code of the mail, which a check of a second factor would refuse.
+  const named = extraFields.filter((name) => name !== 'code')
+  const fields = fieldsIn(sent, named)
   const tenant = tenantIn(tenantOf, req, fields)
   if (tenant !== undefined) about.tenant = tenant
-  return { req, origin, about, fields, tenant, hasUnnamed: hasUnnamedIn(sent, [...extraFields, 'code', 'passkey']) }
+  return { req, origin, about, fields, tenant, hasUnnamed: hasUnnamedIn(sent, [...named, 'code', 'passkey']) }
 }
 
 /** Looks up the account of an address. Undefined for an address that no account can have. */

@@ -20,6 +20,7 @@ import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
 import { loginAliases } from '../login/login-options.js'
 import { text } from '../options/checks.js'
+import { misuse } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
 import { aliasesOf, type Check, checkThat, optional, readOptions } from '../options/read-options.js'
 import { bare, isPlainObject, memberOf } from '../options/values.js'
@@ -135,6 +136,9 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
     { jwks: 'keys', login: 'token', signIn: 'token' },
   )
 
+const CODE_IS_TAKEN =
+  'createAuth: option "extraFields" must not have "code" with "signInByMail", because the body of that route has the code of the mail there. Choose another name, like "otp"'
+
 /** The part that reads the option checks its value. */
 const asGiven: Check<unknown> = (value) => value
 
@@ -191,6 +195,7 @@ export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>)
   const sessions = read.store?.sessions
   for (const secret of read.secret ?? []) noteSecret('secret', secret)
   for (const feature of Object.values(FEATURES)) assertNeeds(CALLER, { ...read, accounts: options.accounts }, feature)
+  if (read.signInByMail && read.extraFields.includes('code')) throw misuse(CODE_IS_TAKEN)
   return {
     read,
     ofIssuer: pick(...ISSUER, 'timeout') as TokenIssuerOptions,

@@ -230,7 +230,7 @@ export type Dependency =
   | 'limits'
   /**
    * The function that `option` names threw, exceeded `timeout`, or returned something else than it must: `beforeSignIn`, `tenant`,
-   * `respond`, `sessionLabel`, `refresh`, `allow` or `tokenFrom`. Correct the function.
+   * `respond`, `sessionLabel`, `refresh`, `mail`, `defer`, `allow` or `tokenFrom`. Correct the function.
    */
   | 'hook'
   /**

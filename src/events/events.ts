@@ -256,7 +256,7 @@ export interface DependencyFailedEvent extends EventBase {
   option?: HookOption
   /** `true`: the request got `503`. `false`: the request continued, and a second event reports its end. */
   refused: boolean
-  /** `id` of the account whose password could not be checked. Only on failures of the password check. */
+  /** `id` of the account whose password could not be checked, or that has no address for a mail. Only on these failures. */
   accountId?: string
   /** Issuer whose keys are unavailable. Only on failures of the keys. */
   issuer?: string

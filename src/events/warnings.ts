@@ -97,7 +97,7 @@ export const WARNINGS = {
   ],
   unpreparedAccounts: [
     PAGE.accounts,
-    'The account store cannot create, move and remove accounts safely: …. Until then, these routes respond with 503',
+    'The account store cannot create, move and remove accounts safely: …. Until then, routes that need this respond with 503',
   ],
   hashInUser: [
     PAGE.accounts,

@@ -99,16 +99,23 @@ export const changePasswordFeature: Feature<AccountParts> = {
           await sessions?.endOthers(withoutChange(auth), origin.address)
           if (!(await replaceHash(parts, { id, from, to })))
             throw refuse('invalid_credentials', { reason: 'superseded', accountId: id })
-          if (await hasEnded(parts, auth)) {
+          // Also when the rest fails, because a request that is cut off there cannot be repeated.
+          const announce = () => {
+            report({ type: 'password.changed', accountId: id })
+            notify(parts, of, { kind: 'password-changed', account: found.account, details })
+          }
+          const isOver = await hasEnded(parts, auth).catch((error) => {
+            announce()
+            throw error
+          })
+          if (isOver) {
             // An account without a password gets one that nobody knows.
             const before =
               from ?? (await inSlot(parts, origin, (slot) => slot.hash(randomBytes(32).toString('base64url'))))
             await replaceHash(parts, { id, from: to, to: before })
             throw endedRefusal(auth)
           }
-          // Before the rest, because a request that is cut off there cannot be repeated.
-          report({ type: 'password.changed', accountId: id })
-          notify(parts, of, { kind: 'password-changed', account: found.account, details })
+          announce()
           await sessions?.endOthers(auth, origin.address)
           await codes?.removeAll(id)
         }

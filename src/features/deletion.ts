@@ -3,6 +3,7 @@ import { callHost } from '../concurrency/host-call.js'
 import { empty } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { deleteCookie } from '../login/refresh-cookie.js'
+import { resultOrUndefined } from '../options/values.js'
 import { type Feature, onOrOff, recent, SESSIONS } from './feature.js'
 import { FIND_BY_ID } from './password-reset.js'
 
@@ -45,7 +46,8 @@ export const deletionFeature: Feature<DeletionParts> = {
         const { accounts, timeout, path } = parts
         return async (call) => {
           const { auth, req, res, origin, mode, report } = call
-          accountCall(parts, call)
+          // This request has no body, in which the host may look for the tenant: its events then have none.
+          resultOrUndefined(() => accountCall(parts, call))
           const { account } = await ownAccount(parts, auth)
           const end = () => endEverything(parts, account.id, origin.address)
           await end()

@@ -71,6 +71,10 @@ export function createMailer({ send, defer, emit, timeout }: MailerSettings) {
   const ofNetwork = limitOf(3600, PER_NETWORK)
   const daily = limitOf(86_400, 1)
   const [beginRequest, beginNotice] = [createLimit(REQUESTED), createLimit(NOTICES)]
+  /** Keeps blocked logins, which have no limit, from filling the queue of requests. */
+  const beginReminder = createLimit(REQUESTED)
+  /** The addresses whose account is looked up for a reminder. */
+  const reminding = new Set<string>()
 
   /** Counts a mail. Returns the refusal when the limit is reached. */
   function count(limit: ReturnType<typeof limitOf>, key: string): AuthError | undefined {
@@ -80,13 +84,15 @@ export function createMailer({ send, defer, emit, timeout }: MailerSettings) {
   }
 
   function failed(about: EventSubject, error: unknown): void {
-    const { dependency, option, cause } = isAuthError(error) ? error : new AuthError('unavailable', { cause: error })
+    const refusal = isAuthError(error) ? error : new AuthError('unavailable', { cause: error })
+    const { dependency, option, accountId, cause } = refusal
     // A refusal without a dependency is the limit of codes: their owner has codes that work.
     if (isAuthError(error) && !dependency) return
     emit(about, {
       type: 'dependency.failed',
       dependency: dependency ?? 'internal',
       ...(option && { option }),
+      ...(accountId !== undefined && { accountId }),
       refused: false,
       error: cause,
     })
@@ -143,11 +149,13 @@ export function createMailer({ send, defer, emit, timeout }: MailerSettings) {
       find: () => Promise<{ id: string; email?: string | null | undefined } | undefined>,
     ): void {
       const ofText = keyOf('blocked', tenant, email)
-      const end = daily.reached(ofText) ? undefined : beginRequest(network)
+      if (reminding.has(ofText) || daily.reached(ofText)) return
+      const end = beginReminder(network)
       if (!end) return
+      reminding.add(ofText)
       later({ ...about }, end, async (deliver) => {
         await wait(randomInt(LATEST_START))
-        const found = await find()
+        const found = await find().finally(() => reminding.delete(ofText))
         count(daily, ofText)
         if (!found?.email || count(daily, keyOf('blocked', tenant, found.id, 'id'))) return
         await deliver({ kind: 'sign-in-blocked', to: found.email, details: {}, tenant })

@@ -215,4 +215,13 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'token() returns a token of the same person',
     ],
   },
+  'test/unit/features/password-reset.test.ts': { 'A code expires after an hour': 'refuses a code after an hour' },
+  'test/unit/features/sign-in-by-mail.test.ts': {
+    'that of a sign-in after 10 minutes': 'works for ten minutes, also when the account has had all mails of that time',
+  },
+  'test/unit/mail/mailer.test.ts': {
+    'An address gets at most 3 mails of one kind in that time': 'is limited by the exact text of the address: %s (%s)',
+    'a client network can ask for 10 mails an hour':
+      'is limited by the network: ten in an hour, over all kinds and addresses',
+  },
 }

@@ -71,6 +71,13 @@ export const ROOMS = {
       'test/unit/events/mistakes.test.ts',
     ],
   },
+  account: {
+    mutate: ['src/account/*.ts', 'src/mail/*.ts'],
+    tests: [
+      'test/unit/{account,mail}/*.test.ts',
+      'test/unit/features/{sign-up,password-reset,change-password,change-address,deletion,sign-in-by-mail}.test.ts',
+    ],
+  },
   login: {
     mutate: ['src/login/**/*.ts', 'src/passport/*.ts'],
     tests: [

@@ -14,7 +14,9 @@ import { table } from './harness/report.mjs'
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const say = (text) => process.stdout.write(`${text}\n`)
 
-const PARTS = 'guard tokens logins start memory features everything sessions refresh stores floods'.split(' ')
+const PARTS = 'guard tokens logins enumeration start memory features everything sessions refresh stores floods'.split(
+  ' ',
+)
 
 /** @throws Error that lists the valid arguments */
 function readArguments() {

@@ -41,8 +41,19 @@ const WAYS = ['password', 'mail', 'host'] as const
 export async function accountPackage(express: AnyExpress) {
   vi.doMock('node:timers/promises', () => ({ setTimeout: async () => {} }))
   const library = await packageOn(express)
-  const { ACCOUNTS, authOf, createAuth, fastPasswords, frozenClock, ISSUER, makeStore, memoryStore, PASSWORD, SECRET } =
-    library
+  const {
+    ACCOUNTS,
+    authOf,
+    createAuth,
+    decodePayload,
+    fastPasswords,
+    frozenClock,
+    ISSUER,
+    makeStore,
+    memoryStore,
+    PASSWORD,
+    SECRET,
+  } = library
   const { alice, bob } = ACCOUNTS
 
   /** Starts an app with all account routes. */
@@ -161,12 +172,14 @@ export async function accountPackage(express: AnyExpress) {
     const { token: ofBob } = await app.signIn(bob.email, PASSWORD)
     const { token: ofAlice } = await app.signIn(alice.email, PASSWORD)
     const acting = JSON.parse((await app.call(`/act-as/${alice.id}`, {}, { token: ofBob })).body)
+    const { token: ended } = await app.signIn(alice.email, PASSWORD)
+    await app.auth.sessions?.end({ accountId: alice.id }, String(decodePayload(ended)['sid']))
     const ticket = JSON.parse((await app.call(`/ticket?path=${path}&method=${method}`, {}, { token: ofAlice })).body)
     expect(await app.isIn(alice.id)).toBe(200)
     const ask = (sent: { token?: string; path?: string } = {}) => app.call(path, body, { method, ...sent })
     for (const answer of [await ask(), await ask({ path: `${path}?ticket=${ticket}` })])
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, expect.stringMatching(/^Bearer/)])
-    for (const token of ['x', ticket, alice.id])
+    for (const token of ['x', ticket, ended, alice.id])
       expectProblem(await ask({ token }), 401, 'invalid_token', 'Unauthorized')
     expectProblem(await ask({ token: acting.authenticationToken }), 403, 'forbidden', 'Forbidden')
     await app.settle()

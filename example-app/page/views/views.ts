@@ -2,32 +2,46 @@ import { byId } from './dom.js'
 
 const NAME = document.title
 
-const parts = (ids: readonly string[]) => ids.map((id) => byId(id, HTMLElement))
-const SIGNED_OUT = parts(['sign-in'])
-const SIGNED_IN = parts(['account', 'who'])
+/** The parts of the page, of which one is shown. */
+const VIEWS = ['sign-in', 'card', 'account'] as const
 
-function toggle(signedIn: boolean): void {
-  for (const part of SIGNED_OUT) part.hidden = signedIn
-  for (const part of SIGNED_IN) part.hidden = !signedIn
+function show(view?: (typeof VIEWS)[number]): void {
+  for (const id of VIEWS) byId(id, HTMLElement).hidden = id !== view
+  byId('who', HTMLElement).hidden = view !== 'account'
 }
 
-export function showSignedIn(email: string): void {
+/** Shows the account. */
+export function showSignedIn(email: string, message = ''): void {
+  clearCard()
   byId('who-email', HTMLElement).textContent = email
-  toggle(true)
+  byId('account-message', HTMLElement).textContent = message
+  show('account')
   document.title = `Your account – ${NAME}`
   byId('account-title', HTMLHeadingElement).focus()
 }
 
 /** Shows neither the form nor an account. */
-export function showOpening(): void {
-  for (const part of SIGNED_OUT) part.hidden = true
+export const showOpening = (): void => show()
+
+/** Shows a part of the page that is made for the moment. The caller moves the focus. */
+export function showCard(title: string, ...nodes: Node[]): void {
+  byId('card-title', HTMLHeadingElement).textContent = title
+  byId('card-body', HTMLDivElement).replaceChildren(...nodes)
+  show('card')
+  document.title = `${title} – ${NAME}`
+}
+
+function clearCard(): void {
+  byId('card-title', HTMLHeadingElement).textContent = 'Your mail'
+  byId('card-body', HTMLDivElement).replaceChildren()
 }
 
 /** Removes the data of the session. The caller moves the focus. */
 export function showSignedOut(): void {
-  byId('who-email', HTMLElement).textContent = ''
+  clearCard()
+  for (const id of ['who-email', 'account-message']) byId(id, HTMLElement).textContent = ''
   byId('claims', HTMLDListElement).replaceChildren()
   byId('announcements', HTMLDivElement).replaceChildren()
-  toggle(false)
+  show('sign-in')
   document.title = NAME
 }

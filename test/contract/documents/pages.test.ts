@@ -70,7 +70,14 @@ describe('the links of', () => {
 })
 
 /** Paths that the reader or a command creates. */
-const CREATED = new Set(['app.mjs', 'docs/reference/api', 'example-app/.data', 'host.json', 'main.ts'])
+const CREATED = new Set([
+  'app.mjs',
+  'docs/reference/api',
+  'example-app/.data',
+  'example-app/.data/mails',
+  'host.json',
+  'main.ts',
+])
 const OWN_FOLDER = /^(src|test|example-app|docs|\.github|\.ci|dist)(\/|$)/
 const FILE_NAME = /^[\w.@-]+\.([cm]?[jt]s|json|md|css|html|ya?ml|conf|service|sql|sh)$/
 

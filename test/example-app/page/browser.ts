@@ -77,3 +77,9 @@ export async function focused(page: Page): Promise<string> {
     return [at.tagName.toLowerCase(), at.labels?.[0]?.textContent ?? at.getAttribute('aria-label') ?? at.textContent.trim()].join(' ')
   })()`)
 }
+
+/** Saves a screenshot of a step into the folder of the environment variable SHOTS. Without it, does nothing. */
+export async function shot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SHOTS']
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+}

@@ -16,10 +16,12 @@ import { FOLDER, tempDir } from '../support.js'
 export interface PageAppOptions {
   /** The most failed logins of an account from one address. */
   guesses?: number
+  /** False for a server whose mails are off. Default: true. */
+  mails?: boolean
 }
 
 /** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can stop and move. */
-export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
+export async function startPageApp({ guesses = 10, mails = true }: PageAppOptions = {}) {
   const { db, accounts, passwords, store } = await openDemo()
   let stoppedAt: number | undefined
   let ahead = 0
@@ -43,7 +45,7 @@ export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
       store,
       secrets: refreshSecrets(dataDir),
       page: { folder: FOLDER, reportingUrl: () => reporting.url },
-      mailBox,
+      mailBox: mails ? mailBox : undefined,
     }),
   )
   const keys = remoteKeys(`${url}/.well-known/jwks.json`, { clock })

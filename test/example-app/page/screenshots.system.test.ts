@@ -29,7 +29,7 @@ function save(name: string, image: Buffer): void {
 describe.skipIf(NO_CHROMIUM)('the screenshots of the READMEs', () => {
   test('show the form and the account', async () => {
     const { page } = await openPage(await startBrowser(onTestFinished))
-    await page.setViewportSize({ width: 800, height: 540 })
+    await page.setViewportSize({ width: 800, height: 700 })
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     save('sign-in.png', await page.screenshot())
     await signIn(page, ALICE)

@@ -186,6 +186,26 @@ describe.each(EXPRESS)('a change of the password, on %s', async (_name, express)
     await app.signIn(alice.email, STRONG)
   })
 
+  it('sends the notice also when its own session cannot be checked after the password was stored', async () => {
+    const { sessions, ...others } = memoryStore()
+    const { accounts } = await start()
+    let isDown = false
+    const find: typeof sessions.find = (id) => {
+      if (isDown) throw new Error('down')
+      return sessions.find(id)
+    }
+    const replacePasswordHash: typeof accounts.replacePasswordHash = async (...args) => {
+      isDown = true
+      return accounts.replacePasswordHash(...args)
+    }
+    const store = { ...others, sessions: { ...sessions, find } }
+    const app = await start({ accounts: { ...accounts, replacePasswordHash }, store })
+    const { token } = await app.signIn(alice.email, PASSWORD)
+    expectUnavailable(await change(app, token))
+    expect(app.of('password.changed')).toHaveLength(1)
+    expect(await app.received('password-changed')).toHaveLength(1)
+  })
+
   it('is unavailable when the accounts fail', async () => {
     const { accounts } = await start()
     const replacePasswordHash = async () => {

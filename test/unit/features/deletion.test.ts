@@ -102,6 +102,18 @@ describe.each(EXPRESS)('a deletion, on %s', async (_name, express) => {
     expect(steps).toEqual(['sessions', 'codes', 'account', 'sessions', 'codes'])
   })
 
+  it('has the tenant in its event where the request alone tells it, and works where only a body tells it', async () => {
+    const byRequest = await start({ tenant: ({ req }) => String(req?.headers['x-tenant']) })
+    const { token } = await byRequest.signIn(alice.email, PASSWORD)
+    expect((await remove(byRequest, token, { headers: { 'X-Tenant': 'north' } })).status).toBe(204)
+    expect(byRequest.of('account.removed')).toMatchObject([{ tenant: 'north' }])
+    const byBody = await start({ extraFields: ['team'], tenant: ({ fields }) => fields['team'] as string })
+    const sent = { email: alice.email, password: PASSWORD, team: 'north' }
+    const answer = await byBody.call(TOKEN_PATH, sent)
+    expect((await remove(byBody, JSON.parse(answer.body).authenticationToken)).status).toBe(204)
+    expect(byBody.of('account.removed')[0]).not.toHaveProperty('tenant')
+  })
+
   it('works with a store of sessions only, and without mails', async () => {
     const { sessions } = memoryStore()
     const off = { signUp: false, passwordReset: false, changeAddress: false, signInByMail: false, mail: undefined }

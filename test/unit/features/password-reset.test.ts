@@ -1,6 +1,7 @@
 import type { AccountStore, AuthOptions, Mail } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
+import { deferred } from '../../support/concurrency.js'
 import { asForm, expectBadRequest, expectProblem, expectUnavailable } from '../../support/host.js'
 import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
 
@@ -128,6 +129,29 @@ describe.each(EXPRESS)('a reset of the password, on %s', async (_name, express) 
     await expectNoOvertaking(async (app) => {
       expect((await reset(app, await mailed(app))).status).toBe(204)
     }, false)
+  })
+
+  it('leaves no session of a refresh in progress', async () => {
+    const { sessions, ...others } = memoryStore()
+    const [reached, go] = [deferred<void>(), deferred<void>()]
+    let isRefreshing = false
+    const replace: typeof sessions.replace = async (...args) => {
+      if (isRefreshing) {
+        reached.resolve()
+        await go.promise
+      }
+      return sessions.replace?.(...args) ?? false
+    }
+    const app = await start({ store: { ...others, sessions: { ...sessions, replace } } })
+    const { refreshToken } = await app.signIn(alice.email, PASSWORD)
+    const code = await mailed(app)
+    isRefreshing = true
+    const refreshing = app.refresh(refreshToken)
+    await reached.promise
+    expect((await reset(app, code)).status).toBe(204)
+    go.resolve()
+    expect((await refreshing).status).toBe(403)
+    expect(await sessions.list(alice.id)).toEqual([])
   })
 
   it('gives a password to an account without one', async () => {
@@ -319,7 +343,12 @@ describe.each(EXPRESS)('a reset of the password, on %s', async (_name, express) 
     await app.settle()
     expect(app.mails).toEqual([])
     expect(app.events).toMatchObject([
-      { type: 'dependency.failed', dependency: 'accounts', error: { message: expect.stringContaining('"email"') } },
+      {
+        type: 'dependency.failed',
+        dependency: 'accounts',
+        accountId: alice.id,
+        error: { message: expect.stringContaining('"email"') },
+      },
     ])
   })
 

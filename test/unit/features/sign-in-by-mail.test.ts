@@ -282,6 +282,11 @@ describe.each(EXPRESS)('a sign-in by mail, on %s', async (_name, express) => {
     await expect(start({ ...off, refresh: undefined, ...options } as never)).rejects.toThrow(says)
   })
 
+  it('needs a name other than "code" for the code of a second factor', async () => {
+    await expect(start({ extraFields: ['otp', 'code'] })).rejects.toThrow('option "extraFields" must not have "code"')
+    await start({ extraFields: ['code'], signInByMail: false })
+  })
+
   it('is off by default', async () => {
     const app = await start({ signInByMail: undefined })
     for (const path of [PATH, CONFIRM]) expect((await app.call(path, {})).body).toBe('the host’s own')

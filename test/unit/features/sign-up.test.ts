@@ -128,6 +128,18 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
     expect((await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG, name: 'C' })).status).toBe(200)
   })
 
+  it('takes an account that the store returns without its address', async () => {
+    const { accounts } = await start()
+    const create: typeof accounts.create = async (...args) => {
+      const created = await accounts.create(...args)
+      return created && { id: created.id, passwordHash: created.passwordHash, email: undefined as never }
+    }
+    const app = await start({ accounts: { ...accounts, create } })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const sent = { code: await app.codeOf('sign-up'), password: STRONG }
+    expect((await app.call(`${ACCOUNT}/confirm`, sent)).status).toBe(200)
+  })
+
   it('can be done again after a failure of the account store', async () => {
     const { accounts } = await start()
     let isDown = true
@@ -141,6 +153,26 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
     expectUnavailable(await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG }))
     isDown = false
     expect((await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })).status).toBe(200)
+  })
+
+  it('has its routes below another path', async () => {
+    const app = await start({ paths: { account: '/me' } })
+    expect((await app.call('/me', { email: EMAIL })).status).toBe(202)
+    const sent = { code: await app.codeOf('sign-up'), password: STRONG }
+    expect((await app.call('/me/confirm', sent)).status).toBe(200)
+    expect((await app.call(ACCOUNT, { email: EMAIL })).body).toBe('the host’s own')
+  })
+
+  it('reads the tenant of the body', async () => {
+    const app = await start({ extraFields: ['team'], tenant: ({ fields }) => fields['team'] as string })
+    await app.call(ACCOUNT, { email: EMAIL, team: 'north' })
+    const [mail] = await app.received('sign-up')
+    expect(mail?.tenant).toBe('north')
+    const sent = { code: mail?.code, password: STRONG }
+    expect((await app.call(`${ACCOUNT}/confirm`, { ...sent, team: 'south' })).status).toBe(403)
+    expectUnavailable(await app.call(`${ACCOUNT}/confirm`, sent))
+    expect((await app.call(`${ACCOUNT}/confirm`, { ...sent, team: 'north' })).status).toBe(200)
+    expect(app.of('account.created')).toMatchObject([{ tenant: 'north' }])
   })
 
   it('gives the host the tenant and the request, and tenants do not share codes', async () => {
@@ -214,16 +246,18 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
   it('asks beforeSignIn, whose refusal leaves the account', async () => {
     const asked: unknown[] = []
     const app = await start({
-      beforeSignIn({ method, amr }) {
-        asked.push([method, amr])
+      signInByMail: false,
+      extraFields: ['code', 'device'],
+      beforeSignIn({ method, amr, fields }) {
+        asked.push([method, amr, { ...fields }])
         throw new SignInRefusal('terms_required', { status: 422 })
       },
     })
     await app.call(ACCOUNT, { email: EMAIL })
-    const sent = { code: await app.codeOf('sign-up'), password: STRONG }
+    const sent = { code: await app.codeOf('sign-up'), password: STRONG, device: 'phone' }
     const refused = await app.call(`${ACCOUNT}/confirm`, sent)
     expectProblem(refused, 422, 'terms_required', 'Unprocessable Content')
-    expect(asked).toEqual([['password', ['pwd']]])
+    expect(asked).toEqual([['password', ['pwd'], { device: 'phone' }]])
     expect(await app.accounts.findByEmail(EMAIL)).toMatchObject({ email: EMAIL })
     expect((await app.call(`${ACCOUNT}/confirm`, sent)).status).toBe(403)
   })

@@ -82,6 +82,13 @@ describe('a request for a mail', () => {
     await done
   })
 
+  it('begins without defer too', async () => {
+    const mailer = create({ defer: undefined })
+    mailer.ask()
+    await settled()
+    expect([mailer.mails, mailer.events]).toEqual([[MAIL], []])
+  })
+
   it.each<[string, CodeMailKind, number]>([
     ['three of one kind in an hour', 'sign-up', 3600],
     ['three of one kind in an hour', 'password-reset', 3600],

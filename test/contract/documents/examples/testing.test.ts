@@ -9,8 +9,8 @@ const { fileOf, folder } = startExamples(import.meta.url)
 
 /** The number of tests in each block that runs in vitest. */
 const TESTS = {
-  'store-contract': 13,
-  'whole-store-contract': 32,
+  'store-contract': 23,
+  'whole-store-contract': 34,
   'testing-vitest': 13,
   'testing-sessions': 12,
 }

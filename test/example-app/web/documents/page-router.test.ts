@@ -34,9 +34,16 @@ describe('the page', () => {
     const { headers, text } = await get('/').expect(200)
     expect(headers['content-security-policy']).toContain(";connect-src 'self' ;")
     expect(text).toContain('name="reporting-url" content=""')
+    expect(text).toContain('name="mail-box" content=""')
     const rest = text.replace(`<script type="importmap">${importMapIn(text)}</script>`, '')
     expect(rest.length).toBeLessThan(text.length)
     expect(rest).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<script(?! type="module" src=")/)
+  })
+
+  test('says where the mail box is, if the server has one', async () => {
+    const router = pageRouter({ folder: FOLDER, reportingUrl: () => undefined, hasMailBox: true })
+    const { text } = await request(express().use(router)).get('/').expect(200)
+    expect(text).toContain('name="mail-box" content="mailbox"')
   })
 
   test('serves its files below /page, and no other files', async () => {

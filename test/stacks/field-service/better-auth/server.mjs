@@ -12,7 +12,6 @@ import { sendMail } from '../../kit/outbox.mjs'
 const { BASE_URL, SECRET, DATABASE } = process.env
 export const database = new Database(DATABASE)
 database.exec(`
-  pragma foreign_keys = on;
   create table if not exists jobs (
     id integer primary key, user_id text not null references user on delete cascade, title text not null, report text
   );

@@ -11,7 +11,6 @@ import { sendMail } from '../../kit/outbox.mjs'
 const { BASE_URL, SECRET, DATABASE } = process.env
 export const database = new Database(DATABASE)
 database.exec(`
-  pragma foreign_keys = on;
   create table if not exists users (
     id integer primary key autoincrement, email text not null unique, password_hash text not null, name text not null,
     role text not null default 'technician'
