@@ -14,6 +14,8 @@ export const ACCOUNT_FEATURES = {
   deletion: true,
   signInByMail: true,
 }
+/** The features of factors and keys, which the kit switches on where a test asks for them. */
+export const FACTOR_FEATURES = { secondFactor: true, apiKeys: true }
 /** A new password that no rule refuses. */
 export const STRONG = 'a quiet harbour at dawn'
 

@@ -1,17 +1,22 @@
 import { openApiDocument } from 'express-token-endpoint/openapi'
 import { describe, expect, it } from 'vitest'
 import { REFUSALS } from '../../../src/errors/codes.js'
+import { stepAt, totpAt } from '../../../src/factors/totp.js'
 import { endpointsAt } from '../../../src/features/features.js'
 import { codesOf, successesOf } from '../../../src/http/declaration.js'
 import { pathsBelow } from '../../../src/http/endpoint.js'
 import { TOKEN_CALLS } from '../../../src/http/request-limits.js'
-import { ACCOUNT, ACCOUNT_FEATURES, accountPackage, STRONG } from '../../support/account-app.js'
+import { ACCOUNT, ACCOUNT_FEATURES, accountPackage, FACTOR_FEATURES, STRONG } from '../../support/account-app.js'
+import { fromBase32 } from '../../support/base32.js'
 import { deferred, until } from '../../support/concurrency.js'
-import { documented } from '../../support/documents/documented.js'
+import { documented as documentedBy } from '../../support/documents/documented.js'
 import { type Answer, asForm, asJson, FORM_TYPE, type Sent, send } from '../../support/host.js'
 import { EXPRESS, flood, TOKEN_PATH } from '../../support/http.js'
 
-const MOUNTED = endpointsAt({ token: TOKEN_PATH, sessions: '', keys: '', account: ACCOUNT }, ACCOUNT_FEATURES)
+const MOUNTED = endpointsAt(
+  { token: TOKEN_PATH, sessions: '', keys: '', account: ACCOUNT },
+  { ...ACCOUNT_FEATURES, ...FACTOR_FEATURES },
+)
 
 /** The refusals of the guard that each guarded endpoint can have. */
 const OF_GUARD = ['invalid_request', 'missing_token', 'invalid_token', 'unavailable']
@@ -34,7 +39,7 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
     const held = deferred<void>()
     const state = { isDown: false, isHolding: false, isRefused: false }
     let waiting = 0
-    const { codes, sessions } = memoryStore()
+    const { codes, sessions, factors } = memoryStore()
     const find: typeof codes.find = async (digest) => {
       if (state.isHolding) {
         waiting++
@@ -45,7 +50,8 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
     const app = await start({
       clock,
       refresh: 'cookie',
-      store: { sessions, codes: { ...codes, find } },
+      store: { sessions, codes: { ...codes, find }, factors },
+      ...FACTOR_FEATURES,
       limits: createLimits({ limits: { pair: { points: 2, duration: '15m' } } }),
       timeout: '1m',
       tenant() {
@@ -53,14 +59,15 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
         return 'one'
       },
     })
-    const { check } = documented(openApiDocument(app.auth.openApi), { moreHeaders: true })
+    const { check } = documentedBy(openApiDocument(app.auth.openApi), { moreHeaders: true })
     const seen = new Set<string>()
     const mounted = (id: string) => MOUNTED.find(({ endpoint }) => endpoint.id === id) as (typeof MOUNTED)[number]
     let clients = 0
 
-    async function ask(id: string, sent: Sent = {}): Promise<Answer> {
+    async function ask(id: string, sent: Sent = {}, params: Record<string, string> = {}): Promise<Answer> {
       const { at, endpoint } = mounted(id)
-      const [path] = pathsBelow(at, endpoint.path)
+      const [documented] = pathsBelow(at, endpoint.path)
+      const path = documented.replace(/\{(\w+)\}/g, (_, name) => params[name] ?? 'none')
       // Each request has its own network, because the mails of one network are limited.
       const headers = { 'X-Forwarded-For': `192.0.2.${++clients % 250}`, ...sent.headers }
       const answer = await send(app.port, { method: endpoint.method, path, ...sent, headers })
@@ -70,7 +77,7 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
       const mayBeEmpty = [...codesOf(endpoint)].some(
         (one) => !endpoint.isProblem && REFUSALS[one].empty && REFUSALS[one].status === answer.status,
       )
-      if (!mayBeEmpty) check(path, endpoint.method.toLowerCase(), answer)
+      if (!mayBeEmpty) check(documented, endpoint.method.toLowerCase(), answer)
       seen.add(`${id} ${code ?? ofNone}`)
       return answer
     }
@@ -97,6 +104,8 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
       confirmAddress: { code: 'x' },
       mailSignIn: { email: 'none' },
       confirmMailSignIn: { code: 'x' },
+      confirmTotp: { otp: '000000' },
+      createApiKey: { name: 'ci' },
     }
     const good = (id: string) => as(token, bodies[id] ? asJson(bodies[id]) : {})
     for (const { endpoint } of MOUNTED) {
@@ -181,6 +190,17 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
     const [address] = await app.received('new-address')
     await ask('confirmAddress', as(token, asJson({ code: address?.code })))
 
+    await ask('renewRecoveryCodes', as(token))
+    const begun = await ask('beginTotp', as(token))
+    const secret = fromBase32(JSON.parse(begun.body).secret)
+    await ask('confirmTotp', as(token, asJson({ otp: totpAt(secret, stepAt(clock())) })))
+    await ask('renewRecoveryCodes', as(token))
+    await ask('removeTotp', as(token))
+    await ask('createApiKey', as(token, asJson({ name: 'ci', scopes: ['admin'] })))
+    for (let i = 0; i < 21; i++) await ask('createApiKey', as(token, asJson({ name: 'ci' })))
+    const [key] = JSON.parse((await ask('listApiKeys', as(token))).body).keys
+    for (let i = 0; i < 2; i++) await ask('removeApiKey', as(token), { id: key.id })
+
     const change = (password: string, newPassword: string) => as(token, asJson({ password, newPassword }))
     await ask('changePassword', change(PASSWORD, 'short'))
     await ask('changePassword', change('wrong', STRONG))
@@ -199,7 +219,8 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
     clock.advance(660_000)
     const old = passwordless.authenticationToken
     await ask('changePassword', as(old, asJson({ newPassword: STRONG })))
-    for (const id of ['changeAddress', 'deleteAccount']) await ask(id, as(old, asJson({ email: carol })))
+    for (const { endpoint } of guarded.filter(({ endpoint }) => endpoint.guard?.name === 'recent'))
+      await ask(endpoint.id, as(old, asJson({ email: carol })))
     const { authenticationToken } = JSON.parse((await app.call(TOKEN_PATH, { email: carol, password: STRONG })).body)
     await ask('deleteAccount', as(authenticationToken))
 

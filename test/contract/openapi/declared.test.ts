@@ -6,7 +6,7 @@ import { endpointsAt, FEATURES } from '../../../src/features/features.js'
 import { codesOf, successesOf } from '../../../src/http/declaration.js'
 import { pathsBelow } from '../../../src/http/endpoint.js'
 import { GUARDED_REQUESTS } from '../../../src/http/request-limits.js'
-import { ACCOUNT_FEATURES } from '../../support/account-app.js'
+import { ACCOUNT_FEATURES, FACTOR_FEATURES } from '../../support/account-app.js'
 import { deferred, until } from '../../support/concurrency.js'
 import { documented } from '../../support/documents/documented.js'
 import { type Answer, asJson, FORM_TYPE, GOOD, JSON_TYPE, packageOn, type Sent, send } from '../../support/host.js'
@@ -179,6 +179,6 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
     const all = [...new Set(declared())]
     expect(all.filter((one) => !seen.has(one))).toEqual([])
     expect([...seen].filter((one) => !all.includes(one))).toEqual([])
-    expect(Object.keys(FEATURES).sort()).toEqual(Object.keys({ ...ON, ...ACCOUNT_FEATURES }).sort())
+    expect(Object.keys(FEATURES).sort()).toEqual(Object.keys({ ...ON, ...ACCOUNT_FEATURES, ...FACTOR_FEATURES }).sort())
   })
 })

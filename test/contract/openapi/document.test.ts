@@ -406,7 +406,15 @@ describe('guardedOperation', () => {
 
 /** Run this test with `--update` to accept a change of the document. Read the difference as a client would. */
 it('the document of all endpoints changes only with this file', async () => {
-  const account = { passwordReset: true, changePassword: true, changeAddress: true, deletion: true, signInByMail: true }
+  const account = {
+    passwordReset: true,
+    changePassword: true,
+    changeAddress: true,
+    deletion: true,
+    signInByMail: true,
+    secondFactor: true,
+    apiKeys: true,
+  }
   const document = openApiDocument({
     refresh: true,
     jwks: true,

@@ -2,18 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { stepAt, totpAt } from '../../../src/factors/totp.js'
 import { ACCOUNT, accountPackage } from '../../support/account-app.js'
+import { fromBase32 } from '../../support/base32.js'
 import { decodePayload } from '../../support/fixtures.js'
 import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
 
 const STEP = 30_000
-
-/** Returns the bytes of a text in base32. */
-function fromBase32(text: string): Buffer {
-  const bits = [...text].map((letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  )
-  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-}
 
 describe.each(EXPRESS)('a second factor, on %s', async (_name, express) => {
   const { start, ACCOUNTS, PASSWORD, frozenClock, createLimits } = await accountPackage(express)
