@@ -2,7 +2,7 @@ import { hasMethods } from '../options/checks.js'
 
 /** A factor or an API key as a store holds it. It has digests, public keys and encrypted texts, and no secret that anyone could use. */
 export interface StoredFactor {
-  /** At most 64 characters: letters, digits, `_` and `-`. No other factor in the store has the same id. */
+  /** The id, which no other factor in the store has: at most 64 letters, digits, `_` and `-`. */
   id: string
   /** The account that the factor belongs to. */
   accountId: string

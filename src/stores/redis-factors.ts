@@ -5,8 +5,11 @@ import { redisCommands, type SendCommand } from './redis-commands.js'
 const SCRIPTS = {
   /** Makes an id lead to an account, unless it leads to another one. Extends the time of an id that does. */
   claim: `local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[2] then return 0 end
-if not owner then redis.call('SET', KEYS[1], ARGV[2]) end
+if not owner then
+  redis.call('SET', KEYS[1], ARGV[2])
+elseif owner ~= ARGV[2] then
+  return 0
+end
 local rest, last = redis.call('PTTL', KEYS[1]), tonumber(ARGV[3])
 if not last then
   redis.call('PERSIST', KEYS[1])
