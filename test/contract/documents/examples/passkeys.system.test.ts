@@ -121,7 +121,7 @@ describe.skipIf(NO_CHROMIUM)('the page on passkeys, in Chromium with a virtual a
     const { page } = await start()
     expect(await addPasskey(page)).toBe(true)
     await page.evaluate(() => api.signOut())
-    expect(await page.evaluate(() => PublicKeyCredential.isConditionalMediationAvailable())).toBe(true)
+    expect(await page.evaluate('PublicKeyCredential.isConditionalMediationAvailable()')).toBe(true)
     await signInWithPasskey(page, { mediation: 'conditional' })
     expect(await page.evaluate(async () => (await api.fetch('/me')).json())).toBe(ACCOUNTS.alice.id)
   })
