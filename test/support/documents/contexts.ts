@@ -210,20 +210,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'short-sign-in': `${HOST}
     export const store = library.memoryStore()
     const secret = '${SECRET}'`,
-  passkeys: `import * as library from 'express-token-endpoint'
-    const list = [{ id: 'acc-1', email: 'alice@example.com', passwordHash: await library.createPasswords().hash('secret') }]
-    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
-    const store = library.memoryStore()
-    const accounts = library.memoryAccounts(list)
-    const ofRefresh = { store, secret: '${SECRET}', refresh: 'cookie' as const }
-    export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, ...ofRefresh })
-    export const rows: { id: string; accountId: string; publicKey: Uint8Array<ArrayBuffer>; counter: number }[] = []
-    const passkeys = {
-      ofAccount: async (accountId: string) => rows.filter((row) => row.accountId === accountId),
-      add: async (row: (typeof rows)[number]) => void rows.push(row),
-      find: async (id: string) => rows.find((row) => row.id === id),
-      setCounter: async (id: string, counter: number) => void rows.filter((row) => row.id === id).map((row) => Object.assign(row, { counter })),
-    }`,
   'passkeys-page': `/// <reference lib="dom" />
     ${API}`,
   graphql: KEYS.replace(

@@ -248,6 +248,13 @@ describe('the factors of kyselyStore', () => {
     expect(await store.find('a')).toMatchObject({ data: '{"A":1}' })
   })
 
+  it('inserts no id that the table has, because a failed insertion would end the transaction of a host', async () => {
+    const row = { id: 'a', account_id: 'acc-1', kind: 'totp', expires_at: null, data_hash: 'x', data: '"D"' }
+    const { db, statements } = openInexact(row)
+    expect(await kyselyStore(db).factors.add(factor('a'), 9, new Date())).toBe(false)
+    expect(new Set(statements)).toEqual(new Set(['select']))
+  })
+
   it('reads times that a driver returns as text, and data that is not JSON as it is', async () => {
     const row = { id: 'a', account_id: 'acc-1', kind: 'totp', expires_at: '1000', data_hash: 'x', data: '{' }
     const { db } = openInexact(row)

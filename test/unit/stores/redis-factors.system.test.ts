@@ -60,6 +60,7 @@ describe.skipIf(NO_REDIS)('the factors of redisStore', () => {
     await add(factor('c'))
     expect(await ends()).toEqual([two, one, -1, -1])
     await add(factor('d', { expiresAt: at(3) }))
+    expect(await add(factor('c', { expiresAt: at(3) }))).toBe(false)
     expect(await ends()).toEqual([two, one, -1, -1])
   })
 

@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Account, Auth } from 'express-token-endpoint'
+import express from 'express'
+import { createAuth, type Mail, memoryAccounts, memoryStore } from 'express-token-endpoint'
+import { passkeys } from 'express-token-endpoint/passkeys'
 import type { Page } from 'playwright-core'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { transpile } from '../../../support/documents/compiler.js'
-import { startExamples } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
+import { ACCOUNTS, fastPasswords, PASSWORD, SECRET } from '../../../support/fixtures.js'
 import { NO_CHROMIUM, shareBrowser } from '../../../support/services/chromium.js'
 
-const { run } = startExamples(import.meta.url)
-
 const script =
-  readPage('docs/cookbook/other-sign-ins.md').blocks.find(({ name }) => name === 'passkeys-page')?.code ?? ''
+  readPage('docs/guides/second-factor.md').blocks.find(({ name }) => name === 'passkeys-page')?.code ?? ''
 
 const PAGE = `<!doctype html><title>passkeys</title><script type="module">
   import { createTokenClient } from '/dist/client.js'
@@ -22,38 +21,44 @@ const PAGE = `<!doctype html><title>passkeys</title><script type="module">
     url: location.origin,
     refresh: 'cookie',
     interactive: true,
-    credentials: () => { typed++; return { email: 'alice@example.com', password: 'secret' } },
+    credentials: () => { typed++; return { email: '${ACCOUNTS.alice.email}', password: '${PASSWORD}' } },
   })
-  document.body.textContent = 'ready'
-</script><body></body>`
+  document.body.append('ready')
+</script><body><input autocomplete="username webauthn"></body>`
 
 /** The names of the page, in Chromium. */
 declare const api: { fetch(path: string): Promise<Response>; restore(): Promise<boolean>; signOut(): unknown }
 declare const typed: number
 
-interface Row {
-  accountId: string
-  counter: number
-}
-
 describe.skipIf(NO_CHROMIUM)('the page on passkeys, in Chromium with a virtual authenticator', () => {
   const browser = shareBrowser()
 
-  async function start(instance: string) {
-    const server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve))
+  async function start() {
+    const app = express()
+    const server = app.listen(0, 'localhost')
+    await new Promise<void>((resolve) => server.once('listening', resolve))
     onTestFinished(() => {
       server.closeAllConnections()
       server.close()
     })
     const url = `http://localhost:${(server.address() as AddressInfo).port}`
-    process.env['APP_ORIGIN'] = url
-    const { app, auth, rows } = await run<{ auth: Auth<Account>; rows: Row[] }>('passkeys', instance)
-    app.get('/me', auth.guard(), (req, res) => void res.json(auth.userOf(req).id))
+    const store = memoryStore()
+    const mails: Mail[] = []
+    const auth = createAuth({
+      issuer: url,
+      secret: SECRET,
+      accounts: memoryAccounts([ACCOUNTS.alice]),
+      passwords: fastPasswords(),
+      store,
+      refresh: 'cookie',
+      mail: async (mail) => void mails.push(mail),
+      passkeys: passkeys({ rpId: 'localhost' }),
+    })
     app.get('/', (_req, res) => void res.type('html').send(PAGE))
     app.get('/page.js', (_req, res) => void res.type('js').send(transpile(script)))
     app.get(/^\/dist\//, (req, res) => void res.type('js').send(readFileSync(root + req.path.slice(1))))
-    server.on('request', app)
+    app.use(auth.router)
+    app.get('/me', auth.guard({ secondFactor: true }), (req, res) => void res.json(auth.userOf(req).id))
 
     const context = await browser().newContext()
     onTestFinished(() => context.close())
@@ -71,16 +76,17 @@ describe.skipIf(NO_CHROMIUM)('the page on passkeys, in Chromium with a virtual a
     })
     await page.goto(url)
     await page.getByText('ready').waitFor()
-    return { url, page, devtools, authenticatorId, auth, rows }
+    return { url, page, devtools, authenticatorId, auth, store, mails }
   }
 
-  /** Calls a function of the page. */
-  const call = (page: Page, name: 'addPasskey' | 'signInWithPasskey'): Promise<unknown> =>
-    page.evaluate(`import('/page.js').then((page) => page.${name}())`)
+  const addPasskey = (page: Page): Promise<unknown> =>
+    page.evaluate(`import('/page.js').then((page) => page.addPasskey('Laptop'))`)
+  const signInWithPasskey = (page: Page, how = {}): Promise<unknown> =>
+    page.evaluate(`import('/page.js').then((page) => page.signInWithPasskey(${JSON.stringify(how)}))`)
 
   /** Signs in. Returns whether the server has accepted the passkey. */
   const signIn = (page: Page): Promise<boolean> =>
-    call(page, 'signInWithPasskey').then(
+    signInWithPasskey(page).then(
       () => true,
       (error) => {
         if (String(error).includes('refused (403)')) return false
@@ -88,73 +94,65 @@ describe.skipIf(NO_CHROMIUM)('the page on passkeys, in Chromium with a virtual a
       },
     )
 
+  const messageOf = (result: Promise<unknown>) => result.catch(({ message }: Error) => message)
+
   it('adds a passkey to the account that is signed in, and signs in with it instead of a password', async () => {
-    const { page, rows } = await start('sign-in')
-    expect(await call(page, 'signInWithPasskey').catch(({ message }) => message)).toContain('NotAllowedError')
-    expect(await call(page, 'addPasskey')).toBe(true)
-    expect(rows).toMatchObject([{ accountId: 'acc-1' }])
-    expect(await call(page, 'addPasskey').catch(({ message }) => message)).toContain('InvalidStateError')
+    const { page, store, auth } = await start()
+    expect(await messageOf(signInWithPasskey(page))).toContain('NotAllowedError')
+    expect(await addPasskey(page)).toBe(true)
+    expect((await store.factors.list(ACCOUNTS.alice.id)).map(({ kind }) => kind)).toContain('passkey')
+    expect(await messageOf(addPasskey(page))).toContain('InvalidStateError')
+    const status = () => page.evaluate(async () => (await api.fetch('/me')).status)
+    expect(await status()).toBe(401)
     await page.evaluate(() => api.signOut())
     expect(await page.evaluate(() => api.restore())).toBe(false)
     expect(await signIn(page)).toBe(true)
     const me = () => page.evaluate(async () => ({ me: await (await api.fetch('/me')).json(), typed }))
-    expect(await me()).toEqual({ me: 'acc-1', typed: 1 })
+    const { typed: before } = await me()
     await page.reload()
     await page.getByText('ready').waitFor()
     expect(await page.evaluate(() => api.restore())).toBe(true)
-    expect(await me()).toEqual({ me: 'acc-1', typed: 0 })
-    expect(rows).toMatchObject([{ counter: expect.any(Number) }])
+    expect(await me()).toEqual({ me: ACCOUNTS.alice.id, typed: 0 })
+    expect(before).toBeGreaterThan(0)
+    expect(await auth.sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)
   })
 
-  it('accepts each challenge once, for five minutes and for its own purpose', async () => {
-    const { url, page } = await start('challenges')
-    await call(page, 'addPasskey')
+  it('offers passkeys in the field of the address', async () => {
+    const { page } = await start()
+    expect(await addPasskey(page)).toBe(true)
+    await page.evaluate(() => api.signOut())
+    expect(await page.evaluate('PublicKeyCredential.isConditionalMediationAvailable()')).toBe(true)
+    await signInWithPasskey(page, { mediation: 'conditional' })
+    expect(await page.evaluate(async () => (await api.fetch('/me')).json())).toBe(ACCOUNTS.alice.id)
+  })
+
+  it('refuses a sign-in that is sent again, a changed signature, and a sign-in without the finger or PIN', async () => {
+    const { url, page, devtools, authenticatorId } = await start()
+    expect(await addPasskey(page)).toBe(true)
     let sent = ''
-    const beforeSending = vi.fn()
-    await page.route('**/sign-in/passkey', (route) => {
+    await page.route('**/token/passkey', (route) => {
       sent = route.request().postData() ?? ''
-      beforeSending()
       return route.continue()
     })
     expect(await signIn(page)).toBe(true)
-    const replayed = await fetch(`${url}/sign-in/passkey`, {
+    const again = await fetch(`${url}/api/v2013/authentication/token/passkey`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: sent,
     })
-    expect(replayed.status).toBe(403)
-
-    beforeSending.mockImplementationOnce(() => vi.useFakeTimers({ now: Date.now() + 300_000, toFake: ['Date'] }))
-    onTestFinished(() => void vi.useRealTimers())
-    expect(await signIn(page)).toBe(false)
-    vi.useRealTimers()
-    expect(await signIn(page)).toBe(true)
-
-    const other = await fetch(`${url}/sign-in/passkey/options`, { method: 'POST' })
-    const { challenge } = (await other.json()) as { challenge: string }
-    await page.route('**/passkeys/options', async (route) => {
-      const response = await route.fetch()
-      return route.fulfill({ response, json: { ...(await response.json()), challenge, excludeCredentials: [] } })
-    })
-    expect(await call(page, 'addPasskey')).toBe(false)
-  })
-
-  it('refuses a changed signature, a sign-in without the finger or PIN, and a passkey whose account is gone', async () => {
-    const { page, devtools, authenticatorId, auth, rows } = await start('refusals')
-    await call(page, 'addPasskey')
-    await page.route('**/sign-in/passkey', (route) => {
-      const body = JSON.parse(route.request().postData() ?? '')
-      const signature = `${body.response.signature.slice(0, -6)}AAAAAA`
-      return route.continue({ postData: JSON.stringify({ ...body, response: { ...body.response, signature } }) })
+    expect(again.status).toBe(403)
+    await page.unroute('**/token/passkey')
+    await page.route('**/token/passkey', (route) => {
+      const { passkey } = JSON.parse(route.request().postData() ?? '')
+      const signature = `${passkey.response.signature.slice(0, -6)}AAAAAA`
+      const changed = { passkey: { ...passkey, response: { ...passkey.response, signature } } }
+      return route.continue({ postData: JSON.stringify(changed) })
     })
     expect(await signIn(page)).toBe(false)
-    await page.unroute('**/sign-in/passkey')
+    await page.unroute('**/token/passkey')
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
-    expect(await call(page, 'signInWithPasskey').catch(({ message }) => message)).toContain('NotAllowedError')
+    expect(await messageOf(signInWithPasskey(page))).toContain('NotAllowedError')
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
     expect(await signIn(page)).toBe(true)
-    Object.assign(rows[0] as object, { accountId: 'acc-0' })
-    expect(await signIn(page)).toBe(false)
-    expect(await auth.sessions?.list('acc-0')).toEqual([])
   })
 })
