@@ -92,6 +92,7 @@ const optionsSchema = (what: string): Schema => ({
   type: 'object',
   required: ['challenge'],
   properties: { challenge: { type: 'string', description: 'Works once, for ten minutes.' } },
+  additionalProperties: true,
   description: `The options for \`PublicKeyCredential.parse${what}OptionsFromJSON\`.`,
 })
 
@@ -278,7 +279,7 @@ export const passkeySignInFeature: Feature<PasskeysParts> = {
       summary: 'Begin to sign in with a passkey',
       description:
         'Returns the options for `navigator.credentials.get`. They work once, for ten minutes, and name no account.',
-      responses: { 200: json('PasskeyRequestOptions', 'The options.'), 503: ['overloaded', 'unavailable'] },
+      responses: { 200: json('PasskeyRequestOptions', 'The options.'), 503: 'overloaded' },
       calls: accountCalls,
       handle:
         ({ passkeys }: PasskeysParts) =>

@@ -1,5 +1,5 @@
 /*
- * The package that checks passkeys. In a file of its own, so that a bundler does not look for the package in apps without passkeys.
+ * The package that checks passkeys. In its own file, so that a bundler does not look for the package in apps without passkeys.
  *
  * CommonJS, because a missing package must be an error of `passkeys`, and not of the import.
  */

@@ -1,6 +1,9 @@
 import type { FactorStore, StoredFactor } from '../factors/factor-store.js'
 import { redisCommands, type SendCommand } from './redis-commands.js'
 
+/** The time in milliseconds for which an id leads to an account that may not get its factor. */
+const CLAIM_MS = 60_000
+
 /** The factors of an account are fields of one hash, so that a script can count them. A value begins with its expiration and its kind. */
 const SCRIPTS = {
   /** Makes an id lead to an account, unless it leads to another one. Extends the time of an id that does. */
@@ -43,6 +46,8 @@ redis.call('HSET', KEYS[1], ARGV[2], ARGV[5])
 note(ARGV[5])
 if never then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', last)) end
 return 1`,
+  release: `if redis.call('GET', KEYS[1]) == ARGV[2] then redis.call('DEL', KEYS[1]) end
+return 1`,
   replace: `if redis.call('HGET', KEYS[1], ARGV[2]) ~= ARGV[3] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[2], ARGV[4])
 return 1`,
@@ -75,23 +80,24 @@ export function redisFactors(sendCommand: SendCommand, prefix: string): FactorSt
     return texts.flatMap((text) => factorOf(accountId, text) ?? [])
   }
 
+  /** Removes the key of an id first. Then an addition that finds no factor in the hash creates the key after it. */
   async function remove(id: string, accountId: string): Promise<boolean> {
-    const isRemoved = String(await send('HDEL', indexOf(accountId), id)) === '1'
-    // The factor is removed, so a failure must not hide that. A key without a factor does no harm.
-    if (isRemoved) await send('DEL', keyOf(id)).catch(() => {})
-    return isRemoved
+    await run('release', keyOf(id), Date.now(), accountId)
+    return String(await send('HDEL', indexOf(accountId), id)) === '1'
   }
 
   return {
     async add(factor, most, now) {
-      const { id, accountId, kind, expiresAt } = factor
-      // The key comes first, because a factor that no id leads to could be listed and not be used.
-      const end = expiresAt === null ? '' : String(expiresAt.getTime())
-      if (!(await run('claim', keyOf(id), +now, accountId, end))) return false
-      const text = textOf(factor)
-      const isAdded = await run('add', indexOf(accountId), +now, id, `${JSON.stringify(kind)},`, String(most), text)
-      if (!isAdded && !(await find(id))) await send('DEL', keyOf(id))
-      return isAdded
+      const { id, accountId, kind } = factor
+      const claim = (end: string) => run('claim', keyOf(id), +now, accountId, end)
+      if (!(await claim(String(+now + CLAIM_MS)))) return false
+      const kindText = `${JSON.stringify(kind)},`
+      const isAdded = await run('add', indexOf(accountId), +now, id, kindText, String(most), textOf(factor))
+      // An earlier call may have failed after it had added the factor.
+      const stored = isAdded ? factor : await find(id)
+      if (!stored || (await claim(stored.expiresAt === null ? '' : String(+stored.expiresAt)))) return isAdded
+      await send('HDEL', indexOf(accountId), id)
+      return false
     },
     find,
     list,

@@ -1,4 +1,5 @@
 import { openApiDocument } from 'express-token-endpoint/openapi'
+import { passkeys } from 'express-token-endpoint/passkeys'
 import { describe, expect, it } from 'vitest'
 import { REFUSALS } from '../../../src/errors/codes.js'
 import { stepAt, totpAt } from '../../../src/factors/totp.js'
@@ -7,6 +8,7 @@ import { codesOf, successesOf } from '../../../src/http/declaration.js'
 import { pathsBelow } from '../../../src/http/endpoint.js'
 import { TOKEN_CALLS } from '../../../src/http/request-limits.js'
 import { ACCOUNT, ACCOUNT_FEATURES, accountPackage, FACTOR_FEATURES, STRONG } from '../../support/account-app.js'
+import { createAuthenticator } from '../../support/authenticator.js'
 import { fromBase32 } from '../../support/base32.js'
 import { deferred, until } from '../../support/concurrency.js'
 import { documented as documentedBy } from '../../support/documents/documented.js'
@@ -15,7 +17,7 @@ import { EXPRESS, flood, TOKEN_PATH } from '../../support/http.js'
 
 const MOUNTED = endpointsAt(
   { token: TOKEN_PATH, sessions: '', keys: '', account: ACCOUNT },
-  { ...ACCOUNT_FEATURES, ...FACTOR_FEATURES },
+  { ...ACCOUNT_FEATURES, ...FACTOR_FEATURES, passkeys: true, passkeySignIn: true },
 )
 
 /** The refusals of the guard that each guarded endpoint can have. */
@@ -52,6 +54,7 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
       refresh: 'cookie',
       store: { sessions, codes: { ...codes, find }, factors },
       ...FACTOR_FEATURES,
+      passkeys: passkeys({ rpId: 'example.com' }),
       limits: createLimits({ limits: { pair: { points: 2, duration: '15m' } } }),
       timeout: '1m',
       tenant() {
@@ -94,6 +97,7 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
     // Each endpoint may respond with these.
     const guarded = MOUNTED.filter(({ endpoint }) => endpoint.guard)
     const token = await tokenOf(alice)
+    const junk = { id: 'x', rawId: 'x', type: 'public-key', response: {} }
     const bodies: Record<string, object> = {
       signUp: { email: 'none' },
       confirmSignUp: { code: 'x', password: STRONG },
@@ -106,6 +110,8 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
       confirmMailSignIn: { code: 'x' },
       confirmTotp: { otp: '000000' },
       createApiKey: { name: 'ci' },
+      addPasskey: { passkey: junk },
+      passkeySignIn: { passkey: junk },
     }
     const good = (id: string) => as(token, bodies[id] ? asJson(bodies[id]) : {})
     for (const { endpoint } of MOUNTED) {
@@ -200,6 +206,25 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
     for (let i = 0; i < 21; i++) await ask('createApiKey', as(token, asJson({ name: 'ci' })))
     const [key] = JSON.parse((await ask('listApiKeys', as(token))).body).keys
     for (let i = 0; i < 2; i++) await ask('removeApiKey', as(token), { id: key.id })
+
+    const origin = new URL(app.auth.tokens.issuer).origin
+    async function addPasskey() {
+      const authenticator = createAuthenticator({ origin })
+      const passkey = authenticator.register(JSON.parse((await ask('beginPasskey', as(token))).body))
+      await ask('addPasskey', as(token, asJson({ passkey })))
+      return authenticator
+    }
+    const authenticator = await addPasskey()
+    const passkey = authenticator.assert(JSON.parse((await ask('beginPasskeySignIn')).body))
+    for (let i = 0; i < 2; i++) await ask('passkeySignIn', asJson({ passkey }))
+    await ask('addPasskey', as(token, asJson({ passkey: junk })))
+    const [{ id }] = JSON.parse((await ask('listPasskeys', as(token))).body).passkeys
+    const onlyPasskeys = { ...(await findById(alice.id)), id: alice.id, email: null, passwordHash: null }
+    app.accounts.findById = async () => onlyPasskeys
+    await ask('removePasskey', as(token), { id })
+    app.accounts.findById = findById
+    for (let i = 0; i < 2; i++) await ask('removePasskey', as(token), { id })
+    for (let i = 0; i < 21; i++) await addPasskey()
 
     const change = (password: string, newPassword: string) => as(token, asJson({ password, newPassword }))
     await ask('changePassword', change(PASSWORD, 'short'))
