@@ -75,7 +75,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
   /**
    * Further verifiers for all guards, such as
    * [`oldTokens`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/old-tokens.md) and
-   * [API keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/other-sign-ins.md#api-keys-for-machines).
+   * [your own](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers).
    * At most 31, each of another issuer. Default: `[]`.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined

@@ -64,11 +64,11 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
   it('ask for a code after the password, and again after a wrong code', async () => {
     const seen: unknown[] = []
     const { page, submit, submitCode } = await open({
-      extraFields: ['code'],
-      beforeSignIn({ fields: { code } }) {
-        seen.push(code)
-        if (code === undefined) throw new SignInRefusal('code_required')
-        if (code !== '123456') throw new SignInRefusal('wrong_code', { countAsFailure: true })
+      extraFields: ['otp'],
+      beforeSignIn({ fields: { otp } }) {
+        seen.push(otp)
+        if (otp === undefined) throw new SignInRefusal('code_required')
+        if (otp !== '123456') throw new SignInRefusal('wrong_code', { countAsFailure: true })
       },
     })
     await submit('secret')

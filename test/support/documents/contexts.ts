@@ -80,6 +80,15 @@ const SERVER = `${HOST}
     export const api = createServer()
     const server = api`
 
+/** A database with a table of users and the tables of the store. */
+const SQLITE = `import { createTables } from 'express-token-endpoint/kysely'
+    import { Kysely, SqliteDialect } from 'kysely'
+    const { default: Database } = await import('libsql' as string)
+    const file = new Database(':memory:')
+    file.exec('create table users (id integer primary key autoincrement, email text not null unique, password_hash text, name text, scopes text)')
+    export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: file as never }) })
+    await createTables(db)`
+
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [HOST, 'refuse token-source allow tickets'],
@@ -109,17 +118,17 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     })
     export const added: string[][] = []
     const team = { add: async (...ids: string[]) => void added.push(ids) }`,
-  'account-routes': `import { createTables } from 'express-token-endpoint/kysely'
-    import { Kysely, SqliteDialect } from 'kysely'
-    const { default: Database } = await import('libsql' as string)
-    const file = new Database(':memory:')
-    file.exec('create table users (id integer primary key autoincrement, email text not null unique, password_hash text, name text)')
-    export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: file as never }) })
-    await createTables(db)
+  'account-routes': `${SQLITE}
     type Texts = Record<import('express-token-endpoint').MailKind, (details?: object) => string>
     const texts: Texts = new Proxy({} as Texts, { get: (_, kind) => (details?: object) => String(kind) + JSON.stringify(details ?? '') })
     export const sent: { to: string; text: string; link: string | undefined }[] = []
     const mailer = { send: async (mail: (typeof sent)[number]) => void sent.push(mail) }`,
+  'second-factor': `${SQLITE}
+    import * as library from 'express-token-endpoint'
+    const password_hash = await library.createPasswords().hash('secret')
+    await db.insertInto('users').values({ email: 'alice@example.com', password_hash, scopes: '["reports:read"]' }).execute()
+    export const kinds: string[] = []
+    const mail = async ({ kind }: { kind: string }) => void kinds.push(kind)`,
   'own-model': `import * as library from 'express-token-endpoint'
     const password = await library.createPasswords().hash('secret')
     class User {
@@ -166,33 +175,13 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'old-tokens': WITHOUT_ISSUER,
   'old-guard': '',
   'side-by-side': WITHOUT_ISSUER,
-  'api-keys': `${WITHOUT_ISSUER.replace("'statements:read'", "'reports:read'")}
-    interface Row { id: string; digest: string; accountId: string; scopes: string[]; createdAt: Date }
-    export const rows: Row[] = []
-    const keyTable = {
-      find: async (digest: string) => rows.find((row) => row.digest === digest),
-      add: async (row: Row) => void rows.push(row),
-      list: async (accountId: string) => rows.filter((row) => row.accountId === accountId),
-      async remove(accountId: string, id: string) {
-        const at = rows.findIndex((row) => row.id === id && row.accountId === accountId)
-        return at >= 0 && rows.splice(at, 1).length === 1
-      },
-    }`,
   'after-password': `import * as library from 'express-token-endpoint'
-    export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
     const passwordHash = await library.createPasswords().hash('secret')
-    export const alice: { verified: boolean; totpSecret?: string } & library.MemoryAccount = {
-      id: 'acc-1', email: 'alice@example.com', passwordHash, verified: true, totpSecret: secret,
+    export const alice: { verified: boolean; termsAccepted: boolean } & library.MemoryAccount = {
+      id: 'acc-1', email: 'alice@example.com', passwordHash, verified: false, termsAccepted: false,
     }
     const accounts = library.memoryAccounts([alice])
-    let lastStep = 0
-    const factors = {
-      async useStep(_id: string, step: number) {
-        if (step <= lastStep) return false
-        lastStep = step
-        return true
-      },
-    }`,
+    const users = { acceptTerms: async (_id: string) => void (alice.termsAccepted = true) }`,
   'act-as': `import * as library from 'express-token-endpoint'
     const passwordHash = await library.createPasswords().hash('secret')
     const accountOf = (id: string, name: string, scopes: string[]) => ({ id, email: name + '@example.com', passwordHash, scopes })

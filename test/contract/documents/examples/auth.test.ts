@@ -1,8 +1,6 @@
 import type { Account, Auth } from 'express-token-endpoint'
-import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { statuses } from '../../../support/concurrency.js'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
@@ -25,60 +23,21 @@ describe('the page on createAuth', () => {
 })
 
 describe('the page on steps after the password', () => {
-  const WRONG = { ...GOOD, password: 'wrong' }
-
-  async function startFactor(instance: string) {
-    const { app, alice, secret } = await run<{ alice: { verified: boolean }; secret: string }>(
-      'after-password',
-      instance,
-    )
-    const totp = new TOTP({ secret: Secret.fromBase32(secret) })
-    const send = (body: object) => request(app).post(TOKEN_PATH).send(body)
-    const code = totp.generate()
-    const next = totp.generate({ timestamp: Date.now() + 30_000 })
-    const wrong = `${(Number(code) + 1) % 1_000_000}`.padStart(6, '0')
-    return { app, alice, send, code, next, wrong }
-  }
-
-  it('after-password: asks for a code after a right password, and takes each code once', async () => {
-    const { app, alice, send, code, next, wrong } = await startFactor('once')
-    await send(WRONG).expect(403, '')
-    await send({ ...WRONG, code }).expect(403, '')
-    const codeOf = async (body: object) => (await send({ ...GOOD, ...body }).expect(403)).body.code
-    expect(await codeOf({})).toBe('code_required')
-    const responses = await Promise.all([send({ ...GOOD, code }), send({ ...GOOD, code })])
-    expect(responses.map(({ status }) => status).sort()).toEqual([200, 403])
-    const token = responses.find(({ status }) => status === 200)?.body.authenticationToken
-    await get(app, '/me', token).expect(200, { id: 'acc-1' })
-    for (const no of [code, Number(next), { $ne: 1 }, null, wrong])
-      expect(await codeOf({ code: no })).toBe('wrong_code')
-    alice.verified = false
-    expect(await codeOf({ code: next })).toBe('email_not_verified')
+  it('after-password: refuses until the address is verified and the terms are accepted, and then asks no more', async () => {
+    const { app, alice } = await run<{ alice: { verified: boolean } }>('after-password')
+    const send = (body: object) =>
+      request(app)
+        .post(TOKEN_PATH)
+        .send({ ...GOOD, ...body })
+    const codeOf = async (body: object) => (await send(body).expect(403)).body.code
+    await send({ password: 'wrong', acceptTerms: true }).expect(403, '')
+    expect(await codeOf({ acceptTerms: true })).toBe('email_not_verified')
     alice.verified = true
-    await send({ ...GOOD, code: next }).expect(200)
-  })
-
-  it.each([
-    ['right', GOOD],
-    ['wrong', WRONG],
-  ])('after-password: checks ten codes of simultaneous guesses with a %s password', async (instance, credentials) => {
-    const { send, wrong } = await startFactor(`${instance} at once`)
-    const responses = await Promise.all(Array.from({ length: 30 }, () => send({ ...credentials, code: wrong })))
-    expect(statuses(responses)).toEqual({ 403: 10, 429: 20 })
-  })
-
-  it('after-password: counts wrong codes like wrong passwords, so that a 429 does not tell that the password is right', async () => {
-    /** Returns what a client sees of a sign-in after ten failures, of which some had a wrong code. */
-    async function seen(codes: number) {
-      const { send, next, wrong } = await startFactor(`${codes} wrong codes`)
-      for (let i = 0; i < 10; i++) await send({ ...(i < codes ? GOOD : WRONG), code: wrong }).expect(403)
-      const responses = [await send({ ...GOOD, code: next }), await send({ ...WRONG, code: wrong })]
-      return responses.map(({ status, body, headers }) => ({ status, body, headers: Object.keys(headers) }))
-    }
-    const [refused, same] = await seen(10)
-    expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_attempts' } })
-    expect(same).toEqual(refused)
-    for (const codes of [0, 5]) expect(await seen(codes)).toEqual([refused, refused])
+    for (const no of [undefined, false, 'true', { $ne: 1 }])
+      expect(await codeOf({ acceptTerms: no })).toBe('terms_not_accepted')
+    await send({ acceptTerms: true }).expect(200)
+    const { body } = await send({}).expect(200)
+    await get(app, '/me', body.authenticationToken).expect(200, { id: 'acc-1' })
   })
 })
 
@@ -178,34 +137,6 @@ describe('the section on “remember me”', () => {
         .expect(200)
       expect(Math.round((Date.parse(refreshed.body.expiration) - Date.now()) / 60_000)).toBe(10)
     }
-  })
-})
-
-describe('the page on passkeys', () => {
-  it('passkeys: adds one only for a user who signed in within ten minutes', async () => {
-    const { app, auth } = await run<{ auth: Auth<Account> }>('passkeys')
-    const options = (token: string) => request(app).post('/passkeys/options').auth(token, { type: 'bearer' })
-    await options('x.y.z').expect(401)
-    const { body } = await signIn(app).expect(200)
-    const { body: added } = await options(body.authenticationToken).expect(200).expect('Cache-Control', 'no-store')
-    expect(added).toMatchObject({ rp: { id: 'app.example.com' }, user: { name: GOOD.email } })
-    const { sessionId = '' } = await auth.tokens.verify(body.authenticationToken)
-    const signedInAt = new Date(Date.now() - 601_000)
-    const { token } = await auth.tokens.issue({ accountId: 'acc-1', sessionId, signedInAt })
-    expect((await options(token).expect(401)).body.code).toBe('insufficient_user_authentication')
-  })
-
-  it('passkeys: refuses malformed responses, and gives a client 100 challenges in five minutes', async () => {
-    const { app, rows } = await run<{ rows: object[] }>('passkeys', 'limits')
-    const post = (path: string, body: object) => request(app).post(path).send(body)
-    const { body } = await signIn(app).expect(200)
-    rows.push({ id: 'known', accountId: 'acc-1', publicKey: new Uint8Array(32), counter: 0 })
-    for (const id of ['known', 'unknown', { $ne: 1 }, undefined])
-      await post('/sign-in/passkey', { id, rawId: id, type: 'public-key', response: {} }).expect(403, '')
-    await post('/passkeys', { id: 'x' }).auth(body.authenticationToken, { type: 'bearer' }).expect(403, '')
-    expect(rows).toHaveLength(1)
-    for (let i = 0; i < 100; i++) await post('/sign-in/passkey/options', {}).expect(200)
-    expect((await post('/sign-in/passkey/options', {}).expect(429)).headers).toHaveProperty('retry-after')
   })
 })
 

@@ -11,8 +11,7 @@ import { root } from '../../../support/documents/repository.js'
 import { ACCOUNTS, fastPasswords, PASSWORD, SECRET } from '../../../support/fixtures.js'
 import { NO_CHROMIUM, shareBrowser } from '../../../support/services/chromium.js'
 
-const script =
-  readPage('docs/guides/second-factor.md').blocks.find(({ name }) => name === 'passkeys-page')?.code ?? ''
+const script = readPage('docs/guides/second-factor.md').blocks.find(({ name }) => name === 'passkeys-page')?.code ?? ''
 
 const PAGE = `<!doctype html><title>passkeys</title><script type="module">
   import { createTokenClient } from '/dist/client.js'

@@ -56,30 +56,6 @@ describe('the pages on tokens', () => {
     await get(app, '/me', body.authenticationToken).expect(200, { id: 'acc-1' })
   })
 
-  it('api-keys: a user creates, lists and deletes keys, which have the scopes that they got', async () => {
-    const { app, rows } = await run<{ rows: { digest: string }[] }>('api-keys')
-    const { body } = await signIn(app).expect(200)
-    const token = body.authenticationToken
-    const post = (scopes: unknown) => request(app).post('/api-keys').auth(token, { type: 'bearer' }).send({ scopes })
-    const { id, key } = (await post(['reports:read', 'admin']).expect(201)).body
-    const { key: poor } = (await post({ includes: 'x' }).expect(201)).body
-    await get(app, '/reports', key).expect(200, { reportsOf: 'acc-1' })
-    await get(app, '/reports', poor).expect(403)
-    expect(JSON.stringify(rows)).not.toContain(key)
-    const listed = (await get(app, '/api-keys', token).expect(200)).body
-    expect(listed).toMatchObject([{ id, scopes: ['reports:read'] }, { scopes: [] }])
-    expect(JSON.stringify(listed)).not.toContain(rows[0]?.digest)
-    // A key creates, lists and deletes no keys.
-    await get(app, '/api-keys', key).expect(401)
-    await request(app).delete(`/api-keys/${id}`).auth(key, { type: 'bearer' }).expect(401)
-    await get(app, '/reports', `${key}x`).expect(401)
-    const jwt = forge({ alg: 'none' }, { iss: 'api-keys', sub: 'acc-1', scope: 'reports:read' })
-    await get(app, '/reports', jwt).expect(401)
-    await request(app).delete(`/api-keys/${id}`).auth(token, { type: 'bearer' }).expect(204)
-    await request(app).delete(`/api-keys/${id}`).auth(token, { type: 'bearer' }).expect(404)
-    await get(app, '/reports', key).expect(401)
-  })
-
   it('issue-sync: signs a token that the app accepts', async () => {
     const { tokens, headers } = await run<{ headers: { Authorization: string } }>('issue-sync')
     const text = headers.Authorization.replace('Bearer ', '')
