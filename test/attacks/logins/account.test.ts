@@ -458,6 +458,8 @@ describe.each(Object.keys(ACTS))('a %s that overtakes', (act) => {
       if (!isPaused) break
       paused++
       stores.disarm()
+      const early = await stores.rows.findById(alice.id)
+      const wasDone = early?.email !== alice.email || early.passwordHash !== alice.passwordHash
       const done = (await ACTS[act]?.(before, 'other', STRONG)) as Answer
       const { status } = done
       go()
@@ -485,7 +487,14 @@ describe.each(Object.keys(ACTS))('a %s that overtakes', (act) => {
         expect([place, kind, (await USES[kind].use(app, codes[kind])).status]).toEqual([place, kind, 403])
       const found = await stores.rows.findById(alice.id)
       if (act === 'deletion') expect([place, found]).toEqual([place, undefined])
-      else expect([place, found?.passwordHash]).not.toEqual([place, act.includes('password') ? alice.passwordHash : ''])
+      // A deletion cannot be undone, and two changes of the address have one code. Other acts in progress change nothing any more, unless they had when they were overtaken.
+      else if (progress !== 'deletion' && (progress !== act || act !== 'change of the address')) {
+        const stays = wasDone && late.status === 204
+        const expected = (word: string) => act.includes(word) || (stays && progress.includes(word))
+        expect([place, found?.email !== alice.email]).toEqual([place, expected('address')])
+        const isNew = found?.passwordHash !== alice.passwordHash
+        expect([place, isNew]).toEqual([place, act === 'reset' || expected('password')])
+      }
     }
     expect(paused).toBeGreaterThan(2)
   })
