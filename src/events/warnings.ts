@@ -77,6 +77,11 @@ export const WARNINGS = {
     'auth.router is mounted at another path than "mountPath" of createAuth says. So auth.signIn() sets a cookie that the router never gets. Set "mountPath" to the path of app.use()',
     'in development',
   ],
+  passkeyOrigin: [
+    PAGE.secondFactor,
+    'A page signed a challenge with a passkey, and its origin is not among the "origins" of passkeys(), by default the one of "issuer". If it is your page, add its origin',
+    'in development',
+  ],
   swappedCode: [
     PAGE.sessionOptions,
     'The first argument of codes.take() looks like a code. It is the purpose: codes.take(purpose, code)',

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
+import { warnOnce } from '../events/warnings.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { isPlainObject, own, parseJson } from '../options/values.js'
 import type { Challenge, Challenges, ChallengeUse } from './challenges.js'
@@ -99,10 +100,12 @@ export function createPasskeys({ store, issuer, origins, checks, challenges, tim
   /** Returns the challenge that a credential has signed, if it is one for this use. */
   function challengeIn({ response }: SentCredential, use: ChallengeUse): Challenge | undefined {
     const data = parseJson(Buffer.from(response['clientDataJSON'] ?? '', 'base64url').toString())
-    const [text, crossOrigin] = isPlainObject(data) ? [own(data, 'challenge'), own(data, 'crossOrigin')] : []
+    if (!isPlainObject(data)) return undefined
+    const text = own(data, 'challenge')
     // A page of another origin that shows this one in a frame could hide what the user agrees to.
-    if (typeof text !== 'string' || crossOrigin === true) return undefined
-    return challenges.read(use, text)
+    const challenge = typeof text === 'string' && own(data, 'crossOrigin') !== true && challenges.read(use, text)
+    if (challenge && !origins.includes(own(data, 'origin') as string)) warnOnce('passkeyOrigin')
+    return challenge || undefined
   }
 
   /** Moves the counter of a passkey on. Returns false for one that went back: somebody has a copy of the authenticator. */

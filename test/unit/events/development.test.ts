@@ -3,8 +3,10 @@
 import { readFileSync } from 'node:fs'
 import express, { type Request, type Response } from 'express'
 import type { AuthOptions } from 'express-token-endpoint'
+import { passkeys } from 'express-token-endpoint/passkeys'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WARNINGS } from '../../../src/events/warnings.js'
+import { type Ceremony, createAuthenticator } from '../../support/authenticator.js'
 import { root } from '../../support/documents/repository.js'
 import { rejectionOf } from '../../support/failures.js'
 import { asJson, GOOD, packageOn, send } from '../../support/host.js'
@@ -65,6 +67,15 @@ const postTo = async (kit: Kit, options: Partial<AuthOptions>, body: object, hea
   return send(port, login(body, headers))
 }
 
+/** Signs a challenge at an origin, with a passkey that no account has. */
+async function passkeyAt(kit: Kit, origin: string, ceremony: Ceremony = {}) {
+  const auth = kit.authWith({ ...kit.ofRefresh(), passkeys: passkeys({ rpId: new URL(kit.ISSUER).hostname }) })
+  const { port } = await listen(express().use(auth.router))
+  const options = await send(port, { method: 'POST', path: `${TOKEN_PATH}/passkey/options` })
+  const passkey = createAuthenticator({ origin }).assert(JSON.parse(options.body), ceremony)
+  expect((await send(port, { ...login({ passkey }), path: `${TOKEN_PATH}/passkey` })).status).toBe(403)
+}
+
 const HTTP = { 'Sec-Fetch-Site': 'same-origin', Host: 'api.example.com' }
 const withCookie = (kit: Kit): Partial<AuthOptions> => ({ ...kit.ofRefresh(), refresh: 'cookie' })
 const refusing = (kit: Kit): Partial<AuthOptions> => ({
@@ -100,6 +111,7 @@ const MISTAKES: readonly Mistake[] = [
     (kit) => signInAt(kit, '/api', {}, [`/api${TOKEN_PATH}`, '/passkey']),
   ],
   ['the same in the other order', 'otherMount', (kit) => signInAt(kit, '/api', {}, ['/passkey', `/api${TOKEN_PATH}`])],
+  ['a passkey of another origin', 'passkeyOrigin', (kit) => passkeyAt(kit, 'https://app.example.com')],
   [
     'swapped arguments of codes.take',
     'swappedCode',
@@ -153,6 +165,8 @@ const RIGHT: readonly (readonly [what: string, run: (kit: Kit) => unknown])[] = 
     'codes.take of an unknown code',
     (kit) => kit.authWith({ store: kit.memoryStore() }).codes?.take('reset-password', CODE),
   ],
+  ['a passkey of the origin of the issuer', (kit) => passkeyAt(kit, new URL(kit.ISSUER).origin)],
+  ['a forged challenge', (kit) => passkeyAt(kit, 'https://app.example.com', { challenge: 'A'.repeat(72) })],
   ['two secrets', (kit) => kit.authWith({ ...kit.ofRefresh(), refresh: 'body' })],
   ['one secret for the tokens of two apps', (kit) => [kit.authWith(), kit.authWith({ accounts: kit.makeStore() })]],
 ]

@@ -86,6 +86,23 @@ it.each([
   expect(await ask({ tokens: custom, signedInWithin: '5m' }, requestOf('a.b.c'))).toBe(outcome)
 })
 
+it.each([
+  [['mfa'], 'admitted'],
+  [['pwd', 'otp', 'mfa'], 'admitted'],
+  [['hwk', 'user'], 'admitted'],
+  [['hwk'], 'insufficient_user_authentication'],
+  [['user', 'pwd'], 'insufficient_user_authentication'],
+  [['pwd', 'otp'], 'insufficient_user_authentication'],
+  [[], 'insufficient_user_authentication'],
+  [undefined, 'insufficient_user_authentication'],
+  ['mfa', 'insufficient_user_authentication'],
+])('asks for a second factor by the methods of the sign-in, %j: %s', async (amr, outcome) => {
+  const token = { id: 'a', accountId, scopes: [], issuedAt: new Date(), claims: { amr } }
+  const custom = { ...tokens, verify: async () => token as never }
+  expect(await ask({ tokens: custom, secondFactor: true }, requestOf('a.b.c'))).toBe(outcome)
+  expect(await ask({ tokens: custom }, requestOf('a.b.c'))).toBe('admitted')
+})
+
 describe('an expired token', () => {
   const later = (ms: number) => new Promise<boolean>((resolve) => setTimeout(resolve, ms, false))
   const own = (expiresAt: Date | undefined) => {

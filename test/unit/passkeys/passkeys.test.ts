@@ -2,7 +2,7 @@
 import { createAuth, memoryStore } from 'express-token-endpoint'
 import { type PasskeysOptions, passkeys } from 'express-token-endpoint/passkeys'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { expectMisuse } from '../../support/failures.js'
+import { expectMisuse, thrownBy } from '../../support/failures.js'
 import { ISSUER, makeStore, SECRET } from '../../support/fixtures.js'
 
 const account = { id: 'acc-1', email: 'alice@example.com' }
@@ -78,7 +78,9 @@ describe('the package', () => {
     ['is too old', () => ({ verifyAuthenticationResponse() {} }), 'is too old. Run: npm install'],
   ])('that %s is an error at the start that says what to do', async (_what, load, message) => {
     const create = await withPackage(load)
-    expectMisuse(() => create({ rpId: 'example.com' }), `passkeys: the package @simplewebauthn/server ${message}`)
+    const error = thrownBy(() => create({ rpId: 'example.com' })) as Error
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toContain(`passkeys: the package @simplewebauthn/server ${message}`)
   })
 })
 
