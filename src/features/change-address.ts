@@ -10,12 +10,11 @@ import {
   findByAddress,
   hasEnded,
   mailCode,
-  normalized,
+  newAddress,
   notify,
   ownAccount,
   withSent,
 } from '../account/account-parts.js'
-import { isNewAddress } from '../account/new-address.js'
 import { callHost } from '../concurrency/host-call.js'
 import { accepted, empty } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
@@ -65,9 +64,8 @@ export const changeAddressFeature: Feature<AccountParts> = {
       handle: (parts: AccountParts) => async (call) => {
         const { body, origin, about, auth, refuse } = call
         const of = accountCall(parts, call, body.sent)
-        if (!isNewAddress(body.email)) throw refuse('invalid_email')
-        const to = await normalized(parts, body.email)
-        if (!isNewAddress(to)) throw refuse('invalid_email')
+        const to = await newAddress(parts, body.email)
+        if (to === undefined) throw refuse('invalid_email')
         const { account } = await ownAccount(parts, auth)
         const from = addressOfAccount(account)
         const { mailer } = parts
