@@ -1,4 +1,4 @@
-// src/features/password-reset.ts, src/features/change-password.ts, src/features/change-address.ts: changes of one account at the same time.
+// Tests features/{password-reset,change-password,change-address}.ts
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
 import { deferred } from '../../support/concurrency.js'

@@ -1,3 +1,4 @@
+// Tests login/sign-in-with.ts
 import type { AccountStore, AuthOptions, BeforeSignIn } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
