@@ -50,7 +50,7 @@ export function createApiKeys({ store, issuer, timeout, now }: ApiKeysSettings) 
   const call = <T>(run: () => Promise<T>): Promise<T> => callHost('factors', run, { timeout })
   const isLive = ({ kind, expiresAt }: StoredFactor) => kind === API_KEY && Number(expiresAt) > now()
 
-  /** Notes the hour of a use. A use that is not noted is no failure. */
+  /** Notes the hour of a use. A failure to note it is ignored. */
   function noteUse({ id, data }: StoredFactor, { lastUsedAt }: ApiKey): void {
     const hour = Math.floor(now() / HOUR) * HOUR
     if (lastUsedAt && lastUsedAt.getTime() >= hour) return

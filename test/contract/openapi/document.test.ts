@@ -414,6 +414,7 @@ it('the document of all endpoints changes only with this file', async () => {
     signInByMail: true,
     secondFactor: true,
     apiKeys: true,
+    passkeys: true,
   }
   const document = openApiDocument({
     refresh: true,
