@@ -193,7 +193,7 @@ export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>)
   const pick = (...names: string[]): object =>
     bare(Object.fromEntries(names.map((name) => [name, memberOf(Object(options), name)])))
   const sessions = read.store?.sessions
-  for (const secret of read.secret ?? []) noteSecret('secret', secret)
+  for (const secret of read.secret?.decrypting ?? []) noteSecret('secret', secret)
   for (const feature of Object.values(FEATURES)) assertNeeds(CALLER, { ...read, accounts: options.accounts }, feature)
   if (read.signInByMail && read.extraFields.includes('code')) throw misuse(CODE_IS_TAKEN)
   return {
@@ -206,7 +206,7 @@ export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>)
     lookUps: lookUpsIn(options.accounts),
     refresh: read.refresh && {
       ...read.refresh,
-      secrets: read.secret ?? [],
+      secrets: read.secret?.verifying ?? [],
       findById: findByIdOption(options.accounts),
     },
   }

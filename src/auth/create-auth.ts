@@ -122,7 +122,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const given = readAuthOptions(options)
   const { read, ofGuards, lookUps } = given
   const { paths, mountPath, refuse, store, timeout, maxPerAccount = 100 } = read
-  const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer, read.secret)
+  const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer, read.secret?.verifying)
   const now = () => Number(tokens.now())
   const ofLogin = loginSettings(read, now, tokens)
   const { emit, passwords, limits } = ofLogin
@@ -261,7 +261,7 @@ const hashFinder = (findById: FindById, timeout: number) => async (accountId: st
 
 /** Returns the second factor of an app. */
 const factorsOf = (
-  { secondFactor, store, secret = [], timeout }: AuthSettings['read'],
+  { secondFactor, store, secret, timeout }: AuthSettings['read'],
   issuer: string,
   now: () => number,
 ): Factors =>
@@ -269,14 +269,14 @@ const factorsOf = (
     store: store?.factors as FactorStore,
     issuer,
     label: secondFactor?.name ?? new URL(issuer).hostname,
-    secrets: secret,
+    secrets: secret?.decrypting ?? [],
     timeout,
     now,
   })
 
 /** Returns the passkeys of an app, where it has them. */
 function passkeysOf(
-  { passkeys: checks, store, secret = [], timeout }: AuthSettings['read'],
+  { passkeys: checks, store, secret, timeout }: AuthSettings['read'],
   issuer: string,
   now: () => number,
 ): Passkeys | undefined {
@@ -287,7 +287,7 @@ function passkeysOf(
       'createAuth: option "passkeys" has an "rpId" that is not the host of "issuer" or a domain above it. Pass the "origins" of your pages to passkeys()',
       PAGE.secondFactor,
     )
-  const challenges = createChallenges({ secrets: secret, issuer, now })
+  const challenges = createChallenges({ secrets: secret?.verifying ?? [], issuer, now })
   const factors = store?.factors as FactorStore
   return createPasskeys({
     store: factors,

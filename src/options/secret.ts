@@ -3,6 +3,20 @@ import { hkdfSync } from 'node:crypto'
 /** A secret as text (in UTF-8) or bytes, of at least 32 bytes. */
 export type Secret = string | Uint8Array
 
+/** A replaced secret that only decrypts second factors. What it has signed is refused. */
+export interface DecryptingSecret {
+  secret: Secret
+  only: 'decrypt'
+}
+
+/** The secrets of an app. */
+export interface Secrets {
+  /** Those that verify. The first one signs and encrypts. */
+  readonly verifying: readonly Uint8Array[]
+  /** All of them, which decrypt. The first one is that of `verifying`. */
+  readonly decrypting: readonly Uint8Array[]
+}
+
 /** The purposes of the keys of a secret. */
 type Purpose = 'access token' | 'refresh token 2' | 'ticket' | 'factors' | 'challenge'
 

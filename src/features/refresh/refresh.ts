@@ -15,7 +15,7 @@ import {
 } from '../../login/refresh-mode.js'
 import { PAGE } from '../../options/misuse.js'
 import { optional } from '../../options/read-options.js'
-import type { Secret } from '../../options/secret.js'
+import type { DecryptingSecret, Secret } from '../../options/secret.js'
 import { own } from '../../options/values.js'
 import { secretList } from '../../tokens/keys/key-material.js'
 import { type Feature, type Need, SESSIONS } from '../feature.js'
@@ -38,9 +38,10 @@ export interface RefreshFeatureOptions {
    * [its own key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret). A text or
    * bytes of at least 32 bytes, the same in all processes. Or
    * [a list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret):
-   * the first signs, all verify. Needed for `refresh`, and without `keys`. Default: none.
+   * the first signs, all verify. `{ secret, only: 'decrypt' }` in the list is a replaced one that decrypts second factors and verifies nothing.
+   * Needed for `refresh`, and without `keys`. Default: none.
    */
-  secret?: Secret | readonly Secret[] | undefined
+  secret?: Secret | readonly (Secret | DecryptingSecret)[] | undefined
   /**
    * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, whose `undefined` is a client without refresh, or
    * [an object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh) with

@@ -9,6 +9,7 @@ import {
 } from 'node:crypto'
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption } from '../../options/read-options.js'
+import type { Secrets } from '../../options/secret.js'
 import { bare, isPlainObject, memberOf, own, parseJson, resultOrUndefined } from '../../options/values.js'
 import { type PairAlgorithmRow, type SecretAlgorithmRow, withoutOptions } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm, isNameOf } from '../algorithms/algorithms.js'
@@ -64,18 +65,40 @@ export function secretKey(bytes: number, what: string, mend: string): Check<KeyO
 const SHORTEST = 32
 
 /** Reads a secret or a list of secrets, from which keys are derived. */
-export const secretList: Check<readonly Uint8Array[]> = (value) => {
-  const list: unknown[] = Array.isArray(value) ? [...value] : [value]
+export const secretList: Check<Secrets> = (value) => {
+  const list = (Array.isArray(value) ? [...value] : [value]).map(listedSecret)
   const mend = createWith('HS256')
-  const keys = list.map(secretOf)
-  const mistakes = keys.map((key) => (key ? mistakeIn(key.export(), SHORTEST, mend) : 'is not text or bytes'))
+  const mistakes = list.map(({ key, onlyDecrypts }, i) => {
+    if (!key) return 'is not text or bytes'
+    if (onlyDecrypts && i === 0) return 'only decrypts. The first secret signs. Put a new one before it'
+    return mistakeIn(key.export(), SHORTEST, mend)
+  })
   const at = mistakes.findIndex(Boolean)
-  if (list.length > 0 && at < 0) return keys.map((key) => (key as KeyObject).export())
-  const which = list.length > 1 ? `Number ${at + 1} of the list` : 'This'
-  throw new InvalidOption(
-    `a secret of at least ${SHORTEST} bytes, or a list of secrets`,
-    at < 0 ? mend : `${which} ${mistakes[at]}`,
-  )
+  if (list.length === 0 || at >= 0) {
+    const which = list.length > 1 ? `Number ${at + 1} of the list` : 'This'
+    throw new InvalidOption(
+      `a secret of at least ${SHORTEST} bytes, or a list of secrets`,
+      at < 0 ? mend : `${which} ${mistakes[at]}`,
+    )
+  }
+  const bytesOf = ({ key }: ListedSecret) => (key as KeyObject).export()
+  return {
+    verifying: list.filter(({ onlyDecrypts }) => !onlyDecrypts).map(bytesOf),
+    decrypting: list.map(bytesOf),
+  }
+}
+
+interface ListedSecret {
+  key: KeyObject | undefined
+  onlyDecrypts: boolean
+}
+
+/** Reads one of a list of secrets. An object with another member is none, because its name may say what it is not for. */
+function listedSecret(value: unknown): ListedSecret {
+  if (!isPlainObject(value) || isUint8Array(value)) return { key: secretOf(value), onlyDecrypts: false }
+  const isOne =
+    Object.keys(value).every((name) => name === 'secret' || name === 'only') && own(value, 'only') === 'decrypt'
+  return { key: isOne ? secretOf(own(value, 'secret')) : undefined, onlyDecrypts: true }
 }
 
 /** Returns what is wrong with a secret, as the end of a sentence. */

@@ -1,10 +1,11 @@
-// src/factors/factors.ts, src/login/second-factor.ts too.
+// Tests factors/factors.ts login/second-factor.ts
 import { describe, expect, it } from 'vitest'
 import { stepAt, totpAt } from '../../../src/factors/totp.js'
 import { ACCOUNT, accountPackage } from '../../support/account-app.js'
 import { fromBase32 } from '../../support/base32.js'
 import { decodePayload } from '../../support/fixtures.js'
-import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
+import { send } from '../../support/host.js'
+import { EXPRESS, listen, TOKEN_PATH } from '../../support/http.js'
 
 const STEP = 30_000
 
@@ -232,5 +233,43 @@ describe.each(EXPRESS)('a second factor, on %s', async (_name, express) => {
     }
     expect(await signIn([two as string, one as string])).toBe(200)
     expect(await signIn(two as string)).toBe(200)
+  })
+
+  it('outlives a secret that only decrypts, whose tokens are refused', async () => {
+    const [one, two] = ['first secret of 32 bytes at least', 'second secret of 32 bytes at least'] as const
+    const app = await startWith({ secret: one })
+    const { secret, token, refreshToken } = await app.setUp()
+    const given = { clock: app.clock, secondFactor: true, store: app.store }
+    const ticket = JSON.parse((await app.call('/ticket?path=/in&method=GET', {}, { token })).body)
+    const rotated = await start({ ...given, secret: [two, { secret: one, only: 'decrypt' }] })
+    expect((await rotated.refresh(refreshToken)).status).toBe(403)
+    expect(await rotated.isIn(token)).toBe(401)
+    const statusOf = async ({ auth }: typeof app | typeof rotated) => {
+      const links = express().get('/in', auth.guard({ ticket: true }), (_req, res) => void res.end())
+      return (await send((await listen(links)).port, { method: 'GET', path: `/in?ticket=${ticket}` })).status
+    }
+    expect([await statusOf(app), await statusOf(rotated)]).toEqual([200, 401])
+    const signIn = async (to: typeof app | typeof rotated) => {
+      app.clock.advance(STEP)
+      const answer = await to.call(TOKEN_PATH, { email: alice.email, password: PASSWORD, otp: app.otpOf(secret) })
+      return answer.status
+    }
+    expect(await signIn(rotated as typeof app)).toBe(200)
+    expect(await signIn((await start({ ...given, secret: two })) as typeof app)).toBe(200)
+  })
+
+  it('whose secret only decrypts needs another one that signs', async () => {
+    const one = 'first secret of 32 bytes at least'
+    const decrypting = { secret: one, only: 'decrypt' } as const
+    const wrong: [unknown, string][] = [
+      [decrypting, 'This only decrypts'],
+      [[decrypting, one], 'Number 1 of the list only decrypts'],
+      [[one, { secret: one }], 'Number 2 of the list is not text or bytes'],
+      [[one, { ...decrypting, only: 'verify' }], 'Number 2 of the list is not text or bytes'],
+      [[one, { ...decrypting, issuer: 'x' }], 'Number 2 of the list is not text or bytes'],
+      [[one, { secret: 'short', only: 'decrypt' }], 'Number 2 of the list is too short'],
+    ]
+    for (const [secret, message] of wrong)
+      await expect(start({ secret } as { secret: string })).rejects.toThrow(message)
   })
 })
