@@ -204,17 +204,18 @@ export async function checkOwnPassword(
   found: FoundAccount,
   password: string,
 ): Promise<void> {
-  const { id, email: address = id } = found.account
+  const { id, email: address } = found.account
   await logIn({
     ...origin,
     // The account that was found, so that the hash of the check is the one that is replaced.
-    accounts: { findByEmail: () => found.account },
+    findKnown: async () => found,
+    accounts: { findByEmail: () => undefined },
     passwords,
     limits,
     timeout,
     clock,
     tenant,
-    email: address ?? id,
+    email: address || id,
     password,
     fields: {},
     hasUnnamed: false,
