@@ -165,6 +165,8 @@ interface CodeMailTask {
   /** The account, or the owner of the codes of an address. */
   owner: string
   facts?: { tag?: string; from?: string }
+  /** Asked when the code is stored. A code that is not wanted any more is not mailed, so nobody has it. Default: it is wanted. */
+  isWanted?(): Promise<boolean>
 }
 
 /** Creates a code and mails it, unless the account got too many mails of this kind. */
@@ -172,10 +174,11 @@ export async function mailCode(
   { codes, mailer }: Pick<AccountParts, 'codes' | 'mailer'>,
   { tenant }: AccountCall,
   deliver: Deliver,
-  { kind, to, owner, facts }: CodeMailTask,
+  { kind, to, owner, facts, isWanted }: CodeMailTask,
 ): Promise<void> {
   if (!mailer.mayMail(kind, tenant, owner)) return
   const created = await codes.create(kind, tenant, owner, { to, ...facts })
+  if (isWanted && !(await isWanted())) return
   await deliver({ kind, to, code: created, tenant })
 }
 
@@ -218,17 +221,18 @@ export async function checkOwnPassword(
   found: FoundAccount,
   password: string,
 ): Promise<void> {
-  const { id, email: address = id } = found.account
+  const { id, email: address } = found.account
   await logIn({
     ...origin,
     // The account that was found, so that the hash of the check is the one that is replaced.
-    accounts: { findByEmail: () => found.account },
+    findKnown: async () => found,
+    accounts: { findByEmail: () => undefined },
     passwords,
     limits,
     timeout,
     clock,
     tenant,
-    email: address ?? id,
+    email: address || id,
     password,
     fields: {},
     hasUnnamed: false,

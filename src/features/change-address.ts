@@ -72,8 +72,12 @@ export const changeAddressFeature: Feature<AccountParts> = {
         const { tenant } = of
         mailer.accept({ kind: 'new-address', email: to, tenant, network: origin.network, about }, async (deliver) => {
           const found = await findByAddress(parts, of, to)
-          if (!found || found.account.id === account.id)
-            return mailCode(parts, of, deliver, { kind: 'new-address', to, owner: account.id, facts: { from } })
+          // A reset of the password ends the session before it removes the codes, so it finds this code or the session shows it.
+          const isWanted = async () => !(await hasEnded(parts, auth))
+          if (!found || found.account.id === account.id) {
+            const task = { kind: 'new-address', to, owner: account.id, facts: { from }, isWanted } as const
+            return mailCode(parts, of, deliver, task)
+          }
           // Counted as by a sign-up: under the kind of this request, others could use up the owner's own change of the address.
           if (!mailer.mayMail('sign-up', tenant, found.account.id)) return
           await deliver({ kind: 'address-taken', to: addressOfAccount(found.account), details: {}, tenant })

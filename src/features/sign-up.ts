@@ -186,9 +186,10 @@ export const signUpFeature: Feature<SignUpParts> = {
         const found = await parts.codes.find('sign-up', of.tenant, body.code)
         if (!found) throw refuse('invalid_code')
         const passwordHash = await hashNew(parts, origin, body.password)
-        const lookedUpAt = new Date(Number(parts.tokens.now()))
         const fields = fieldsIn(body.sent, parts.fields)
         const created = await createAccount(parts, of, { ...fields, email: found.to, passwordHash })
+        // Afterwards, because a store may refuse all tokens from before the account.
+        const lookedUpAt = new Date(Number(parts.tokens.now()))
         report({ type: 'account.created', accountId: created.account.id })
         await parts.codes.removeAll(found.accountId)
         const accountId = created.account.id

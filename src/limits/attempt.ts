@@ -46,6 +46,8 @@ export interface LoginSource {
   email: string
   address: string | undefined
   tenant?: string | undefined
+  /** True for an account that is known without its address, whose tenant the client may have chosen. */
+  isKnown?: boolean
 }
 
 /**
@@ -111,7 +113,7 @@ export function createAttempts(limits: readonly Limit[]) {
   const placesOfId = (id: string, network: string, spelling: string): Place[] =>
     placesOf(id, network).flatMap((place) => (place.limit.isOfAccount ? [{ ...place, spelling }] : []))
 
-  function attempt({ email, address, tenant }: LoginSource, storeFailed: StoreFailed): Attempt {
+  function attempt({ email, address, tenant, isKnown }: LoginSource, storeFailed: StoreFailed): Attempt {
     const network = networkKey(address)
     const account = emailKey(email, tenant)
     const ofEmail = placesOf(account, network)
@@ -161,6 +163,9 @@ export function createAttempts(limits: readonly Limit[]) {
     async function admit(accountId: string | undefined): Promise<AttemptAdmission> {
       const ofNone = placesOfId(noIdKey(account), network, account)
       const ofAccount = accountId === undefined ? ofNone : placesOfId(idKey(accountId, tenant), network, account)
+      // Otherwise each tenant that the client names would give it more guesses.
+      if (isKnown && accountId !== undefined && tenant !== undefined)
+        ofAccount.push(...placesOfId(idKey(accountId), network, account))
       try {
         if (isShared) await readAll([...ofEmail, ...ofAccount])
         assertNotReached(ofEmail)
@@ -215,7 +220,7 @@ export function createAttempts(limits: readonly Limit[]) {
 
   async function reset({ id, email, tenant }: ResetAccount): Promise<void> {
     const account = emailKey(email, tenant)
-    const keys = [account, noIdKey(account), idKey(id, tenant)]
+    const keys = [account, noIdKey(account), idKey(id, tenant), idKey(id)]
     const ofAccount = limits.filter(({ isOfAccount }) => isOfAccount)
     await Promise.all(ofAccount.flatMap((limit) => keys.map((key) => limit.reset(key))))
   }

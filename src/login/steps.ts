@@ -74,10 +74,10 @@ export function tenantIn(
 
 /** Creates the attempt, which has not begun, and refuses a login whose limit is known to be reached. */
 export function createAttempt(task: LoginTask): Promise<Attempt> {
-  const { limits, timeout, dependencyFailed } = task
+  const { limits, timeout, dependencyFailed, email, address, tenant, findKnown } = task
   const storeFailed = (error: unknown) => dependencyFailed('limits', error)
   async function create(): Promise<Attempt> {
-    const attempt = limits.attempt(task, storeFailed)
+    const attempt = limits.attempt({ email, address, tenant, isKnown: findKnown !== undefined }, storeFailed)
     await attempt.check()
     return attempt
   }

@@ -1,7 +1,7 @@
 // Tests features/{password-reset,change-password,change-address}.ts
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
-import { deferred } from '../../support/concurrency.js'
+import { deferred, until } from '../../support/concurrency.js'
 import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
 
 const NEW = 'alice@example.org'
@@ -58,6 +58,24 @@ describe.each(EXPRESS)('a change that is in progress, on %s', async (_name, expr
     expect([done.status, (await moving).status]).toEqual([204, 401])
     await app.signIn(alice.email, STRONG)
     expect(app.of('address.changed')).toEqual([])
+  })
+
+  it('of the address gets no code any more after a reset', async () => {
+    const app = await start()
+    const { token } = await app.signIn(alice.email, PASSWORD)
+    const { codes } = app.store
+    const held = holdNext(codes, 'add')
+    expect((await app.call(`${ACCOUNT}/address`, { email: NEW }, { token })).status).toBe(202)
+    await held.called
+    await app.call(`${ACCOUNT}/password/forgotten`, { email: alice.email })
+    const reset = await until(() => {
+      const code = app.mails.find(({ kind }) => kind === 'password-reset')?.code
+      expect(code).toBeDefined()
+      return code
+    })
+    expect((await app.call(`${ACCOUNT}/password/reset`, { code: reset, password: STRONG })).status).toBe(204)
+    held.release()
+    expect(await app.received('new-address')).toEqual([])
   })
 
   it('an account without a password gets none from a session that has ended', async () => {

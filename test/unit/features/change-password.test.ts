@@ -1,3 +1,4 @@
+import type { AuthOptions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
 import { expectBadRequest, expectProblem, expectUnavailable } from '../../support/host.js'
@@ -104,6 +105,23 @@ describe.each(EXPRESS)('a change of the password, on %s', async (_name, express)
     expect(limited.headers['retry-after']).toMatch(/^\d+$/)
     expect((await app.call(TOKEN_PATH, { email: alice.email, password: PASSWORD })).status).toBe(429)
     expect(await hashOf(app)).toBe(alice.passwordHash)
+  })
+
+  it.each([
+    ['here', PATH],
+    ['at the step-up', `${TOKEN_PATH}/confirm`],
+  ])('gives no more guesses to a client that names other tenants, %s', async (_what, path) => {
+    const limits = createLimits({ limits: { account: { points: 2, duration: '1h' } } })
+    const tenant: AuthOptions['tenant'] = ({ fields }) => String(fields['tenant'] ?? 'north')
+    const app = await start({ limits, tenant, extraFields: ['tenant'] })
+    const { token } = await app.signIn(alice.email, PASSWORD)
+    const guess = (password: string, of: string) =>
+      app.call(path, { password, newPassword: STRONG, tenant: of }, { token })
+    for (const of of ['a', 'b']) expect((await guess('wrong', of)).status).toBe(403)
+    expect((await guess(PASSWORD, 'c')).status).toBe(403)
+    expect(await app.accounts.findById(alice.id)).toEqual(alice)
+    await limits.reset({ id: alice.id, email: alice.email, tenant: 'north' })
+    expect((await guess(PASSWORD, 'north')).status).toBe(path === PATH ? 204 : 200)
   })
 
   it('does not ask beforeSignIn, because it is no sign-in', async () => {

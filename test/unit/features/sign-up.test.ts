@@ -6,7 +6,7 @@ import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
 const EMAIL = 'carol@example.com'
 
 describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
-  const { start, ACCOUNTS, memoryStore, SignInRefusal } = await accountPackage(express)
+  const { start, ACCOUNTS, frozenClock, memoryStore, SignInRefusal } = await accountPackage(express)
 
   it('creates the account of a proved mailbox, and signs in', async () => {
     const app = await start()
@@ -86,6 +86,19 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
     const code = await app.codeOf('sign-up', EMAIL)
     await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })
     expect(await accounts.findByEmail(EMAIL)).toMatchObject({ email: EMAIL })
+  })
+
+  it('signs an account in whose store refuses all tokens from before it', async () => {
+    const clock = frozenClock()
+    const { accounts } = await start()
+    const create: typeof accounts.create = (account, context) => {
+      clock.advance(10)
+      return accounts.create({ ...account, tokensValidAfter: new Date(clock()) }, context)
+    }
+    const app = await start({ clock, accounts: { ...accounts, create } })
+    await app.call(ACCOUNT, { email: EMAIL })
+    const code = await app.codeOf('sign-up')
+    expect((await app.call(`${ACCOUNT}/confirm`, { code, password: STRONG })).status).toBe(200)
   })
 
   it('a weak password uses no code up', async () => {
