@@ -12,7 +12,7 @@ const TEXTS: Readonly<Record<MailKind, readonly [subject: string, text: string]>
   'sign-in': ['Sign in', `Open the link within ten minutes. ${IGNORE_IT}`],
   'address-taken': [
     'You have an account already',
-    `Somebody wants to use this address for an account. Sign in, or ask for a new password. ${IGNORE_IT}`,
+    'Somebody wants to use this address for an account. Sign in, or ask for a new password. If it was not you, do nothing.',
   ],
   'password-changed': ['Your password has changed', `Your other devices are signed out. ${NOT_YOU}`],
   'address-changed': ['Your address has changed', `Your other devices are signed out. ${NOT_YOU}`],

@@ -23,6 +23,7 @@ import type { PasswordsSlot, QueuedPasswords } from '../passwords/passwords.js'
 import type { Sessions } from '../sessions/sessions.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import type { AccountCodes } from './account-codes.js'
+import { isNewAddress } from './new-address.js'
 import type { OwnFactors } from './own-factors.js'
 
 /** The dependencies of the account routes of an app. */
@@ -106,7 +107,7 @@ export const findByAddress = (
 ): Promise<FoundAccount | undefined> => lookUpAccount({ accounts, email: address, req, fields, tenant, timeout })
 
 /** Returns an address as the account store keeps it. A function of the host that fails is a failure of the accounts. */
-export const normalized = ({ accounts, timeout }: Pick<AccountParts, 'accounts' | 'timeout'>, address: string) =>
+const normalized = ({ accounts, timeout }: Pick<AccountParts, 'accounts' | 'timeout'>, address: string) =>
   callHost(
     'accounts',
     () => {
@@ -116,6 +117,20 @@ export const normalized = ({ accounts, timeout }: Pick<AccountParts, 'accounts' 
     },
     { timeout },
   )
+
+/**
+ * Returns the address of a new mail as the account store keeps it. Undefined for one that no account may get.
+ * @throws AuthError `unavailable`
+ */
+export async function newAddress(
+  parts: Pick<AccountParts, 'accounts' | 'timeout'>,
+  address: string,
+): Promise<string | undefined> {
+  if (!isNewAddress(address)) return undefined
+  const kept = await normalized(parts, address)
+  // The store changes the address again when it stores it, and the account must get the mailbox that the code has proved.
+  return isNewAddress(kept) && (await normalized(parts, kept)) === kept ? kept : undefined
+}
 
 /**
  * Returns the account of a guarded request as it is now.

@@ -53,7 +53,7 @@ export function createApiKeys({ store, issuer, timeout, now }: ApiKeysSettings) 
   /** The keys whose use is being noted, so that a store that hangs gets one call for each. */
   const noted = new Set<string>()
 
-  /** Notes the hour of a use. A use that is not noted is no failure. */
+  /** Notes the hour of a use. A failure to note it is ignored. */
   function noteUse({ id, data }: StoredFactor, { lastUsedAt }: ApiKey): void {
     const hour = Math.floor(now() / HOUR) * HOUR
     if (noted.has(id) || (lastUsedAt && lastUsedAt.getTime() >= hour)) return

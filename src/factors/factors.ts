@@ -179,7 +179,7 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
       if (totp.wrong >= MOST_WRONG || !(await replace(pending, counted))) return undefined
       const step = matchingStep(secret, code, now(), 0)
       if (step === undefined) return undefined
-      // Of two requests with one code, one goes on.
+      // Of two requests with one code, one continues.
       if ((await call(async () => store.remove(pending.id, accountId))) !== true) return undefined
       await put('totp', accountId, { sealed: sealed('totp', accountId, secret), step, wrong: 0 } satisfies Totp)
       return renewCodes(accountId)

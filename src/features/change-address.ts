@@ -10,12 +10,11 @@ import {
   findByAddress,
   hasEnded,
   mailCode,
-  normalized,
+  newAddress,
   notify,
   ownAccount,
   withSent,
 } from '../account/account-parts.js'
-import { isNewAddress } from '../account/new-address.js'
 import { callHost } from '../concurrency/host-call.js'
 import { accepted, empty } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
@@ -65,9 +64,8 @@ export const changeAddressFeature: Feature<AccountParts> = {
       handle: (parts: AccountParts) => async (call) => {
         const { body, origin, about, auth, refuse } = call
         const of = accountCall(parts, call, body.sent)
-        if (!isNewAddress(body.email)) throw refuse('invalid_email')
-        const to = await normalized(parts, body.email)
-        if (!isNewAddress(to)) throw refuse('invalid_email')
+        const to = await newAddress(parts, body.email)
+        if (to === undefined) throw refuse('invalid_email')
         const { account } = await ownAccount(parts, auth)
         const from = addressOfAccount(account)
         const { mailer } = parts
@@ -111,19 +109,30 @@ export const changeAddressFeature: Feature<AccountParts> = {
           const replace = async () => accounts.replaceEmail?.(account.id, from, to)
           // Where it was replaced before, the rest of a request that was cut off remains.
           const isDone = account.email === to && from !== to
+          const changed = { ...account, email: from }
+          const announce = () => {
+            report({ type: 'address.changed', accountId: account.id })
+            notify(parts, of, { kind: 'address-changed', account: changed, details: { email: to } })
+          }
           if (!isDone) {
             if (account.email !== from) throw refuse('invalid_code')
             if ((await callHost('accounts', replace, { timeout })) !== true) {
               const other = await findByAddress(parts, of, to)
               throw refuse(other && other.account.id !== account.id ? 'address_taken' : 'invalid_code')
             }
-            if (await hasEnded(parts, auth)) {
-              await callHost('accounts', async () => accounts.replaceEmail?.(account.id, to, from), { timeout })
+            // Also when the rest fails, because a thief would not repeat the request.
+            const orAnnounce = (error: unknown) => {
+              announce()
+              throw error
+            }
+            if (await hasEnded(parts, auth).catch(orAnnounce)) {
+              const restore = async () => accounts.replaceEmail?.(account.id, to, from)
+              const isRestored = await callHost('accounts', restore, { timeout }).catch(orAnnounce)
+              if (isRestored !== true) announce()
               throw endedRefusal(auth)
             }
           }
-          report({ type: 'address.changed', accountId: account.id })
-          notify(parts, of, { kind: 'address-changed', account: { ...account, email: from }, details: { email: to } })
+          announce()
           await parts.sessions?.endOthers(withoutChange(auth), origin.address)
           await codes.removeAll(account.id)
         }

@@ -104,15 +104,18 @@ export const changePasswordFeature: Feature<AccountParts> = {
             report({ type: 'password.changed', accountId: id })
             notify(parts, of, { kind: 'password-changed', account: found.account, details })
           }
-          const isOver = await hasEnded(parts, auth).catch((error) => {
+          const orAnnounce = (error: unknown) => {
             announce()
             throw error
-          })
-          if (isOver) {
-            // An account without a password gets one that nobody knows.
-            const before =
-              from ?? (await inSlot(parts, origin, (slot) => slot.hash(randomBytes(32).toString('base64url'))))
-            await replaceHash(parts, { id, from: to, to: before })
+          }
+          if (await hasEnded(parts, auth).catch(orAnnounce)) {
+            async function restore() {
+              // An account without a password gets one that nobody knows.
+              const before =
+                from ?? (await inSlot(parts, origin, (slot) => slot.hash(randomBytes(32).toString('base64url'))))
+              await replaceHash(parts, { id, from: to, to: before })
+            }
+            await restore().catch(orAnnounce)
             throw endedRefusal(auth)
           }
           announce()

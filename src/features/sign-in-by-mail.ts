@@ -12,8 +12,10 @@ import {
   withSent,
 } from '../account/account-parts.js'
 import { findAccount } from '../accounts/find-account.js'
+import { limitTasks } from '../concurrency/limit.js'
 import { accepted } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
+import { TOKEN_CALLS } from '../http/request-limits.js'
 import { BY_MAIL } from '../login/before-sign-in.js'
 import { rememberIn } from '../login/read-credentials.js'
 import { signInWith } from '../login/sign-in-with.js'
@@ -33,6 +35,9 @@ export interface SignInByMailOptions {
 }
 
 export const signInByMailOptions = { signInByMail: onOrOff }
+
+/** The uses of each code at the same time. Several at once could each check another code of a second factor before one uses the code up. */
+const usesOfCode = limitTasks({ total: TOKEN_CALLS.total, perNetwork: 1 })
 
 /** The sign-in by a mailed code. It never creates an account. */
 export const signInByMailFeature: Feature<AccountParts> = {
@@ -87,26 +92,28 @@ export const signInByMailFeature: Feature<AccountParts> = {
       calls: accountCalls,
       handle(parts: AccountParts) {
         const { codes, findById, timeout, tokens } = parts
-        return async (call) => {
-          const { body, req, res, origin, about, mode, refuse } = call
-          const of = accountCall(parts, call, body.sent)
-          const take = () => codes.take('sign-in', of.tenant, body.code)
-          const given = await codes.find('sign-in', of.tenant, body.code)
-          const lookedUpAt = new Date(Number(tokens.now()))
-          const found = given && (await findAccount(findById, given.accountId, timeout))
-          if (!found || found.account.email !== given.to || passwordTag(found.account.passwordHash) !== given.tag)
-            throw refuse('invalid_credentials')
-          const signIn = { ...of, ...BY_MAIL, found, accountId: given.accountId, lookedUpAt }
-          const known = await signInWith(parts, signIn).catch(async (error: unknown) => {
-            // Otherwise a mailed code would check any number of codes of a second factor.
-            if (isFailedLogin(error, of.fields)) await take()
-            throw error
+        return (call) =>
+          usesOfCode(call.body.code, async () => {
+            const { body, req, res, origin, about, mode, refuse } = call
+            const of = accountCall(parts, call, body.sent)
+            const take = () => codes.take('sign-in', of.tenant, body.code)
+            const given = await codes.find('sign-in', of.tenant, body.code)
+            const lookedUpAt = new Date(Number(tokens.now()))
+            const found = given && (await findAccount(findById, given.accountId, timeout))
+            if (!found || found.account.email !== given.to || passwordTag(found.account.passwordHash) !== given.tag)
+              throw refuse('invalid_credentials')
+            const signIn = { ...of, ...BY_MAIL, found, accountId: given.accountId, lookedUpAt }
+            const known = await signInWith(parts, signIn).catch(async (error: unknown) => {
+              // Otherwise a mailed code would check any number of codes of a second factor.
+              if (isFailedLogin(error, of.fields)) await take()
+              throw error
+            })
+            const useUp = async () => {
+              if (!(await take())) throw refuse('invalid_credentials')
+            }
+            const remember = rememberIn(body.sent)
+            return parts.finishSignIn({ ...known, req, res, origin, about, mode, useUp, remember })
           })
-          const useUp = async () => {
-            if (!(await take())) throw refuse('invalid_credentials')
-          }
-          return parts.finishSignIn({ ...known, req, res, origin, about, mode, useUp, remember: rememberIn(body.sent) })
-        }
       },
     }),
   ],

@@ -9,11 +9,10 @@ import {
   findByAddress,
   hashNew,
   mailCode,
+  newAddress,
   newPassword,
-  normalized,
   withSent,
 } from '../account/account-parts.js'
-import { isNewAddress } from '../account/new-address.js'
 import { readAccount } from '../accounts/account.js'
 import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
@@ -148,9 +147,8 @@ export const signUpFeature: Feature<SignUpParts> = {
       handle: (parts: SignUpParts) => async (call) => {
         const { body, origin, about, refuse } = call
         const of = accountCall(parts, call, body.sent)
-        if (!isNewAddress(body.email)) throw refuse('invalid_email')
-        const to = await normalized(parts, body.email)
-        if (!isNewAddress(to)) throw refuse('invalid_email')
+        const to = await newAddress(parts, body.email)
+        if (to === undefined) throw refuse('invalid_email')
         const { codes, mailer } = parts
         const { tenant } = of
         mailer.accept({ kind: 'sign-up', email: to, tenant, network: origin.network, about }, async (deliver) => {

@@ -65,7 +65,7 @@ export const BY_MAIL: SignInBy = { method: 'mail', amr: Object.freeze(['otp']) }
 
 export const BY_PASSKEY: SignInBy = { method: 'passkey', amr: Object.freeze(['hwk', 'user']) }
 
-/** The ways of a sign-in after which the second factor of the account is asked for. A passkey counts as both, and the host decides itself. */
+/** The ways of a sign-in that need the second factor of the account. A passkey counts as both, and the host decides itself. */
 const WITH_SECOND: ReadonlySet<SignInMethod> = new Set(['password', 'mail'])
 
 /** The members of a sign-in that this step reads. */
@@ -80,7 +80,7 @@ export interface BeforeSignInTask extends Origin {
   timeout: number
 }
 
-/** A sign-in that may go on: its terms, and all its authentication methods. */
+/** A sign-in that may continue: its terms, and all its authentication methods. */
 export interface AllowedSignIn {
   terms: SignInTerms | undefined
   amr: readonly string[]

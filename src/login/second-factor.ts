@@ -34,7 +34,7 @@ export function secondFactorStep(factors: Pick<Factors, 'isOn' | 'check'>): Seco
 
   return async function askForCode({ account: { id } }, fields) {
     const code = fields[OTP]
-    // An empty field of a form is no code.
+    // A form sends an empty field too.
     const isSent = code !== undefined && code !== null && code !== ''
     if (!(await factors.isOn(id))) return { added: [], recheckFactor: () => assertNone(id) }
     if (!isSent) throw new SignInRefusal('code_required', { detail: 'This account needs a code of its second factor.' })

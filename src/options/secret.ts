@@ -3,7 +3,7 @@ import { hkdfSync } from 'node:crypto'
 /** A secret as text (in UTF-8) or bytes, of at least 32 bytes. */
 export type Secret = string | Uint8Array
 
-/** A replaced secret that only decrypts second factors. What it has signed is refused. */
+/** A replaced secret that only decrypts second factors. It verifies nothing. */
 export interface DecryptingSecret {
   secret: Secret
   only: 'decrypt'
@@ -11,7 +11,7 @@ export interface DecryptingSecret {
 
 /** The secrets of an app. */
 export interface Secrets {
-  /** Those that verify. The first one signs and encrypts. */
+  /** Secrets that verify. The first one signs and encrypts. */
   readonly verifying: readonly Uint8Array[]
   /** All of them, which decrypt. The first one is that of `verifying`. */
   readonly decrypting: readonly Uint8Array[]

@@ -304,7 +304,8 @@ describe.each(EXPRESS)('the token endpoint and the guard, on %s', async (_, expr
     const answer = await send(await start(), asJson({ ...GOOD, ...claims, claims }))
     const { iat: _iat, exp: _exp, jti: _jti, ...payload } = decodePayload(expectToken(answer).authenticationToken)
     const { alice } = ACCOUNTS
-    expect(payload).toEqual({ iss: ISSUER, aud: ISSUER, sub: alice.id, client_id: ISSUER, scope: 'reports:read' })
+    const facts = { iss: ISSUER, aud: ISSUER, sub: alice.id, client_id: ISSUER, scope: 'reports:read', amr: ['pwd'] }
+    expect(payload).toEqual(facts)
   })
 
   it('RFC 9700 section 4.12: the token endpoint sends no redirects', async () => {

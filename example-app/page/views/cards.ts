@@ -33,7 +33,7 @@ const MAIL_TITLES: Readonly<Record<MailKind, string>> = {
 /** The title, the text and the button of the card that a link opens. */
 const LINK_TEXTS: Readonly<Record<LinkKind, readonly [title: string, text: string, button: string]>> = {
   'sign-up': ['Create your account', 'Choose a password. Then you are signed in.', 'Create the account'],
-  'password-reset': ['Choose a new password', 'It signs out all your devices.', 'Set the password'],
+  'password-reset': ['Choose a new password', 'A new password signs out all your devices.', 'Set the password'],
   'sign-in': ['Welcome back', 'Your mail signs you in on this device.', 'Continue'],
   'new-address': ['Confirm your new address', 'Then you sign in with the new address.', 'Confirm the address'],
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import express from 'express'
 import type { AuthOptions, MemoryAccount } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
 import { all, deferred, settled, statuses } from '../../support/concurrency.js'
 import { type Answer, asForm, asJson } from '../../support/host.js'
@@ -209,6 +209,14 @@ describe('an id that the table uses again', () => {
   })
 })
 
+/** Stops the minute after which a mail that hangs has left the queue: a slow machine needs longer for its requests. */
+function holdForgottenMails(): void {
+  const wait = globalThis.setTimeout
+  const held = (call: () => void, ms?: number) => wait(call, ms === 60_000 ? 2 ** 31 - 1 : ms)
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(held as typeof setTimeout)
+  onTestFinished(() => void vi.restoreAllMocks())
+}
+
 describe('a mailer', () => {
   const never = () => new Promise<void>(() => {})
 
@@ -239,6 +247,7 @@ describe('a mailer', () => {
   ])(
     'that hangs, and 10,000 requests for mails of %s: bounded, and a victim goes on',
     async (_name, address, expected) => {
+      holdForgottenMails()
       let asked = 0
       let isHanging = false
       const work: Promise<void>[] = []
@@ -518,7 +527,11 @@ it('blocked logins of many clients look the account up once for its reminder, an
   })
   const guess = (address: string) => app.call(TOKEN_PATH, { email: alice.email, password: 'a guess' }, from(address))
   expect((await guess('192.0.2.1')).status).toBe(403)
-  const answers = await all(1200, (i) => guess(networkOf(i)))
+  const flood = client(app.port, 20)
+  const { headers, ...sent } = asJson({ email: alice.email, password: 'a guess' })
+  const answers = await all(1200, (i) =>
+    flood({ ...sent, method: 'POST', path: TOKEN_PATH, headers: { ...headers, 'X-Forwarded-For': networkOf(i) } }),
+  )
   expect(statuses(answers)).toEqual({ 429: 1200 })
   expect(asked).toEqual([alice.email, alice.email])
   expect((await app.call(MAILING['password-reset'], { email: bob.email })).status).toBe(202)

@@ -130,7 +130,7 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
     }
     state.isDown = true
     const { findById } = app.accounts
-    // The deletion goes on without a tenant.
+    // The deletion continues without a tenant.
     app.accounts.findById = () => Promise.reject(new Error('down'))
     for (const { endpoint } of MOUNTED) await ask(endpoint.id, good(endpoint.id))
     app.accounts.findById = findById

@@ -11,7 +11,7 @@ import {
   hashNew,
   inSlot,
   mailCode,
-  normalized,
+  newAddress,
   notify,
   ownAccount,
   withSent,
@@ -72,12 +72,14 @@ it('an address is looked up with the request, the fields and the tenant, unless 
 
 it('an address has the form of the store', async () => {
   const of = (normalizeEmail?: (text: string) => string) =>
-    normalized(
+    newAddress(
       { accounts: { findByEmail: () => undefined, ...(normalizeEmail && { normalizeEmail }) }, timeout: 1000 },
-      'A@b',
+      'Ann@b',
     )
-  expect(await of()).toBe('A@b')
-  expect(await of((text) => text.toLowerCase())).toBe('a@b')
+  expect(await of()).toBe('Ann@b')
+  expect(await of((text) => text.toLowerCase())).toBe('ann@b')
+  // The second change, when the account is stored, would give it another mailbox than the one of the code.
+  expect(await of((text) => text.replace('n', ''))).toBeUndefined()
 })
 
 it.each<[string, () => unknown]>([
@@ -88,7 +90,7 @@ it.each<[string, () => unknown]>([
 ])('is unavailable when normalizeEmail %s', async (_what, normalizeEmail) => {
   const errors = fatalErrors()
   const accounts = { findByEmail: () => undefined, normalizeEmail: normalizeEmail as () => string }
-  const error = await refusalOf(normalized({ accounts, timeout: 1000 }, 'a@b'))
+  const error = await refusalOf(newAddress({ accounts, timeout: 1000 }, 'a@b'))
   expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
   await settled()
   expect(errors).toEqual([])

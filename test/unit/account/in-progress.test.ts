@@ -1,4 +1,4 @@
-// src/features/password-reset.ts, src/features/change-password.ts, src/features/change-address.ts: changes of one account at the same time.
+// Tests features/{password-reset,change-password,change-address}.ts
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
 import { deferred } from '../../support/concurrency.js'
@@ -10,6 +10,8 @@ describe.each(EXPRESS)('a change that is in progress, on %s', async (_name, expr
   const { start, ACCOUNTS, PASSWORD } = await accountPackage(express)
   const { alice, passwordless } = ACCOUNTS
   const other = `${STRONG} too`
+
+  type App = Awaited<ReturnType<typeof start>>
 
   /** Makes the next call of a method wait. Returns when it was called, and the function that lets it continue. */
   function holdNext<T extends object>(target: T, name: keyof T) {
@@ -24,7 +26,7 @@ describe.each(EXPRESS)('a change that is in progress, on %s', async (_name, expr
     return { called: called.promise, release: () => released.resolve() }
   }
 
-  async function codesFor(app: Awaited<ReturnType<typeof start>>) {
+  async function codesFor(app: App) {
     const { token } = await app.signIn(alice.email, PASSWORD)
     await app.call(`${ACCOUNT}/address`, { email: NEW }, { token })
     const address = await app.codeOf('new-address', NEW)
@@ -73,5 +75,51 @@ describe.each(EXPRESS)('a change that is in progress, on %s', async (_name, expr
     expect((await changing).status).toBe(401)
     expect((await app.call(TOKEN_PATH, { email: passwordless.email, password: other })).status).toBe(403)
     expect(app.of('password.changed')).toEqual([])
+  })
+
+  /** Breaks a method from the next call on. */
+  function breakFrom<T extends object>(target: T, name: keyof T) {
+    target[name] = (() => Promise.reject(new Error('down'))) as T[keyof T]
+  }
+
+  const CHANGES = {
+    address: {
+      method: 'replaceEmail',
+      notice: 'address-changed',
+      event: 'address.changed',
+      send: async (app: App, token: string, code: string) =>
+        app.call(`${ACCOUNT}/address/confirm`, { code }, { token }),
+    },
+    password: {
+      method: 'replacePasswordHash',
+      notice: 'password-changed',
+      event: 'password.changed',
+      send: async (app: App, token: string, _code: string) =>
+        app.call(`${ACCOUNT}/password`, { password: PASSWORD, newPassword: other }, { token }),
+    },
+  } as const
+
+  it.each([
+    ['address', 'cannot be checked'],
+    ['address', 'cannot be undone'],
+    ['address', 'cannot be undone any more'],
+    ['password', 'cannot be checked'],
+    ['password', 'cannot be undone'],
+  ] as const)('of the %s that %s is told to the owner', async (what, failure) => {
+    const { method, notice, event, send } = CHANGES[what]
+    const app = await start()
+    const { token, address } = await codesFor(app)
+    const change = app.accounts[method]
+    app.accounts[method] = (async (id: string, from: string, to: string) => {
+      const isChanged = await change(id, from, to)
+      if (failure === 'cannot be checked') breakFrom(app.store.sessions, 'find')
+      else await app.auth.sessions?.endAll(alice.id)
+      if (failure === 'cannot be undone') breakFrom(app.accounts, method)
+      if (failure === 'cannot be undone any more') app.accounts[method] = async () => false
+      return isChanged
+    }) as never
+    expect((await send(app, token, address)).status).toBe(failure === 'cannot be undone any more' ? 401 : 503)
+    expect(await app.received(notice)).toMatchObject([{ to: alice.email }])
+    expect(app.of(event)).toMatchObject([{ accountId: alice.id }])
   })
 })

@@ -1,4 +1,4 @@
-// src/factors/api-key.ts, src/factors/recovery-codes.ts
+// Tests factors/{api-key,recovery-codes}.ts
 import { describe, expect, it } from 'vitest'
 import { apiKeyId, isApiKey, newApiKey } from '../../../src/factors/api-key.js'
 import { isRecoveryCode, newRecoveryCodes, recoveryDigest } from '../../../src/factors/recovery-codes.js'

@@ -1,4 +1,4 @@
-// src/factors/base32.ts too.
+// Tests factors/base32.ts
 import { describe, expect, it } from 'vitest'
 import { toBase32 } from '../../../src/factors/base32.js'
 import { isTotp, matchingStep, otpauthUri, stepAt, totpAt } from '../../../src/factors/totp.js'

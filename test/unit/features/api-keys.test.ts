@@ -1,4 +1,4 @@
-// src/factors/api-keys.ts too.
+// Tests factors/api-keys.ts
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
 import { EXPRESS, TOKEN_PATH } from '../../support/http.js'

@@ -95,11 +95,16 @@ describe.each(EXPRESS)('a change of the address, on %s', async (_name, express) 
     expect(app.mails).toEqual([])
   })
 
-  it('refuses an address that the store turns into an invalid one', async () => {
+  it.each<[string, (text: string) => string]>([
+    ['turns into an invalid one', (text) => `${text},x@example.com`],
+    ['would change again', (text) => text.replace('e', '')],
+  ])('refuses an address that the store %s', async (_what, normalizeEmail) => {
     const { accounts } = await start()
-    const app = await start({ accounts: { ...accounts, normalizeEmail: (text) => `${text},x@example.com` } })
+    const app = await start({ accounts: { ...accounts, normalizeEmail } })
     const { token } = await app.signIn(alice.email, PASSWORD)
     expectProblem(await ask(app, token), 422, 'invalid_email', 'Unprocessable Content')
+    await app.settle()
+    expect(app.mails).toEqual([])
   })
 
   it('keeps the form of the address that the store keeps', async () => {

@@ -1,4 +1,4 @@
-// src/factors/factors.ts, src/login/second-factor.ts too.
+// Tests factors/factors.ts login/second-factor.ts
 import { describe, expect, it } from 'vitest'
 import { stepAt, totpAt } from '../../../src/factors/totp.js'
 import { ACCOUNT, accountPackage } from '../../support/account-app.js'
