@@ -107,6 +107,7 @@ describe('the layers of src', () => {
     ['passport', /^(@types\/)?passport/, ['passport']],
     ['express', /^(@types\/)?express/, ['packages', 'auth', 'features', 'login', 'http']],
     ['password hashes', /argon2|bcrypt/, ['passwords']],
+    ['passkeys', /simplewebauthn/, ['passkeys']],
   ])('%s: imported only in its rooms', (_what, name, rooms) => {
     const importing = FOREIGN.filter(({ to }) => name.test(to))
     expect(importing).not.toEqual([])
