@@ -1,5 +1,7 @@
-/** Blanks, controls, and what separates or quotes addresses. A mailer sends a text with a comma to two addresses. */
-const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Zs},;:<>"()[\]\\]/u
+/**
+ * Blanks, controls, and what separates, quotes or encodes addresses (RFC 2047 section 2). A mailer sends a text with a comma to two addresses.
+ */
+const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Zs},;:<>"()[\]\\]|=\?/u
 
 /** Returns whether a text may be the address of a new mail. Only the code of the mail proves that the mailbox exists. */
 export function isNewAddress(text: string): boolean {

@@ -62,12 +62,25 @@ export interface SignUpOptions {
 }
 
 /** The members of the body that the routes read themselves, and those of an account that no client may choose. */
-const TAKEN: readonly string[] = ['code', 'password', 'remember', 'email', 'passwordHash', 'id', '__proto__']
+const TAKEN: readonly string[] = [
+  'code',
+  'password',
+  'remember',
+  'email',
+  'passwordHash',
+  'id',
+  'disabled',
+  'scopes',
+  'claims',
+  'lifetime',
+  'tokensValidAfter',
+  '__proto__',
+]
 
 const fieldNames: Check<readonly string[]> = (value) => {
   const isName = (name: unknown) => typeof name === 'string' && name !== '' && !TAKEN.includes(name)
   if (Array.isArray(value) && value.every(isName)) return Object.freeze([...value])
-  const hint = 'The router sets email and passwordHash'
+  const hint = 'No client may choose a member of the account'
   throw new InvalidOption("an array of the names of members, like ['name']", hint, describeList(isName))
 }
 

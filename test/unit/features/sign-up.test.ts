@@ -70,6 +70,7 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
     ['a header line', 'carol@example.com\nBcc: mallory@example.com'],
     ['an invisible character', 'carol\u200b@example.com'],
     ['a group', 'list:carol@example.com'],
+    ['an encoded word', '=?x?q?victim=40example.com=2c?=@example.com'],
     ['255 characters', `${'c'.repeat(243)}@example.com`],
     ['only a domain', '@example.com'],
   ])('refuses an address with %s', async (_name, email) => {
@@ -323,6 +324,7 @@ describe.each(EXPRESS)('sign-up, on %s', async (_name, express) => {
 
   it.each([
     ['a member that the router sets', { fields: ['email'] }],
+    ['a member that decides about the account', { fields: ['scopes'] }],
     ['something else', 'yes'],
   ])('rejects the option with %s', async (_name, signUp) => {
     await expect(start({ signUp } as object)).rejects.toThrow('option "signUp')
