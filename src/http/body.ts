@@ -3,7 +3,7 @@ import { isUint8Array } from 'node:util/types'
 import { AuthError } from '../errors/auth-error.js'
 import type { AuthErrorCode } from '../errors/codes.js'
 import { bare, memberOf, resultOrUndefined } from '../options/values.js'
-import { assertOwnSite } from './cross-site.js'
+import { assertFormOfOwnOrigin, assertOwnSite } from './cross-site.js'
 import { isRepeated } from './header-lines.js'
 import type { RequestType } from './responses.js'
 
@@ -28,10 +28,12 @@ const PARSERS: Readonly<Record<RequestType, (bytes: Uint8Array) => unknown>> = {
  * `body_too_large`, `client_closed_request` or `invalid_body`.
  */
 export function createBodyReader({ bodyLimit, allowedOrigins }: BodyLimits) {
-  return async function readBody(req: BodyRequest): Promise<() => unknown> {
+  /** @param isOfOrigin true for a request whose token a browser may have added by itself. Default: it has none */
+  return async function readBody(req: BodyRequest, isOfOrigin = false): Promise<() => unknown> {
     const headers = bare(req.headers)
     const type = requestTypeOf(req, headers)
-    if (type === 'application/x-www-form-urlencoded') assertOwnSite(headers, allowedOrigins)
+    const assertOwn = isOfOrigin ? assertFormOfOwnOrigin : assertOwnSite
+    if (type === 'application/x-www-form-urlencoded') assertOwn(headers, allowedOrigins)
     if (Number(headers['content-length']) > bodyLimit) throw new AuthError('body_too_large')
     const body = canBeRead(req) ? await bytesOf(req, bodyLimit, headers['content-length']) : memberOf(req, 'body')
     if (!isUint8Array(body)) return () => body

@@ -23,11 +23,28 @@ export function assertOwnSite(headers: IncomingHttpHeaders, allowed: ReadonlySet
  * @throws AuthError `cross_site_request`
  */
 export function assertOwnOrigin(sent: IncomingHttpHeaders, allowed: ReadonlySet<string | undefined>): void {
-  const headers = bare(sent)
+  if (!isOfOwnOrigin(bare(sent), allowed)) throw new AuthError('cross_site_request')
+}
+
+/** The schemes whose header a browser adds by itself. */
+const OF_BROWSER = /^(basic|digest|negotiate|ntlm)\b/i
+
+/** Returns whether a browser may have added the token of a request by itself, for example as a cookie. A page has to ask before it sets a header. */
+export const mayBeOfBrowser = ({ authorization }: IncomingHttpHeaders): boolean =>
+  authorization === undefined || OF_BROWSER.test(authorization)
+
+/**
+ * Refuses a form of another origin, also of the same site, for a request whose token a browser may have added by itself.
+ * @throws AuthError `cross_site_form`
+ */
+export function assertFormOfOwnOrigin(headers: IncomingHttpHeaders, allowed: ReadonlySet<string | undefined>): void {
+  if (!isOfOwnOrigin(headers, allowed)) throw new AuthError('cross_site_form')
+}
+
+function isOfOwnOrigin(headers: IncomingHttpHeaders, allowed: ReadonlySet<string | undefined>): boolean {
   const { origin, 'sec-fetch-site': site } = headers
-  if (allowed.has(origin)) return
-  const isOwn = site === undefined ? isAtHost(headers, 'host') : site === 'same-origin' || site === 'none'
-  if (!isOwn) throw new AuthError('cross_site_request')
+  if (allowed.has(origin)) return true
+  return site === undefined ? isAtHost(headers, 'host') : site === 'same-origin' || site === 'none'
 }
 
 /**

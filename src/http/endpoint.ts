@@ -9,7 +9,7 @@ import { reportRefusal } from '../events/report-refusal.js'
 import { own, resultOrUndefined } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { type BodyLimits, createBodyReader } from './body.js'
-import { assertOwnOrigin } from './cross-site.js'
+import { assertOwnOrigin, mayBeOfBrowser } from './cross-site.js'
 import {
   type Body,
   type CodesIn,
@@ -226,7 +226,7 @@ export function handlerOf<P>(declared: Endpoint<P>, parts: P, at: string, servic
       await turns?.(network, req.socket)
       return undefined
     }
-    const parse = await readBody(req)
+    const parse = await readBody(req, guard !== undefined && mayBeOfBrowser(req.headers))
     await turns?.(network, req.socket)
     const read = body.read(parse())
     if (read !== undefined) return read

@@ -1,7 +1,7 @@
 import type { AuthOptions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
-import { expectBadRequest, expectProblem, expectUnavailable } from '../../support/host.js'
+import { asForm, expectBadRequest, expectProblem, expectUnavailable } from '../../support/host.js'
 import { EXPRESS, TOKEN_PATH } from '../../support/http.js'
 
 const PATH = `${ACCOUNT}/address`
@@ -136,6 +136,19 @@ describe.each(EXPRESS)('a change of the address, on %s', async (_name, express) 
     expect((await ask(app, thief.token, alice.email)).status).toBe(429)
     const { token, code } = await asked(app)
     expect((await confirm(app, token, code)).status).toBe(204)
+  })
+
+  it('refuses the form of a page of another origin of the same site, where the token is in a cookie', async () => {
+    const tokenFrom: AuthOptions['tokenFrom'] = (req, inHeader) => String(req.headers['cookie'] ?? inHeader())
+    const app = await start({ tokenFrom })
+    const { token } = await app.signIn(alice.email, PASSWORD)
+    const { headers, ...form } = asForm(`email=${NEW}`)
+    const send = (given: object) => app.call(PATH, undefined, { ...form, headers: { ...headers, ...given } })
+    const other = { Origin: 'https://blog.example.com', 'Sec-Fetch-Site': 'same-site' }
+    for (const added of [{}, { Authorization: 'Basic eDp5' }])
+      expectProblem(await send({ ...other, ...added, Cookie: token }), 415, 'cross_site_form', 'Unsupported Media Type')
+    expect((await send({ ...other, 'Sec-Fetch-Site': 'same-origin', Cookie: token })).status).toBe(202)
+    expect((await send({ ...other, Authorization: `Bearer ${token}` })).status).toBe(202)
   })
 
   it('refuses the session of another account, which uses nothing up', async () => {
