@@ -5,7 +5,9 @@ export type Secret = string | Uint8Array
 
 /** A replaced secret that only decrypts second factors. It verifies nothing. */
 export interface DecryptingSecret {
+  /** The replaced secret. */
   secret: Secret
+  /** Always `decrypt`. */
   only: 'decrypt'
 }
 
