@@ -18,7 +18,8 @@ interface OwnFactorsSettings {
   timeout: number
 }
 
-const KINDS = ['totp', 'totp-pending', 'recovery', 'passkey', 'challenge'] as const
+/** All kinds, because the app may have switched one off. */
+const KINDS = ['api-key', 'totp', 'totp-pending', 'recovery', 'passkey', 'challenge'] as const
 
 /** Creates the functions about all factors of an account. An app without a store of factors has none. */
 export const createOwnFactors = ({ store, factors, passkeys, timeout }: OwnFactorsSettings): OwnFactors => ({

@@ -139,6 +139,7 @@ export const changeAddressFeature: Feature<AccountParts> = {
           announce()
           await parts.sessions?.endOthers(withoutChange(auth), origin.address)
           await codes.removeAll(account.id)
+          await parts.apiKeys?.removeAll(account.id)
         }
       },
     }),

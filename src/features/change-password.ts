@@ -121,6 +121,7 @@ export const changePasswordFeature: Feature<AccountParts> = {
           announce()
           await sessions?.endOthers(auth, origin.address)
           await codes?.removeAll(id)
+          await parts.apiKeys?.removeAll(id)
         }
       },
     }),

@@ -165,6 +165,20 @@ describe.each(EXPRESS)('API keys, on %s', async (_name, express) => {
     expect((await app.at('/open', next)).status).toBe(401)
   })
 
+  it('stop with a change of the password and of the address', async () => {
+    const app = await startWith()
+    const { token } = await app.signIn(alice.email, PASSWORD)
+    const key = await app.make(token)
+    const sent = { password: PASSWORD, newPassword: STRONG }
+    expect((await app.call(`${ACCOUNT}/password`, sent, { token })).status).toBe(204)
+    expect((await app.at('/open', key)).status).toBe(401)
+    const next = await app.make(token)
+    await app.call(`${ACCOUNT}/address`, { email: 'alice@example.org' }, { token })
+    const code = await app.codeOf('new-address')
+    expect((await app.call(`${ACCOUNT}/address/confirm`, { code }, { token })).status).toBe(204)
+    expect((await app.at('/open', next)).status).toBe(401)
+  })
+
   it('of another environment with the same store are unknown', async () => {
     const app = await startWith()
     const { token } = await app.signIn(alice.email, PASSWORD)
