@@ -166,7 +166,9 @@ describe('the entries', () => {
   })
 
   it('openapi.ts describes the features, and needs nothing else above them', () => {
-    const others = reached('openapi.ts').filter((to) => /^(auth|passport|stores|passkeys|testing|cli|client)\b/.test(to))
+    const others = reached('openapi.ts').filter((to) =>
+      /^(auth|passport|stores|passkeys|testing|cli|client)\b/.test(to),
+    )
     expect(others).toEqual([])
     expect(reached('openapi.ts')).toContain('features/features.ts')
   })
