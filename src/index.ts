@@ -60,6 +60,7 @@ export type {
 } from './events/events.js'
 export type { FactorStore, StoredFactor } from './factors/factor-store.js'
 export { type JwksRouterOptions, jwksRouter } from './features/keys.js'
+export type { HostFactors, SecondFactorName } from './features/second-factor.js'
 export type { SignUpFields } from './features/sign-up.js'
 export type { TicketOptions } from './features/tickets.js'
 export type { TokenFrom } from './guard/bearer-header.js'

@@ -162,7 +162,8 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   /** Returns the verifiers of a guard that also admits API keys. */
   function withKeys() {
     if (!apiKeys) throw misuse('createAuth: auth.guard() with "apiKeys" needs the option "apiKeys" of createAuth()')
-    return [tokens, ...read.alsoAccept, apiKeyVerifier(apiKeys, tokens.issuer, now)]
+    // Before those of the host, which may accept every text and send it to another service.
+    return [tokens, apiKeyVerifier(apiKeys, tokens.issuer, now), ...read.alsoAccept]
   }
   function guard(options: AuthGuardOptions = {}): BearerGuard<VerifiedToken | undefined> {
     const { ticket, apiKeys: admitsKeys, ...chosen } = options

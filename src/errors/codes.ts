@@ -33,7 +33,7 @@ export type TokenRefusal =
   | 'type'
   /**
    * No key matches the `kid` of the token: another environment, a removed key, or a key that is not deployed yet. Or the token has no
-   * `kid`, and there is more than one key. Pass the same `keys` to every process, and
+   * `kid`, and there is more than one key. Or the API key was removed or has expired. Pass the same `keys` to every process, and
    * [rotate keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#how-do-i-rotate-keys) step
    * by step. Some providers list one key with several algorithms, of which only the first counts. To accept another one, set
    * [`algorithms`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
@@ -399,8 +399,9 @@ const ROWS = {
     message: 'The access token is not valid.',
   },
   /**
-   * The challenge has `max_age` (RFC 9470). The sign-in is older than `signedInWithin` of the route. Ask for the password, send it to
-   * `POST {token}/confirm` or sign in again, and retry the request.
+   * The sign-in is older than `signedInWithin` of the route, and the challenge has `max_age` (RFC 9470). Ask for the password, send it to
+   * `POST {token}/confirm` or sign in again, and retry the request. Without `max_age`, the route needs a sign-in with a
+   * [second factor](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md) or a passkey.
    */
   insufficient_user_authentication: {
     status: 401,
@@ -426,7 +427,8 @@ const ROWS = {
   },
   /**
    * The mailed code is unknown, was used, has expired, or is for something else. The client asks for another mail. As the operator, pass the
-   * same `issuer` and the same `tenant` where the code is created and where it is used.
+   * same `issuer` and the same `tenant` where the code is created and where it is used. Or a new passkey is not valid, or its options are
+   * older than ten minutes. The client asks for new options, and the operator compares `origins` of `passkeys` with the page.
    */
   invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
   /** Another account has the address since the mail was sent. The client signs in, or chooses another address. */

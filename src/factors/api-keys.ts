@@ -1,7 +1,7 @@
 import { callHost } from '../concurrency/host-call.js'
 import { isScopeList } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { ignoringErrors, isPlainObject, own, parseJson } from '../options/values.js'
+import { isPlainObject, own, parseJson } from '../options/values.js'
 import { apiKeyId, newApiKey } from './api-key.js'
 import type { FactorStore, StoredFactor } from './factor-store.js'
 
@@ -50,12 +50,19 @@ export function createApiKeys({ store, issuer, timeout, now }: ApiKeysSettings) 
   const call = <T>(run: () => Promise<T>): Promise<T> => callHost('factors', run, { timeout })
   const isLive = ({ kind, expiresAt }: StoredFactor) => kind === API_KEY && Number(expiresAt) > now()
 
-  /** Notes the hour of a use. A use that is not noted is no failure. */
+  /** The keys whose use is being noted, so that a store that hangs gets one call for each. */
+  const noted = new Set<string>()
+
+  /** Notes the hour of a use. A failure to note it is ignored. */
   function noteUse({ id, data }: StoredFactor, { lastUsedAt }: ApiKey): void {
     const hour = Math.floor(now() / HOUR) * HOUR
-    if (lastUsedAt && lastUsedAt.getTime() >= hour) return
+    if (noted.has(id) || (lastUsedAt && lastUsedAt.getTime() >= hour)) return
     const used = JSON.stringify({ ...(parseJson(data) as object), lastUsedAt: hour })
-    ignoringErrors(() => Promise.resolve(store.replace(id, data, used)).catch(() => {}))
+    noted.add(id)
+    const note = async () => store.replace(id, data, used)
+    void note()
+      .catch(() => {})
+      .finally(() => noted.delete(id))
   }
 
   return {

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
 import { misuse, PAGE } from '../options/misuse.js'
-import { isPlainObject, own, parseJson } from '../options/values.js'
+import { isPlainObject, isValidDate, own, parseJson } from '../options/values.js'
 import type { FactorStore, StoredFactor } from './factor-store.js'
 import { isRecoveryCode, newRecoveryCodes, recoveryDigest } from './recovery-codes.js'
 import { open, seal } from './seal.js'
@@ -34,6 +34,8 @@ type Recovery = readonly string[]
 
 /** Wrong codes in a row after which the authenticator app is refused. */
 const MOST_WRONG = 20
+/** The kind of an authenticator app that waits for its first code. */
+const PENDING = 'totp-pending'
 const PENDING_MS = 600_000
 /** The length that RFC 4226 section 4 recommends. */
 const SECRET_BYTES = 20
@@ -52,10 +54,17 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     hash('sha256', JSON.stringify([issuer, kind, accountId]), 'base64url')
   const about = (kind: string, accountId: string) => ({ issuer, accountId, factorId: idOf(kind, accountId) })
 
+  /** @throws AuthError `unavailable` where the store returns another factor: that is never "no factor" */
   async function find(kind: string, accountId: string): Promise<StoredFactor | undefined> {
-    const found = await call(async () => store.find(idOf(kind, accountId)))
-    if (!found || found.accountId !== accountId || found.kind !== kind) return undefined
-    return found.expiresAt && found.expiresAt.getTime() <= now() ? undefined : found
+    const id = idOf(kind, accountId)
+    const found = await call(async () => store.find(id))
+    if (!found) return undefined
+    const { expiresAt } = found
+    const isPending = kind === PENDING
+    const isTime = isPending ? isValidDate(expiresAt) : expiresAt == null
+    if (found.id !== id || found.accountId !== accountId || found.kind !== kind || !isTime)
+      throw unreadable(misuse('factors: the store returned another factor than "add" received', PAGE.stores))
+    return isPending && Number(expiresAt) <= now() ? undefined : found
   }
 
   /** Stores a factor in place of the one that the account has, in one step: without it, the account would be open. */
@@ -121,15 +130,10 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     const digests = factor && (parseJson(factor.data) as Recovery)
     const digest = recoveryDigest(code)
     if (!factor || !Array.isArray(digests) || !digests.includes(digest)) return 'wrong'
-    if (
-      !(await replace(
-        factor,
-        digests.filter((one) => one !== digest),
-      ))
-    )
-      return 'wrong'
+    // Before the code is used up: a failure after that would lose it.
     await lift(accountId)
-    return 'recovery'
+    const others = digests.filter((one) => one !== digest)
+    return (await replace(factor, others)) ? 'recovery' : 'wrong'
   }
 
   /** Lifts the refusal of the authenticator app after too many wrong codes. */
@@ -160,33 +164,34 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     /** Begins the set-up: a secret that waits for its first code, next to the one that is on. */
     async begin(accountId: string, account: string): Promise<{ secret: string; uri: string }> {
       const secret = randomBytes(SECRET_BYTES)
-      const data: Totp = { sealed: sealed('totp-pending', accountId, secret), step: 0, wrong: 0 }
-      await put('totp-pending', accountId, data, new Date(now() + PENDING_MS))
+      const data: Totp = { sealed: sealed(PENDING, accountId, secret), step: 0, wrong: 0 }
+      await put(PENDING, accountId, data, new Date(now() + PENDING_MS))
       const uri = otpauthUri(secret, { issuer: label, account })
       return { secret: new URL(uri).searchParams.get('secret') as string, uri }
     },
     /** Ends the set-up with the first code. Returns recovery codes, or undefined for a wrong code. */
     async confirm(accountId: string, code: string): Promise<string[] | undefined> {
-      const pending = await find('totp-pending', accountId)
+      const pending = await find(PENDING, accountId)
       if (!pending) return undefined
       const totp = totpIn(pending)
-      const secret = secretOf('totp-pending', accountId, totp)
+      const secret = secretOf(PENDING, accountId, totp)
       const counted = { ...totp, wrong: totp.wrong + 1 }
       if (totp.wrong >= MOST_WRONG || !(await replace(pending, counted))) return undefined
       const step = matchingStep(secret, code, now(), 0)
       if (step === undefined) return undefined
-      // Of two requests with one code, one goes on.
-      if (!(await call(async () => store.remove(pending.id, accountId)))) return undefined
+      // Of two requests with one code, one continues.
+      if ((await call(async () => store.remove(pending.id, accountId))) !== true) return undefined
       await put('totp', accountId, { sealed: sealed('totp', accountId, secret), step, wrong: 0 } satisfies Totp)
       return renewCodes(accountId)
     },
     renewCodes,
     /** Removes the authenticator app and its recovery codes. Returns whether there was one. */
     async remove(accountId: string): Promise<boolean> {
-      const wasOn = await call(async () => store.remove(idOf('totp', accountId), accountId))
-      for (const kind of ['totp-pending', 'recovery'])
-        await call(async () => store.remove(idOf(kind, accountId), accountId))
-      return wasOn
+      const removeOne = (kind: string) => call(async () => store.remove(idOf(kind, accountId), accountId))
+      await removeOne(PENDING)
+      await removeOne('recovery')
+      // Last, so that the repetition of a removal that was cut off still finds it.
+      return (await removeOne('totp')) === true
     },
   }
 }

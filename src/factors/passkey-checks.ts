@@ -63,7 +63,14 @@ export interface PasskeyChecks {
   verifyRegistration(
     sent: SentCredential,
     expected: ExpectedCredential,
-  ): Promise<{ readonly id: string; readonly publicKey: Uint8Array; readonly counter: number }>
+  ): Promise<{
+    /** The id of the credential in base64url. */
+    readonly id: string
+    /** The public key in COSE. */
+    readonly publicKey: Uint8Array
+    /** The signature counter. */
+    readonly counter: number
+  }>
   /** Returns the options for a sign-in as JSON. */
   authenticationOptions(challenge: Uint8Array): Promise<object>
   /**
@@ -74,7 +81,10 @@ export interface PasskeyChecks {
     sent: SentCredential,
     expected: ExpectedCredential,
     publicKey: Uint8Array,
-  ): Promise<{ readonly counter: number }>
+  ): Promise<{
+    /** The signature counter. */
+    readonly counter: number
+  }>
 }
 
 const METHODS = [

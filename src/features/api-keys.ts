@@ -1,4 +1,11 @@
-import { type AccountParts, accountCall, accountCalls, ownAccount } from '../account/account-parts.js'
+import {
+  type AccountParts,
+  accountCall,
+  accountCalls,
+  endedRefusal,
+  hasEnded,
+  ownAccount,
+} from '../account/account-parts.js'
 import { AuthError } from '../errors/auth-error.js'
 import { isApiKey } from '../factors/api-key.js'
 import type { ApiKey, ApiKeys } from '../factors/api-keys.js'
@@ -62,7 +69,7 @@ function readNewKey(sent: unknown): NewKey | undefined {
   const lifetime = resultOrUndefined(() => lifetimeOf(age))
   const isName = typeof name === 'string' && name.isWellFormed() && name !== '' && name.length <= LONGEST_NAME
   if (!isName || !isScopeList(scopes) || lifetime === undefined) return undefined
-  return { name, scopes, lifetime }
+  return { name, scopes: [...new Set(scopes)], lifetime }
 }
 
 const NewApiKey: Schema = {
@@ -153,6 +160,11 @@ export const apiKeysFeature: Feature<ApiKeysParts> = {
         if (missing.length > 0) throw refuse('insufficient_scope', { scope: missing, accountId: account.id })
         const made = await parts.apiKeys.create(account.id, wanted)
         if (!made) throw refuse('too_many_api_keys')
+        // A reset or a deletion in progress has removed the keys that it found.
+        if (await hasEnded(parts, auth)) {
+          await parts.apiKeys.remove(account.id, made.id)
+          throw endedRefusal(auth)
+        }
         report({ type: 'api-key.created', accountId: account.id, keyId: made.id })
         return { key: made.key }
       },

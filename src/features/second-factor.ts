@@ -10,6 +10,7 @@ import { text } from '../options/checks.js'
 import { PAGE } from '../options/misuse.js'
 import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
+import { withoutChange } from '../sessions/sessions.js'
 import { type Feature, type Need, recent, SESSIONS } from './feature.js'
 import { FIND_BY_ID } from './password-reset.js'
 
@@ -158,6 +159,9 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
       handle: (parts: SecondFactorParts) => async (call) => {
         const of = accountCall(parts, call)
         const { account } = await ownAccount(parts, call.auth)
+        // Before the removal, too, because a removal that is cut off afterwards could not be repeated.
+        if (await parts.factors.isOn(account.id))
+          await parts.sessions?.endOthers(withoutChange(call.auth), call.origin.address)
         const wasOn = await parts.factors.remove(account.id)
         if (wasOn) await factorsChanged(parts, call, of, { account, type: 'factor.removed', kind: 'totp' })
       },

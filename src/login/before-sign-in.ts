@@ -10,7 +10,7 @@ import { misuse } from '../options/misuse.js'
 import { describe, named } from '../options/read-options.js'
 import { isPlainObject, memberOf, resultOrUndefined } from '../options/values.js'
 import type { ExtraFields } from './read-credentials.js'
-import { OTP, type SecondFactorStep } from './second-factor.js'
+import { type FactorChecked, OTP, type SecondFactorStep } from './second-factor.js'
 
 /** The way of a sign-in: a password, a mailed code, a passkey, or `'host'` for a call of `auth.signIn`. */
 export type SignInMethod = 'password' | 'mail' | 'passkey' | 'host'
@@ -65,7 +65,7 @@ export const BY_MAIL: SignInBy = { method: 'mail', amr: Object.freeze(['otp']) }
 
 export const BY_PASSKEY: SignInBy = { method: 'passkey', amr: Object.freeze(['hwk', 'user']) }
 
-/** The ways of a sign-in after which the second factor of the account is asked for. A passkey counts as both, and the host decides itself. */
+/** The ways of a sign-in that need the second factor of the account. A passkey counts as both, and the host decides itself. */
 const WITH_SECOND: ReadonlySet<SignInMethod> = new Set(['password', 'mail'])
 
 /** The members of a sign-in that this step reads. */
@@ -80,10 +80,12 @@ export interface BeforeSignInTask extends Origin {
   timeout: number
 }
 
-/** A sign-in that may go on: its terms, and all its authentication methods. */
+/** A sign-in that may continue: its terms, and all its authentication methods. */
 export interface AllowedSignIn {
   terms: SignInTerms | undefined
   amr: readonly string[]
+  /** The second check of the factor. Default: none. */
+  recheckFactor?: FactorChecked['recheckFactor']
 }
 
 /**
@@ -95,9 +97,10 @@ export async function allowSignIn(task: BeforeSignInTask, found: FoundAccount, b
   if (!secondFactor) return { terms: await askBeforeSignIn(task, found, by), amr: by.amr }
   // The host does not see the code.
   const { [OTP]: _, ...others } = fields
-  const added = WITH_SECOND.has(by.method) ? await secondFactor(found, fields).catch(withAccountOf(found)) : []
+  const checked = WITH_SECOND.has(by.method) && (await secondFactor(found, fields).catch(withAccountOf(found)))
+  const { added = [], recheckFactor }: Partial<FactorChecked> = checked || {}
   const amr = Object.freeze([...new Set([...by.amr, ...added])])
-  return { terms: await askBeforeSignIn({ ...task, fields: others }, found, { ...by, amr }), amr }
+  return { terms: await askBeforeSignIn({ ...task, fields: others }, found, { ...by, amr }), amr, recheckFactor }
 }
 
 /** Returns a function that throws an error again, with the account where it is a refusal of the sign-in. */

@@ -29,6 +29,8 @@ interface SignInFacts extends Pick<KnownSignIn, 'terms' | 'recheckAccount'> {
   lookedUpAt: Date
   /** The authentication methods (RFC 8176). */
   amr: readonly string[]
+  /** The second check of the factor of the account. Default: none. */
+  recheckFactor?: (() => Promise<void>) | undefined
   /** The time of the sign-in, where it is before the look-up. */
   signedInAt?: Date | undefined
 }
@@ -36,10 +38,14 @@ interface SignInFacts extends Pick<KnownSignIn, 'terms' | 'recheckAccount'> {
 /** Returns the sign-in of an account. */
 export function knownSignIn(
   { account, user }: FoundAccount,
-  { lookedUpAt, recheckAccount, terms, amr, signedInAt }: SignInFacts,
+  { lookedUpAt, recheckAccount: recheck, recheckFactor, terms, amr, signedInAt }: SignInFacts,
 ): KnownSignIn {
   const ofAccount = subjectOf(account, lookedUpAt)
   const ofSignIn = { ...ofAccount, amr, ...(signedInAt && { signedInAt }) }
+  async function recheckAccount() {
+    await recheckFactor?.()
+    return recheck()
+  }
   const signIn = { user, subject: withTerms(ofSignIn, terms), ofAccount, terms, recheckAccount }
   signIns.set(signIn.subject, signIn)
   return signIn

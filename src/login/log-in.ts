@@ -70,11 +70,11 @@ export async function logIn(task: LoginTask): Promise<KnownSignIn> {
       admission = await admitAttempt(checked)
     } while (admission === 'waits')
     const verified = await verifyPassword(checked, admission === 'admitted')
-    const { terms, amr } = await allowSignIn(task, verified, BY_PASSWORD)
+    const { terms, amr, recheckFactor } = await allowSignIn(task, verified, BY_PASSWORD)
     endAttempt(attempt, 'succeeded')
     const replacement = await replaceOutdatedHash(checked, verified.account)
     const recheckAccount = recheckOf(task, verified.account, lookedUpAt, replacement)
-    return knownSignIn(verified, { lookedUpAt, recheckAccount, terms, amr })
+    return knownSignIn(verified, { lookedUpAt, recheckAccount, recheckFactor, terms, amr })
   } catch (error) {
     await endRefusedAttempt(task, attempt, error)
     throw error

@@ -1,4 +1,5 @@
 import type { FoundAccount } from '../accounts/account.js'
+import { AuthError } from '../errors/auth-error.js'
 import { SignInRefusal } from '../errors/sign-in-refusal.js'
 import type { Factors } from '../factors/factors.js'
 import type { ExtraFields } from './read-credentials.js'
@@ -6,22 +7,36 @@ import type { ExtraFields } from './read-credentials.js'
 /** The member of a body with the code of a second factor. */
 export const OTP = 'otp'
 
+/** A sign-in after the step of the second factor. */
+export interface FactorChecked {
+  /** The authentication methods that the factor adds (RFC 8176). */
+  added: readonly string[]
+  /**
+   * Refuses a sign-in without a factor whose account has got one meanwhile. Called after its session has started.
+   * @throws AuthError `invalid_credentials`, `unavailable`
+   */
+  recheckFactor?: () => Promise<void>
+}
+
 /**
- * Asks for the second factor of an account that has one. Returns the authentication methods that it adds (RFC 8176).
+ * Asks for the second factor of an account that has one.
  * @throws SignInRefusal `code_required`, which counts nothing, and `wrong_code`, which counts as a failed login; AuthError `unavailable`
  */
-export type SecondFactorStep = (found: FoundAccount, fields: ExtraFields) => Promise<readonly string[]>
+export type SecondFactorStep = (found: FoundAccount, fields: ExtraFields) => Promise<FactorChecked>
 
-const NONE: readonly string[] = []
-const BOTH: readonly string[] = ['otp', 'mfa']
+const BOTH: FactorChecked = { added: ['otp', 'mfa'] }
 
 /** Creates the step of a sign-in that asks for the second factor. */
 export function secondFactorStep(factors: Pick<Factors, 'isOn' | 'check'>): SecondFactorStep {
+  async function assertNone(accountId: string) {
+    if (await factors.isOn(accountId)) throw new AuthError('invalid_credentials', { reason: 'superseded', accountId })
+  }
+
   return async function askForCode({ account: { id } }, fields) {
     const code = fields[OTP]
-    // An empty field of a form is no code.
+    // A form sends an empty field too.
     const isSent = code !== undefined && code !== null && code !== ''
-    if (!(await factors.isOn(id))) return NONE
+    if (!(await factors.isOn(id))) return { added: [], recheckFactor: () => assertNone(id) }
     if (!isSent) throw new SignInRefusal('code_required', { detail: 'This account needs a code of its second factor.' })
     const result = typeof code === 'string' ? await factors.check(id, code) : 'wrong'
     if (result !== 'wrong') return BOTH

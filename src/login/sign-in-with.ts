@@ -4,7 +4,7 @@ import { currentAccount, type FindById, findAccount } from '../accounts/find-acc
 import { AuthError } from '../errors/auth-error.js'
 import type { Origin } from '../http/origin.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { allowSignIn, type BeforeSignIn, type SignInBy } from './before-sign-in.js'
+import { type AllowedSignIn, allowSignIn, type BeforeSignIn, type SignInBy } from './before-sign-in.js'
 import { type KnownSignIn, knownSignIn } from './known-sign-in.js'
 import type { ExtraFields } from './read-credentials.js'
 import { createRecheck } from './recheck-account.js'
@@ -57,7 +57,7 @@ export async function signInWith(
   if (typeof found === 'string') throw new AuthError('invalid_credentials', { reason: found, accountId: id })
   const { fields, hasUnnamed } = signIn
   const { passwordHash, email } = found.account
-  const { terms, amr } = origin
+  const { terms, amr, recheckFactor }: AllowedSignIn = origin
     ? await allowSignIn({ ...origin, beforeSignIn, secondFactor, fields, hasUnnamed, timeout }, found, signIn)
     : { terms: undefined, amr: signIn.amr }
   const recheckAccount = createRecheck({
@@ -70,7 +70,7 @@ export async function signInWith(
     },
     isKnown: (hash) => hash === passwordHash,
   })
-  return knownSignIn(found, { lookedUpAt, recheckAccount, terms, amr, signedInAt: since })
+  return knownSignIn(found, { lookedUpAt, recheckAccount, recheckFactor, terms, amr, signedInAt: since })
 }
 
 /**

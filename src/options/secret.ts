@@ -3,15 +3,17 @@ import { hkdfSync } from 'node:crypto'
 /** A secret as text (in UTF-8) or bytes, of at least 32 bytes. */
 export type Secret = string | Uint8Array
 
-/** A replaced secret that only decrypts second factors. What it has signed is refused. */
+/** A replaced secret that only decrypts second factors. It verifies nothing. */
 export interface DecryptingSecret {
+  /** The replaced secret. */
   secret: Secret
+  /** Always `decrypt`. */
   only: 'decrypt'
 }
 
 /** The secrets of an app. */
 export interface Secrets {
-  /** Those that verify. The first one signs and encrypts. */
+  /** Secrets that verify. The first one signs and encrypts. */
   readonly verifying: readonly Uint8Array[]
   /** All of them, which decrypt. The first one is that of `verifying`. */
   readonly decrypting: readonly Uint8Array[]

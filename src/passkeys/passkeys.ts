@@ -8,7 +8,7 @@ import { helpers, simplewebauthn } from './simplewebauthn.cjs'
 /** The options of `passkeys`. */
 export interface PasskeysOptions {
   /**
-   * The domain of the passkeys, such as `example.com`: the host of your page, or a domain that the host is below. Required. Passkeys of one
+   * The domain of the passkeys, such as `example.com`: the host of your page, or a domain that the host is below. Passkeys of one
    * domain do not work on another, so never change `rpId`.
    */
   rpId: string

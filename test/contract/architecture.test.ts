@@ -107,6 +107,7 @@ describe('the layers of src', () => {
     ['passport', /^(@types\/)?passport/, ['passport']],
     ['express', /^(@types\/)?express/, ['packages', 'auth', 'features', 'login', 'http']],
     ['password hashes', /argon2|bcrypt/, ['passwords']],
+    ['passkeys', /simplewebauthn/, ['passkeys']],
   ])('%s: imported only in its rooms', (_what, name, rooms) => {
     const importing = FOREIGN.filter(({ to }) => name.test(to))
     expect(importing).not.toEqual([])
@@ -165,7 +166,9 @@ describe('the entries', () => {
   })
 
   it('openapi.ts describes the features, and needs nothing else above them', () => {
-    const others = reached('openapi.ts').filter((to) => /^(auth|passport|stores|passkeys|testing|cli|client)\b/.test(to))
+    const others = reached('openapi.ts').filter((to) =>
+      /^(auth|passport|stores|passkeys|testing|cli|client)\b/.test(to),
+    )
     expect(others).toEqual([])
     expect(reached('openapi.ts')).toContain('features/features.ts')
   })

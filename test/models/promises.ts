@@ -76,6 +76,9 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'The same numbers limit the sign-ins that wait for `sign`, `respond` or your session store':
       'lets at most 1,024 sign-ins of one network wait for %s',
   },
+  'test/unit/features/second-factor.test.ts': {
+    'A new factor needs a sign-in within the last 10 minutes': 'needs a recent sign-in',
+  },
   'test/attacks/hosts/prototype-pollution.test.ts': {
     'A polluted `Object.prototype` does not open a route': 'a forged token is not anonymous on an optional guard',
   },

@@ -80,6 +80,15 @@ async function tryOut(name) {
     rows[row] = await guessesOf(person, browserOf, { code: '000000' })
   }
 
+  const guessed = await newPerson()
+  const app = await product.withCodes(guessed)
+  const newAddress = spread('198.18.1')
+  for (let i = 0; i < 20; i++) await product.signIn(newAddress(i), { ...guessed, code: '000000' })
+  rows['the right code after 20 wrong codes from 20 addresses'] = await product.signIn(open(), {
+    ...guessed,
+    code: app.codeOf(1),
+  })
+
   const person = await newPerson()
   const { codeOf, secret } = await product.withCodes(person)
   await signedIn(person, { code: codeOf(0) })

@@ -34,12 +34,12 @@ import { signOutEndpoint } from './sign-out.js'
 /** The options of a refresh in an app. */
 export interface RefreshFeatureOptions {
   /**
-   * Signs refresh tokens and tickets, and without `keys` the tokens too with HS256, each with
+   * Signs refresh tokens, tickets and challenges of passkeys, encrypts authenticator apps, and without `keys` signs the tokens too with HS256, each with
    * [its own key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret). A text or
    * bytes of at least 32 bytes, the same in all processes. Or
    * [a list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret):
    * the first signs, all verify. `{ secret, only: 'decrypt' }` in the list is a replaced one that decrypts second factors and verifies nothing.
-   * Needed for `refresh`, and without `keys`. Default: none.
+   * Needed for `refresh`, `secondFactor` and `passkeys`, and without `keys`. Default: none.
    */
   secret?: Secret | readonly (Secret | DecryptingSecret)[] | undefined
   /**

@@ -1,4 +1,4 @@
-// A process for account-stores.system.test.ts. It runs the compiled package on the store that the environment names, and sends its mails to the test.
+// A process for account-stores.system.test.ts and factor-stores.system.test.ts. It runs the compiled package on the store that the environment names, and sends its mails to the test.
 import { randomUUID } from 'node:crypto'
 import express from 'express'
 import { createAuth } from 'express-token-endpoint'
@@ -63,6 +63,8 @@ const auth = createAuth({
   signUp: true,
   passwordReset: true,
   signInByMail: true,
+  secondFactor: true,
+  apiKeys: true,
 })
 
 const app = express()

@@ -209,7 +209,7 @@ describe('an id that the table uses again', () => {
   })
 })
 
-/** Stops the minute after which a mail that hangs takes no place any more: a slow machine needs longer for its requests. */
+/** Stops the minute after which a mail that hangs has left the queue: a slow machine needs longer for its requests. */
 function holdForgottenMails(): void {
   const wait = globalThis.setTimeout
   const held = (call: () => void, ms?: number) => wait(call, ms === 60_000 ? 2 ** 31 - 1 : ms)

@@ -172,6 +172,14 @@ describe.each(EXPRESS)('attacks on passkeys, on %s', async (_name, express) => {
     expectProblem(await app.register(ofAlice, twice), 403, 'invalid_code', 'Forbidden')
   })
 
+  it('a registration that names another id is refused', async () => {
+    const app = await startWith()
+    const { token } = await app.signIn(alice.email, PASSWORD)
+    const passkey = createAuthenticator({ origin: ORIGIN }).register(await app.optionsFor(token))
+    const renamed = { ...passkey, id: 'AAAA', rawId: 'AAAA' }
+    expectProblem(await app.register(token, renamed), 403, 'invalid_code', 'Forbidden')
+  })
+
   it('the signature of another authenticator is refused', async () => {
     const app = await startWith()
     const { authenticator } = await app.add(alice.email)

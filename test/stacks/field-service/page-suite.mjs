@@ -40,6 +40,20 @@ for (const name of STACKS) {
       await opened.getByLabel('E-mail').waitFor()
     })
 
+    it('asks for the code of a user with a second factor, and takes a recovery code', async () => {
+      const person = await product.newPerson()
+      const { codeOf } = await product.withCodes(person)
+      const [recoveryCode] = await product.renewCodes(await product.signedIn(person, { code: codeOf(0) }), PASSWORD)
+      const page = await openPage()
+      await signIn(page, person)
+      for (const code of ['000000', recoveryCode]) {
+        await page.getByLabel('Code, or a recovery code').fill(code)
+        await click(page, 'Continue')
+        if (code === '000000') await message(page, /wrong|Invalid/)
+      }
+      await page.getByText('this one').first().waitFor()
+    })
+
     it('shows a new job at once, takes its report, and downloads it', async () => {
       const person = await product.newPerson()
       const page = await openPage()

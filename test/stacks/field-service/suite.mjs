@@ -97,6 +97,28 @@ for (const name of STACKS) {
       assert.equal(json(await moved.send('GET', '/me')).email, email)
     })
 
+    it('asks for a code once the second factor is on', async () => {
+      const person = await newPerson()
+      const { codeOf, confirmed } = await product.withCodes(person)
+      assert.ok(confirmed < 300)
+      assert.equal(await product.signIn(open(), person), 'code_required')
+      assert.equal(await product.signIn(open(), { ...person, code: '000000' }), 'wrong_code')
+      assert.equal(await status(await signedIn(person, { code: codeOf(0) })), 200)
+    })
+
+    it('takes each recovery code once, and none of before a renewal', async () => {
+      const person = await newPerson()
+      const { codeOf } = await product.withCodes(person)
+      const browser = await signedIn(person, { code: codeOf(0) })
+      const [first, second] = await product.renewCodes(browser, PASSWORD)
+      assert.equal(await product.signIn(open(), { ...person, code: `${first}x` }), 'wrong_code')
+      await signedIn(person, { code: first })
+      assert.equal(await product.signIn(open(), { ...person, code: first }), 'wrong_code')
+      const [renewed] = await product.renewCodes(browser, PASSWORD)
+      assert.equal(await product.signIn(open(), { ...person, code: second }), 'wrong_code')
+      await signedIn(person, { code: renewed })
+    })
+
     it('does not move a user to the address of somebody else, and does not tell that there is one', async () => {
       const [person, other] = [await newPerson(), await newPerson()]
       const browser = await signedIn(person)

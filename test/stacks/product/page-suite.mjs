@@ -12,8 +12,8 @@ for (const name of STACKS) {
   describe(`the page of ${name}`, () => {
     after(product.stop)
 
-    async function openPage(path = '/') {
-      const page = await (await chrome.newContext()).newPage()
+    async function openPage(path = '/', context = undefined) {
+      const page = await (context ?? (await chrome.newContext())).newPage()
       page.setDefaultTimeout(10_000)
       await page.goto(new URL(path, product.url).href)
       return page
@@ -51,6 +51,29 @@ for (const name of STACKS) {
       await message(page, 'The code is wrong')
       await fill(page, { code: codeOf(1) })
       await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    })
+
+    it('takes a recovery code', async () => {
+      const person = await product.newPerson()
+      const { codeOf } = await product.withCodes(person)
+      const [recoveryCode] = await product.renewCodes(await product.signedIn(person, { code: codeOf(0) }), PASSWORD)
+      const page = await openPage()
+      await fill(page, person)
+      await message(page, 'Enter the code')
+      await fill(page, { code: recoveryCode })
+      await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    })
+
+    it('changes the address by the mailed link', async () => {
+      const person = await product.newPerson()
+      const email = `page-moved-${name}@example.com`
+      const page = await openPage()
+      await fill(page, person)
+      await page.getByRole('button', { name: 'Sign out' }).waitFor()
+      await product.changeAddress(await product.signedIn(person), email)
+      const opened = await openPage(await product.linkTo(email, 'new-address'), page.context())
+      await opened.getByRole('button', { name: 'Sign out' }).waitFor()
+      await product.signedIn({ ...person, email })
     })
 
     it('finishes the sign-up, and sets a new password, by the mailed links', async () => {

@@ -94,6 +94,31 @@ for (const name of STACKS) {
       await signedIn(person, { code: codeOf(1) })
     })
 
+    it('takes each recovery code once, and none of before a renewal', async () => {
+      const person = await newPerson()
+      const { codeOf } = await product.withCodes(person)
+      const browser = await signedIn(person, { code: codeOf(0) })
+      const [first, second] = await product.renewCodes(browser, PASSWORD)
+      assert.equal(await product.signIn(open(), { ...person, code: `${first}x` }), 'wrong_code')
+      await signedIn(person, { code: first })
+      assert.equal(await product.signIn(open(), { ...person, code: first }), 'wrong_code')
+      const [renewed] = await product.renewCodes(browser, PASSWORD)
+      assert.equal(await product.signIn(open(), { ...person, code: second }), 'wrong_code')
+      await signedIn(person, { code: renewed })
+    })
+
+    it('changes the address by a link to the new one, and tells the old one', async () => {
+      const person = await newPerson()
+      const email = `moved-${name}@example.com`
+      const browser = await signedIn(person)
+      assert.ok((await product.changeAddress(browser, email)) < 300)
+      assert.equal(await product.signIn(open(), { ...person, email }), 'refused')
+      assert.ok((await product.confirmAddress(browser, await linkTo(email, 'new-address'))) < 400)
+      await linkTo(person.email, 'address-changed')
+      assert.equal(await product.signIn(open(), person), 'refused')
+      await signedIn({ ...person, email })
+    })
+
     it('does not turn the second factor on with a wrong code', async () => {
       const person = await newPerson()
       const browser = await signedIn(person)

@@ -235,6 +235,12 @@ describe.each(EXPRESS)('passkeys, on %s', async (_name, express) => {
     expect((await byCode(otp())).status).toBe(403)
     expect((await app.signInBy(authenticator)).status).toBe(200)
     expect((await byCode(otp())).status).toBe(200)
+    app.clock.advance(30_000)
+    for (let i = 0; i < 20; i++) await byCode(wrong)
+    expect((await byCode(otp())).status).toBe(403)
+    const passkey = authenticator.assert(await app.signInOptions())
+    expect((await app.call(`${TOKEN_PATH}/confirm`, { passkey }, { token })).status).toBe(200)
+    expect((await byCode(otp())).status).toBe(200)
   })
 
   it('step a session up', async () => {

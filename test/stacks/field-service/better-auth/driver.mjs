@@ -4,14 +4,26 @@ import { app, database } from './server.mjs'
 export { app, database }
 
 const OUTCOMES = { 200: 'signed_in', 429: 'limited', 500: 'down' }
-const post = async (browser, path, body = {}) => (await browser.send('POST', `/api/auth${path}`, body)).status
+const CODES = { INVALID_CODE: 'wrong_code', INVALID_BACKUP_CODE: 'wrong_code' }
+const send = async (browser, path, body = {}) => {
+  const { status, text } = await browser.send('POST', `/api/auth${path}`, body)
+  return { status, ...(text && JSON.parse(text)) }
+}
+const post = async (browser, path, body) => (await send(browser, path, body)).status
 const follow = async (browser, link) => (await browser.send('GET', link.replace(/^https?:\/\/[^/]+/, ''))).status
 const read = async (browser, path) => JSON.parse((await browser.send('GET', `/api/auth${path}`)).text)
 
 export const signUp = (browser, email, password, name) => post(browser, '/sign-up/email', { email, password, name })
 export const verify = follow
-export const signIn = async (browser, { email, password, remember }) =>
-  OUTCOMES[await post(browser, '/sign-in/email', { email, password, rememberMe: remember })] ?? 'refused'
+export async function signIn(browser, { email, password, code, remember }) {
+  let result = await send(browser, '/sign-in/email', { email, password, rememberMe: remember })
+  if (result.twoFactorRedirect) {
+    if (code === undefined) return 'code_required'
+    const kind = /^\d{6}$/.test(code) ? 'totp' : 'backup-code'
+    result = await send(browser, `/two-factor/verify-${kind}`, { code })
+  }
+  return OUTCOMES[result.status] ?? CODES[result.code] ?? 'refused'
+}
 export const requestReset = (browser, email) => post(browser, '/request-password-reset', { email })
 export const reset = (browser, link, newPassword) =>
   post(browser, '/reset-password', { token: link.split('=')[1], newPassword })
@@ -19,6 +31,13 @@ export const changePassword = (browser, currentPassword, newPassword) =>
   post(browser, '/change-password', { currentPassword, newPassword, revokeOtherSessions: true })
 export const changeAddress = (browser, newEmail) => post(browser, '/change-email', { newEmail })
 export const confirmAddress = follow
+export async function enrol(browser, password) {
+  const { totpURI } = await send(browser, '/two-factor/enable', { password })
+  return new URL(totpURI).searchParams.get('secret')
+}
+export const confirm = (browser, code) => post(browser, '/two-factor/verify-totp', { code })
+export const renewCodes = async (browser, password) =>
+  (await send(browser, '/two-factor/generate-backup-codes', { password })).backupCodes
 export const remove = (browser) => post(browser, '/delete-user')
 /** Returns the ids of the devices, the current one first. */
 export async function devices(browser) {

@@ -3,7 +3,7 @@ import { betterAuth } from 'better-auth'
 import { APIError, createAuthMiddleware } from 'better-auth/api'
 import { getMigrations } from 'better-auth/db/migration'
 import { fromNodeHeaders, toNodeHandler } from 'better-auth/node'
-import { openAPI } from 'better-auth/plugins'
+import { openAPI, twoFactor } from 'better-auth/plugins'
 import express from 'express'
 import { SqliteDialect } from 'kysely'
 import Database from 'libsql'
@@ -58,7 +58,7 @@ const options = {
     },
   },
   session: { expiresIn: 30 * 24 * 60 * 60 },
-  plugins: [openAPI()],
+  plugins: [twoFactor(), openAPI()],
   rateLimit: { enabled: true, customRules: { '/sign-in/email': { window: 900, max: 10 } } },
   advanced: { ipAddress: { ipAddressHeaders: ['x-client-ip'], ipv6Subnet: 64 } },
   hooks: {

@@ -4,26 +4,33 @@ import { app, database } from './server.mjs'
 export { app, database }
 
 const TOKEN = '/api/v2013/authentication/token'
-const OUTCOMES = { 200: 'signed_in', 429: 'limited', 503: 'down' }
+const OUTCOMES = { 200: 'signed_in', 400: 'refused', 429: 'limited', 503: 'down' }
 const codeIn = (link) => link.split('=')[1]
 const call = async (browser, path, body, method = 'POST') =>
   (await browser.send(method, `/auth/account${path}`, body)).status
 
 async function signInWith(browser, path, body) {
   const { status, text } = await browser.send('POST', path, body)
-  if (status === 200) browser.authorization = `Bearer ${JSON.parse(text).authenticationToken}`
-  return status
+  const { authenticationToken, code } = text ? JSON.parse(text) : {}
+  if (status === 200) browser.authorization = `Bearer ${authenticationToken}`
+  return { status, code }
 }
 export const signUp = (browser, email) => call(browser, '', { email })
-export const verify = (browser, link, password, name) =>
-  signInWith(browser, '/auth/account/confirm', { code: codeIn(link), password, name })
-export const signIn = async (browser, credentials) =>
-  OUTCOMES[await signInWith(browser, TOKEN, credentials)] ?? 'refused'
+export const verify = async (browser, link, password, name) =>
+  (await signInWith(browser, '/auth/account/confirm', { code: codeIn(link), password, name })).status
+export async function signIn(browser, { code: otp, ...credentials }) {
+  const { status, code } = await signInWith(browser, TOKEN, { ...credentials, otp })
+  return OUTCOMES[status] ?? code ?? 'refused'
+}
 export const requestReset = (browser, email) => call(browser, '/password/forgotten', { email })
 export const reset = (browser, link, password) => call(browser, '/password/reset', { code: codeIn(link), password })
 export const changePassword = (browser, password, newPassword) => call(browser, '/password', { password, newPassword })
 export const changeAddress = (browser, email) => call(browser, '/address', { email })
 export const confirmAddress = (browser, link) => call(browser, '/address/confirm', { code: codeIn(link) })
+const read = async (browser, path) => JSON.parse((await browser.send('POST', `/auth/account${path}`)).text)
+export const enrol = async (browser) => (await read(browser, '/totp')).secret
+export const confirm = (browser, otp) => call(browser, '/totp/confirm', { otp })
+export const renewCodes = async (browser) => (await read(browser, '/recovery-codes')).recoveryCodes
 export const remove = (browser) => call(browser, '', undefined, 'DELETE')
 /** Returns the ids of the devices, the current one first. */
 export async function devices(browser) {

@@ -50,6 +50,7 @@ const auth = createAuth({
   changePassword: true,
   changeAddress: true,
   deletion: true,
+  secondFactor: { name: 'Field service' },
   onEvent: ({ type, accountId, address, code }) => audit(accountId, type, code, address),
 })
 

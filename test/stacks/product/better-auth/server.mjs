@@ -42,8 +42,18 @@ const options = {
   },
   emailVerification: {
     sendOnSignIn: true,
-    sendVerificationEmail: async ({ user, url }) => {
-      sendMail(user.email, 'sign-up', url)
+    sendVerificationEmail: async ({ user, url }, request) => {
+      sendMail(user.email, request.url.endsWith('/change-email') ? 'new-address' : 'sign-up', url)
+    },
+  },
+  user: { changeEmail: { enabled: true } },
+  databaseHooks: {
+    user: {
+      update: {
+        before: async ({ email }, ctx) => {
+          if (email) sendMail(ctx.context.session.user.email, 'address-changed', BASE_URL)
+        },
+      },
     },
   },
   session: { expiresIn: 30 * 24 * 60 * 60 },

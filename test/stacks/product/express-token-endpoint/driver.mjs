@@ -24,11 +24,18 @@ export const requestReset = async (browser, email) =>
   (await browser.send('POST', '/auth/account/password/forgotten', { email })).status
 export const reset = async (browser, link, password) =>
   (await browser.send('POST', '/auth/account/password/reset', { code: link.split('=')[1], password })).status
+export const changeAddress = async (browser, email) =>
+  (await browser.send('POST', '/auth/account/address', { email })).status
+export const confirmAddress = async (browser, link) =>
+  (await browser.send('POST', '/auth/account/address/confirm', { code: link.split('=')[1] })).status
 export async function enrol(browser) {
-  const { text } = await browser.send('POST', '/totp')
-  return new URL(JSON.parse(text).uri).searchParams.get('secret')
+  const { text } = await browser.send('POST', '/auth/account/totp')
+  return JSON.parse(text).secret
 }
-export const confirm = async (browser, code) => (await browser.send('POST', '/totp/verify', { code })).status
+export const confirm = async (browser, otp) =>
+  (await browser.send('POST', '/auth/account/totp/confirm', { otp })).status
+export const renewCodes = async (browser) =>
+  JSON.parse((await browser.send('POST', '/auth/account/recovery-codes')).text).recoveryCodes
 export const sessions = async (browser) => JSON.parse((await browser.send('GET', '/sessions')).text).sessions.length
 export const signOut = (browser) => browser.send('POST', '/sessions/sign-out')
 export async function signOutEverywhere(browser) {

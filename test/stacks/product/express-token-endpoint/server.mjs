@@ -1,8 +1,7 @@
 import express from 'express'
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
-import { Secret, TOTP } from 'otpauth'
-import { authOf, createAuth, SignInRefusal } from '../../../../dist/index.js'
+import { authOf, createAuth } from '../../../../dist/index.js'
 import { createTables, kyselyAccounts, kyselyStore } from '../../../../dist/kysely.js'
 import { guardedOperation, openApiDocument } from '../../../../dist/openapi.js'
 import { sendMail } from '../../kit/outbox.mjs'
@@ -12,8 +11,7 @@ export const database = new Database(DATABASE)
 database.exec(`
   create table if not exists users (
     id integer primary key autoincrement, email text not null unique, password_hash text not null,
-    role text not null default 'employee', disabled integer not null default 0,
-    totp_secret text, totp_on integer not null default 0, totp_step integer not null default 0
+    role text not null default 'employee', disabled integer not null default 0
   );
   create table if not exists sheets (id integer primary key, user_id text not null, week text, hours real, approved_by text);
   create table if not exists audit (at integer, user_id text, actor_id text, action text, status text, address text);
@@ -22,13 +20,6 @@ const db = new Kysely({ dialect: new SqliteDialect({ database }) })
 await createTables(db)
 const run = (sql, ...values) => database.prepare(sql).run(...values).changes === 1
 const all = (sql, ...values) => database.prepare(sql).all(...values)
-
-function isNewCode({ id, totp_secret }, code) {
-  const totp = new TOTP({ secret: Secret.fromBase32(totp_secret) })
-  const delta = typeof code === 'string' ? totp.validate({ token: code, window: 1 }) : null
-  const step = totp.counter() + delta
-  return delta !== null && run('update users set totp_step = ? where id = ? and totp_step < ?', step, id, step)
-}
 
 const audit = (userId, actorId, action, status, address) =>
   run('insert into audit values (?, ?, ?, ?, ?, ?)', Date.now(), userId, actorId, action, status, address)
@@ -40,7 +31,7 @@ const auth = createAuth({
   accounts: kyselyAccounts(db, {
     table: 'users',
     columns: { disabled: 'disabled' },
-    read: ({ role, totp_secret, totp_on }) => ({ scopes: role === 'manager' ? ['manager'] : [], totp_secret, totp_on }),
+    read: ({ role }) => ({ scopes: role === 'manager' ? ['manager'] : [] }),
     normalizeEmail: (email) => email.toLowerCase(),
   }),
   store: kyselyStore(db),
@@ -48,12 +39,8 @@ const auth = createAuth({
   mail: ({ kind, to, code = '' }) => sendMail(to, kind, `${BASE_URL}/#${kind}=${code}`),
   signUp: true,
   passwordReset: true,
-  extraFields: ['otp'],
-  beforeSignIn({ account, fields }) {
-    if (!account.totp_on) return
-    if (fields.otp === undefined) throw new SignInRefusal('code_required')
-    if (!isNewCode(account, fields.otp)) throw new SignInRefusal('wrong_code', { countAsFailure: true })
-  },
+  changeAddress: true,
+  secondFactor: { name: 'Time sheets' },
   onEvent: ({ type, accountId, actorId, address, code }) => audit(accountId, actorId, type, code, address),
 })
 
@@ -71,19 +58,6 @@ export const app = express()
 app.use(express.static(`${import.meta.dirname}/page`))
 app.use('/token-client', express.static(`${import.meta.dirname}/../../../../dist`))
 app.use(auth.router)
-
-app.post('/totp', guard({ signedInWithin: '10m' }), (req, res) => {
-  const { id, email } = auth.userOf(req)
-  const totp = new TOTP({ issuer: 'Time sheets', label: email, secret: new Secret() })
-  const isSet = run('update users set totp_secret = ? where id = ? and totp_on = 0', totp.secret.base32, id)
-  res.status(isSet ? 200 : 409).json(isSet ? { uri: totp.toString() } : {})
-})
-app.post('/totp/verify', guard(), (req, res) => {
-  const user = auth.userOf(req)
-  const isRight = user.totp_secret !== null && isNewCode(user, req.body?.code)
-  if (isRight) run('update users set totp_on = 1 where id = ?', user.id)
-  res.sendStatus(isRight ? 204 : 422)
-})
 
 app.patch('/users/:id', guard({ scope: 'manager' }), (req, res) => {
   const role = ['employee', 'manager'].find((name) => name === req.body?.role)
@@ -126,10 +100,7 @@ const document = openApiDocument({
   ...auth.openApi,
   title: 'Time sheets',
   servers: BASE_URL,
-  refusals: ['code_required', 'wrong_code'],
   paths: {
-    '/totp': { post: guardedOperation(operation('Begin to use codes'), { signedInWithin: '10m' }) },
-    '/totp/verify': { post: guardedOperation(operation('Use codes from now on')) },
     '/users/{id}': { patch: guardedOperation(operation('Change the role, or disable a user'), manager) },
     '/act-as/{id}': { post: guardedOperation(operation('Act as a user'), manager) },
     '/audit': { get: guardedOperation(operation('The audit log'), manager) },

@@ -1,5 +1,5 @@
 const find = (selector) => document.querySelector(selector)
-const [main, signIn, reset] = ['main', '#sign-in', '#reset'].map(find)
+const [main, signIn, codeForm, reset] = ['main', '#sign-in', '#code', '#reset'].map(find)
 const show = (text = '') => {
   find('[role=alert]').textContent = text
 }
@@ -77,7 +77,15 @@ const on = (event, selector, act, message) => {
   }
 }
 on('onsubmit', '#sign-in', async ({ remember, ...credentials }) => {
-  await post('/sign-in/email', { ...credentials, rememberMe: remember === 'on' })
+  const { twoFactorRedirect } = await post('/sign-in/email', { ...credentials, rememberMe: remember === 'on' })
+  if (!twoFactorRedirect) return start()
+  signIn.hidden = true
+  codeForm.hidden = false
+})
+on('onsubmit', '#code', async ({ code }) => {
+  const kind = /^\d{6}$/.test(code) ? 'totp' : 'backup-code'
+  await post(`/two-factor/verify-${kind}`, { code })
+  codeForm.hidden = true
   await start()
 })
 on('onclick', '#sign-up', (fields) => post('/sign-up/email', fields), 'Open the link that we have mailed to you.')

@@ -25,6 +25,7 @@ const api = createTokenClient({
   refresh: 'cookie',
   interactive: true,
   async credentials({ refused }) {
+    if (/^(code_required|wrong_code)$/.test(refused?.code)) return ask(find('#code'), refused)
     const { remember, ...credentials } = await ask(find('#sign-in'), refused)
     return { ...credentials, remember: remember === 'on' }
   },

@@ -7,6 +7,7 @@ const MESSAGES = {
   INVALID_EMAIL_OR_PASSWORD: 'The e-mail address or the password is wrong.',
   EMAIL_NOT_VERIFIED: 'Open the link that we have mailed to you.',
   INVALID_CODE: 'The code is wrong.',
+  INVALID_BACKUP_CODE: 'The code is wrong.',
   USED_CODE: 'The code is wrong.',
 }
 
@@ -34,9 +35,10 @@ async function showSheets() {
 async function signIn() {
   const { code, remember, ...credentials } = Object.fromEntries(new FormData(form))
   const asksForCode = find('#code').hidden
+  const kind = /^\d{6}$/.test(code) ? 'totp' : 'backup-code'
   const result = asksForCode
     ? await post('/sign-in/email', { ...credentials, rememberMe: remember === 'on' })
-    : await post('/two-factor/verify-totp', { code })
+    : await post(`/two-factor/verify-${kind}`, { code })
   find('#code').hidden = result.ok ? !result.twoFactorRedirect : asksForCode
   if (result.twoFactorRedirect) return show('Enter the code of your app.')
   show(result.ok ? '' : (MESSAGES[result.code] ?? result.message))

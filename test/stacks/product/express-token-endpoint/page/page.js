@@ -50,16 +50,18 @@ find('#sign-out').onclick = async () => {
   start()
 }
 
-const [, kind, code] = /^#(sign-up|password-reset)=(.+)/.exec(location.hash) ?? []
+const [, kind, code] = /^#([a-z-]+)=(.+)/.exec(location.hash) ?? []
 history.replaceState(null, '', '/')
 async function setPassword(password) {
   await (kind === 'sign-up' ? api.confirm : api.reset)({ code, password })
   passwordForm.hidden = true
   start()
 }
-passwordForm.hidden = !kind
+passwordForm.hidden = !/^(sign-up|password-reset)$/.test(kind)
 passwordForm.onsubmit = ({ target }) => {
-  setPassword(target.password.value).catch(({ refused }) => show(refused?.detail ?? 'Try again later.'))
+  setPassword(target.password.value).catch(fail)
   return false
 }
-if (!kind) start()
+const fail = ({ refused }) => show(refused?.detail ?? 'Try again later.')
+if (kind === 'new-address') api.confirmAddress(code).then(start, fail)
+else if (passwordForm.hidden) start()
