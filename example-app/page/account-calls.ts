@@ -1,6 +1,6 @@
-import { CallError, failureOfResponse } from './call-failure.js'
 import type { PageClient } from './client.js'
 import type { Link, LinkKind } from './links.js'
+import { jsonOf, post } from './requests.js'
 
 /** The mails that a user asks for before the sign-in. */
 export type MailKind = Exclude<LinkKind, 'new-address'>
@@ -21,8 +21,7 @@ export function askForMail(client: PageClient, kind: MailKind, email: string): P
 }
 
 async function mailSignIn(email: string): Promise<void> {
-  const response = await post(MAIL_PATH, { email })
-  if (!response.ok) throw new CallError(failureOfResponse(response))
+  await jsonOf(await post(MAIL_PATH, { email }))
 }
 
 /** Completes the act of a mailed link. */
@@ -33,20 +32,20 @@ export function followLink(client: PageClient, { kind, code }: Link, password: s
     case 'password-reset':
       return client.reset({ code, password })
     case 'sign-in':
-      return client.signIn((signal) => post(`${MAIL_PATH}/confirm`, { code }, signal))
+      return client.signInBy((more, signal) => post(`${MAIL_PATH}/confirm`, { code, ...more }, signal))
     case 'new-address':
       return client.confirmAddress(code)
   }
 }
 
-/** Returns the address of the user, who may have signed in without typing it. */
-export async function ownAddress(client: PageClient): Promise<string> {
-  const response = await client.fetch('/api/v2013/account')
-  if (!response.ok) throw new CallError(failureOfResponse(response))
-  return ((await response.json()) as { email: string }).email
+/** The account of the token. */
+export interface OwnAccount {
+  email: string
+  /** True for an account with an authenticator app. */
+  secondFactor: boolean
 }
 
-function post(path: string, body: object, signal: AbortSignal = AbortSignal.timeout(10_000)): Promise<Response> {
-  const headers = { 'Content-Type': 'application/json' }
-  return fetch(new URL(path, location.href), { method: 'POST', headers, body: JSON.stringify(body), signal })
+/** Returns the account of the user, who may have signed in without typing the address. */
+export async function ownAccount(client: PageClient, signal?: AbortSignal): Promise<OwnAccount> {
+  return jsonOf(await client.fetch('/api/v2013/account', signal ? { signal } : {}))
 }

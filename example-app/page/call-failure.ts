@@ -1,8 +1,10 @@
-import { TokenClientError } from 'express-token-endpoint/client'
+import { type RefusedSignIn, TokenClientError } from 'express-token-endpoint/client'
 
 /** The reason for a failed call. `seconds` is the time after which the user may try again. */
 export type CallFailure =
   | { kind: 'wrong-credentials' }
+  | { kind: 'wrong-code' }
+  | { kind: 'cancelled' }
   | { kind: 'token-refused' }
   | { kind: 'scope-missing'; scope: string | undefined }
   | { kind: 'throttled'; seconds: number | undefined }
@@ -13,12 +15,25 @@ export type CallFailure =
 /** An error whose reason is known. */
 export class CallError extends Error {
   readonly failure: CallFailure
+  /** The refusal of the server, if it names a code. */
+  readonly refused: RefusedSignIn | undefined
 
-  constructor(failure: CallFailure) {
+  constructor(failure: CallFailure, refused?: RefusedSignIn) {
     super(failure.kind)
     this.failure = failure
+    this.refused = refused
   }
 }
+
+/** Returns the code in the body of a refusal, if it has one. */
+export async function refusalOf(response: Response): Promise<RefusedSignIn | undefined> {
+  const body = (await response.json().catch(() => null)) as { code?: unknown; detail?: unknown } | null
+  const [code, detail] = [body?.code, body?.detail]
+  return typeof code === 'string' ? { code, detail: typeof detail === 'string' ? detail : undefined } : undefined
+}
+
+/** Returns true for a refusal that asks for the code of an authenticator app. */
+export const asksForCode = ({ code }: RefusedSignIn): boolean => code === 'code_required' || code === 'wrong_code'
 
 /** The error of a call that needs another token. */
 export class SessionOver extends Error {}
@@ -53,7 +68,8 @@ export function failureOfError(error: unknown): CallFailure {
   const seconds = retryAt && Math.floor((retryAt.getTime() - Date.now()) / 1000)
   switch (code) {
     case 'refused':
-      return refused?.code === 'invalid_credentials' ? { kind: 'wrong-credentials' } : { kind: 'unexpected', status }
+      if (refused?.code === 'invalid_credentials') return { kind: 'wrong-credentials' }
+      return refused && asksForCode(refused) ? { kind: 'wrong-code' } : { kind: 'unexpected', status }
     case 'try_later':
       return { kind: status === 429 ? 'throttled' : 'unavailable', seconds }
     case 'unexpected':

@@ -1,12 +1,15 @@
-import { type MailKind, ownAddress } from './account-calls.js'
+import { type MailKind, ownAccount } from './account-calls.js'
 import { failureOfError } from './call-failure.js'
 import { createPageClient, type PageClient } from './client.js'
 import { type Link, takeLink } from './links.js'
-import { END_TEXTS, END_TONES, type End, INSECURE_TEXT, signInFailureText } from './messages.js'
-import type { Problem } from './problems.js'
+import { END_TEXTS, END_TONES, type End, INSECURE_TEXT, signInFailureText, type Tone } from './messages.js'
+import { createPasskeyOffer, signInWithPasskey } from './passkeys.js'
+import { type Problem, problemOf } from './problems.js'
 import { showLinkCard, showMailCard } from './views/cards.js'
+import { askForCode } from './views/code-form.js'
 import { byId } from './views/dom.js'
 import { createPanels } from './views/panels.js'
+import { createSecurity } from './views/security.js'
 import { createSettings } from './views/settings.js'
 import { closeSignInForm, createSignInForm } from './views/sign-in-form.js'
 import { createStepUp } from './views/step-up.js'
@@ -25,10 +28,19 @@ const EMAIL = 'clearing house: e-mail'
 const metaOf = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content || undefined
 const reportingUrl = metaOf('reporting-url')
 const hasMailBox = metaOf('mail-box') !== undefined
+const passkeyDomain = metaOf('passkeys')
+const hasPasskeys = passkeyDomain === location.hostname
+const stepUp = createStepUp()
 const client = openClient()
 const form = createSignInForm(signIn)
-const panels = createPanels(client, reportingUrl, () => end('refused'))
-const settings = createSettings({ client, hasMailBox, onChanged: () => session && load(session), remove })
+const onRefused = () => end('refused')
+const onChanged = () => session && load(session)
+const panels = [
+  ...createPanels(client, reportingUrl, onRefused),
+  ...createSecurity({ client, passkeyDomain, onRefused, onChanged }),
+]
+const offer = createPasskeyOffer(client, beginByPasskey, refusePasskey)
+const settings = createSettings({ client, hasMailBox, onChanged, remove })
 let session: Session | undefined
 /** A link that waits for the sign-in. */
 let waiting: Link | undefined
@@ -39,7 +51,7 @@ let reason: End = 'signed-out'
 
 function openClient(): PageClient {
   try {
-    return createPageClient({ url: new URL('.', location.href), reportingUrl, onStepUp: createStepUp() })
+    return createPageClient({ url: new URL('.', location.href), reportingUrl, onStepUp: stepUp.ask, askForCode })
   } catch (error) {
     closeSignInForm(INSECURE_TEXT)
     throw error
@@ -47,20 +59,48 @@ function openClient(): PageClient {
 }
 
 async function signIn(email: string, password: string, remember: boolean): Promise<Problem | undefined> {
+  offer.stop()
   // Otherwise the client would refresh a session of another tab, and would send nothing after refused credentials.
   if (client.state.error || localStorage.getItem(EMAIL)) void client.signOut().catch(() => {})
   try {
     await client.signInWith({ email, password, remember })
   } catch (error) {
     const failure = failureOfError(error)
-    return { text: signInFailureText(failure), ...(failure.kind === 'wrong-credentials' && { at: 'password' }) }
+    // The question for a code has replaced the form.
+    askToSignIn()
+    return {
+      text: signInFailureText(failure),
+      ...(['wrong-credentials', 'cancelled'].includes(failure.kind) && { at: 'password' }),
+    }
   }
   begin(email)
   return undefined
 }
 
+/** Shows the form, and offers the passkeys of this device. */
+function askToSignIn(text?: string, tone: Tone = 'note', email?: string): void {
+  showSignedOut()
+  if (text !== undefined) form.open(text, tone, email)
+  if (hasPasskeys) offer.start()
+}
+
+async function beginByPasskey(): Promise<void> {
+  try {
+    begin((await ownAccount(client)).email)
+  } catch (error) {
+    refusePasskey(error)
+  }
+}
+
+/** Shows the problem of a passkey in the form, and offers the passkeys again. */
+function refusePasskey(error: unknown): void {
+  const unknown = { text: 'This passkey does not work any more.' }
+  askToSignIn(problemOf(error, { invalid_credentials: unknown }).text, 'problem')
+}
+
 /** Shows the account, unless a link has waited for the sign-in. */
 function begin(email: string, message?: string): void {
+  offer.stop()
   localStorage.setItem(EMAIL, email)
   session = { email, over: new AbortController() }
   const link = waiting
@@ -80,6 +120,7 @@ function show(shown: Session, message?: string): void {
 client.onChange(({ expiresAt }) => {
   // A failed refresh changes the state too.
   if (expiresAt === endsAt) return
+  stepUp.forget()
   endsAt = expiresAt
   stopCountdown()
   if (expiresAt !== undefined) {
@@ -127,7 +168,7 @@ function end(why: End): void {
   if (!session) return
   const email = leave()
   forget()
-  form.open(END_TEXTS[why], END_TONES[why], email)
+  askToSignIn(END_TEXTS[why], END_TONES[why], email)
 }
 
 /** Deletes the account. Then the client signs out. */
@@ -144,19 +185,19 @@ async function remove(): Promise<void> {
 async function restore(otherwise?: End): Promise<void> {
   try {
     // Asks the server, because another person may have signed in in another tab.
-    if (await client.restore()) return begin(await ownAddress(client))
+    if (await client.restore()) return begin((await ownAccount(client)).email)
   } catch (error) {
-    showSignedOut()
-    return form.open(signInFailureText(failureOfError(error)), 'problem')
+    return askToSignIn(signInFailureText(failureOfError(error)), 'problem')
   }
   localStorage.removeItem(EMAIL)
-  showSignedOut()
   const why = waiting ? 'must-confirm' : otherwise
-  if (why) form.open(END_TEXTS[why], END_TONES[why])
+  if (why) askToSignIn(END_TEXTS[why], END_TONES[why])
+  else askToSignIn()
 }
 
 /** Shows what a link is for. Only a signed-in user can confirm a new address. */
 function openLink(link: Link): void {
+  offer.stop()
   if (link.kind === 'new-address' && !session) {
     waiting = link
     void restore()
@@ -168,10 +209,10 @@ async function finish({ kind }: Link): Promise<void> {
   if (kind === 'password-reset') {
     leave()
     forget()
-    form.open(END_TEXTS.reset, END_TONES.reset)
+    askToSignIn(END_TEXTS.reset, END_TONES.reset)
     return
   }
-  const email = await ownAddress(client)
+  const { email } = await ownAccount(client)
   leave()
   begin(email, kind === 'new-address' ? 'Your address is changed.' : undefined)
 }
@@ -195,13 +236,28 @@ byId('sign-out', HTMLButtonElement).addEventListener('click', async () => {
     () => 'signed-out' as const,
     () => 'forgotten' as const,
   )
-  if (!session) form.open(END_TEXTS[why], END_TONES[why])
+  if (!session) askToSignIn(END_TEXTS[why], END_TONES[why])
 })
 
 const ways = byId('other-ways', HTMLDivElement)
 ways.hidden = !hasMailBox
 for (const button of ways.querySelectorAll('button'))
-  button.addEventListener('click', () => showMailCard(client, button.dataset['mail'] as MailKind, goBack))
+  button.addEventListener('click', () => {
+    offer.stop()
+    showMailCard(client, button.dataset['mail'] as MailKind, goBack)
+  })
+
+const passkeyButton = byId('passkey-sign-in', HTMLButtonElement)
+passkeyButton.hidden = !hasPasskeys
+passkeyButton.addEventListener('click', async () => {
+  offer.stop()
+  try {
+    await signInWithPasskey(client)
+    await beginByPasskey()
+  } catch (error) {
+    refusePasskey(error)
+  }
+})
 
 // A link that is pasted into the address of this page loads nothing.
 addEventListener('hashchange', () => {

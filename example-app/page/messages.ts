@@ -23,6 +23,10 @@ export function signInFailureText(failure: CallFailure): string {
   switch (failure.kind) {
     case 'wrong-credentials':
       return 'E-mail or password is wrong.'
+    case 'wrong-code':
+      return 'Too many wrong codes. Sign in again.'
+    case 'cancelled':
+      return 'You are not signed in.'
     case 'throttled':
       return `Too many failed attempts. ${tryAgain(failure.seconds)}`
     case 'unavailable':
@@ -59,6 +63,8 @@ export function callFailureText(failure: CallFailure, { what, api }: Call): stri
     case 'unexpected':
       return `Cannot load the ${what}. The ${api} sent an unexpected response (status ${failure.status}).`
     case 'wrong-credentials':
+    case 'wrong-code':
+    case 'cancelled':
     case 'token-refused':
       return `Cannot load the ${what}. The ${api} refused the request.`
   }

@@ -1,5 +1,5 @@
 import { TokenClientError } from 'express-token-endpoint/client'
-import { failureOfError } from './call-failure.js'
+import { CallError, failureOfError } from './call-failure.js'
 import { callFailureText, tryAgain } from './messages.js'
 
 /** A failure of what a form has sent. */
@@ -15,6 +15,10 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
   invalid_credentials: { text: 'This link does not work any more. Ask for another mail.' },
   invalid_email: { text: 'This is not an e-mail address.', at: 'email' },
   address_taken: { text: 'Another account has this address.' },
+  wrong_code: { text: 'The code is wrong.', at: 'otp' },
+  last_sign_in_method: { text: 'You need this passkey to sign in. Choose a password first.' },
+  too_many_passkeys: { text: 'You have too many passkeys. Remove one first.' },
+  too_many_api_keys: { text: 'You have 20 keys. Remove one first.' },
   insufficient_user_authentication: { text: 'Nothing has changed, because you did not confirm your password.' },
 }
 
@@ -23,7 +27,8 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
  * @param own problems of one form, by the code of the server
  */
 export function problemOf(error: unknown, own: Readonly<Record<string, Problem>> = {}): Problem {
-  const { code = '', detail } = (error instanceof TokenClientError && error.refused) || {}
+  const { code = '', detail } =
+    ((error instanceof TokenClientError || error instanceof CallError) && error.refused) || {}
   // The server names the number of characters.
   if (code === 'weak_password')
     return { text: detail ?? 'This password cannot be used. Choose another one.', at: 'newPassword' }
@@ -31,6 +36,9 @@ export function problemOf(error: unknown, own: Readonly<Record<string, Problem>>
 }
 
 function failureText(error: unknown): string {
+  if (error instanceof DOMException && error.name === 'InvalidStateError')
+    return 'This device has a passkey of your account already.'
+  if (error instanceof DOMException) return 'No passkey was used.'
   const failure = failureOfError(error)
   switch (failure.kind) {
     case 'throttled':

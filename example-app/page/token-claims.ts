@@ -29,6 +29,7 @@ const MEANINGS = new Map(
     jti: 'Token number',
     sid: 'Session',
     auth_time: 'Signed in at',
+    amr: 'Signed in by',
   }),
 )
 

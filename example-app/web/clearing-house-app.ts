@@ -1,5 +1,6 @@
 import type { Express } from 'express'
 import { type AuthOptions, createAuth, type Mail, type Store } from 'express-token-endpoint'
+import { passkeys } from 'express-token-endpoint/passkeys'
 import type { Accounts } from '../data/account-store.js'
 import type { MailBox } from '../data/mail-box.js'
 import type { Statements } from '../data/statements.js'
@@ -11,6 +12,7 @@ import { clearingHouseDocument } from './documents/openapi.js'
 import { type PageOptions, pageRouter } from './documents/page-router.js'
 import { letterOf } from './letters.js'
 import { observer } from './log.js'
+import { passkeyDomain } from './passkey-domain.js'
 import { statementsRouter } from './statements-router.js'
 
 export interface ClearingHouseDependencies
@@ -22,7 +24,7 @@ export interface ClearingHouseDependencies
   store: Store
   /** The secrets of the app. The first one signs, and all of them verify. */
   secrets: readonly string[]
-  page: Omit<PageOptions, 'hasMailBox'>
+  page: Omit<PageOptions, 'hasMailBox' | 'passkeys'>
   /** The mail box of the app. Undefined: the routes that mail a code are off. */
   mailBox?: MailBox | undefined
 }
@@ -35,6 +37,7 @@ export function createClearingHouseApp(dependencies: ClearingHouseDependencies):
   const { issuer, keys, clock, accounts, statements, passwords, limits, page } = dependencies
   const { store, secrets, mailBox } = dependencies
   const home = issuer.replace(/\/*$/, '/')
+  const domain = passkeyDomain(issuer)
   const onEvent = observer(dependencies.log)
   const auth = createAuth({
     issuer,
@@ -50,6 +53,9 @@ export function createClearingHouseApp(dependencies: ClearingHouseDependencies):
     paths: { sessions: '/api/v2013/sessions' },
     changePassword: true,
     deletion: true,
+    secondFactor: { name: 'Clearing house' },
+    passkeys: domain !== undefined && passkeys({ ...domain, name: 'Clearing house' }),
+    apiKeys: true,
     ...(mailBox && { ...MAIL_ROUTES, mail: (mail: Mail) => mailBox.add(letterOf(mail, home)) }),
     onEvent,
   })
@@ -59,8 +65,8 @@ export function createClearingHouseApp(dependencies: ClearingHouseDependencies):
     docsRouter(clearingHouseDocument(issuer, auth.openApi)),
     auth.router,
     statementsRouter(auth, statements),
-    accountRouter(auth),
-    pageRouter({ ...page, hasMailBox: mailBox !== undefined }),
+    accountRouter(auth, store),
+    pageRouter({ ...page, hasMailBox: mailBox !== undefined, passkeys: domain?.rpId }),
     ...(mailBox ? [mailBoxRouter(mailBox, page.folder)] : []),
   )
 }

@@ -7,7 +7,8 @@ import { sendProblem } from './problem.js'
 export function statementsRouter(auth: Auth, statements: Statements): Router {
   const router = Router()
 
-  router.get('/api/v2013/houses/:house/statements', auth.guard({ scope: 'statements:read' }), async (req, res) => {
+  const guard = auth.guard({ scope: 'statements:read', apiKeys: true })
+  router.get('/api/v2013/houses/:house/statements', guard, async (req, res) => {
     const house = await statements.findHouse(req.params.house)
     if (!house) return sendProblem(res, 404, 'unknown_house')
     const list = await statements.list(house.id, auth.userOf(req).id)

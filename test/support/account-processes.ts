@@ -76,7 +76,7 @@ export async function startProcesses(store: string, url: string) {
     return mail?.code ?? ''
   }
 
-  /** Sends requests at once. Returns the only answer that has the status of a success, and its number. */
+  /** Sends requests at once. Returns the only response with the status of a success, and its number. */
   async function onlyOne(success: number, others: number[], request: (i: number) => ReturnType<typeof post>) {
     const answers = await all(USES, request)
     const found = answers.map(({ status }) => status)

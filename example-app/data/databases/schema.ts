@@ -26,7 +26,7 @@ export interface Schema {
 export type Database = Kysely<Schema>
 
 /** The tables of the store, which is used only without Redis. */
-export const TABLES = { tables: { sessions: 'device_sessions', codes: 'login_codes' } }
+export const TABLES = { tables: { sessions: 'device_sessions', codes: 'login_codes', factors: 'login_factors' } }
 
 const HOUSES = [
   { id: 'north', name: 'Clearing House North' },

@@ -1,7 +1,7 @@
 import { byId, element } from './dom.js'
 
 /** The number of announcements in the page. Screen readers must read both of two that appear together. */
-const KEPT = 4
+const KEPT = 8
 
 /** Announces an event of the page to screen readers. */
 export function announce(text: string): void {

@@ -98,10 +98,13 @@ export function showLinkCard(client: PageClient, link: Link, done: () => Promise
         await done()
         return undefined
       } catch (error) {
+        // The question for a code has replaced the card.
+        open()
         return problemOf(error)
       }
     },
   })
-  showCard(title, element('p', {}, text), form.node, backButton(back))
+  const open = () => showCard(title, element('p', {}, text), form.node, backButton(back))
+  open()
   form.reset()
 }

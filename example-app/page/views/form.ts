@@ -18,6 +18,8 @@ export interface Form {
   say(text: string, tone: Tone): void
   /** Removes what was typed, and moves the focus to the first input or to another one. */
   reset(values?: Values, focus?: string): void
+  /** Removes what was typed. */
+  clear(): void
 }
 
 interface FormElements {
@@ -51,7 +53,8 @@ export function wireForm({ form, message, button }: FormElements, { busy, missin
     button.textContent = isBusy ? busy : label
   }
   const forgetPasswords = () => {
-    for (const input of inputs) if (input.type === 'password') input.value = ''
+    for (const input of inputs)
+      if (input.type === 'password' || input.autocomplete === 'one-time-code') input.value = ''
   }
 
   form.addEventListener('submit', async (event) => {
@@ -68,13 +71,18 @@ export function wireForm({ form, message, button }: FormElements, { busy, missin
     else forgetPasswords()
   })
 
+  const clear = (values: Values = {}) => {
+    for (const input of inputs) {
+      input.ariaInvalid = 'false'
+      if (input.type !== 'checkbox') input.value = values[input.name] ?? ''
+    }
+  }
+
   return {
     say,
+    clear,
     reset(values = {}, focus = '') {
-      for (const input of inputs) {
-        input.ariaInvalid = 'false'
-        if (input.type !== 'checkbox') input.value = values[input.name] ?? ''
-      }
+      clear(values)
       ;(inputOf(focus) ?? inputs.find(({ hidden }) => !hidden) ?? button).focus()
     },
   }
@@ -83,7 +91,7 @@ export function wireForm({ form, message, button }: FormElements, { busy, missin
 export interface Field {
   name: string
   label: string
-  type: 'email' | 'password' | 'checkbox'
+  type: 'email' | 'password' | 'checkbox' | 'text'
   autocomplete?: AutoFill
   /** The message when it is empty. */
   missing: string

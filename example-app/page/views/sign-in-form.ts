@@ -6,6 +6,8 @@ import { wireForm } from './form.js'
 export interface SignInForm {
   /** Shows the form again after a session, with or without the e-mail address. */
   open(message: string, tone: Tone, email?: string): void
+  /** Shows a message. */
+  say(message: string, tone: Tone): void
 }
 
 /** Shows a message in place of the sign-in. */
@@ -35,6 +37,7 @@ export function createSignInForm(
     },
   )
   return {
+    say: form.say,
     open(text, tone, email = '') {
       form.say(text, tone)
       form.reset({ email }, email === '' ? 'email' : 'password')

@@ -1,37 +1,44 @@
 import type { CredentialsRequest, StepUpFields } from 'express-token-endpoint/client'
+import { asksForCode } from '../call-failure.js'
+import { OTP_OR_RECOVERY } from './code-form.js'
 import { byId, element } from './dom.js'
-import { createForm } from './form.js'
+import { createForm, type Field } from './form.js'
 
-/** Creates the dialog that asks for the password again, for what needs a recent sign-in: `onStepUp` of the client. */
+const PASSWORD: Field = {
+  name: 'password',
+  label: 'Your password',
+  type: 'password',
+  autocomplete: 'current-password',
+  missing: 'Enter your password.',
+}
+
+/** Creates the dialog that asks for the password again, for what needs a recent sign-in. `ask` is `onStepUp` of the client. */
 export function createStepUp() {
   const dialog = byId('step-up', HTMLDialogElement)
   const body = byId('step-up-body', HTMLDivElement)
   let answer = (_: StepUpFields | false) => {}
+  /** The password that waits for the code of the authenticator app. */
+  let typed = ''
   // Without an earlier response, the user has cancelled, or the session is over.
   dialog.addEventListener('close', () => {
     body.replaceChildren()
     answer(false)
   })
 
-  return function askAgain(_response: Response, { refused, signal }: CredentialsRequest) {
+  function ask(_response: Response, { refused, signal }: CredentialsRequest) {
+    const needsCode = refused && asksForCode(refused)
+    if (!needsCode) typed = ''
     return new Promise<StepUpFields | false>((resolve) => {
       answer = resolve
       signal.addEventListener('abort', () => dialog.close(), { once: true })
       const form = createForm({
         id: 'step-up',
-        fields: [
-          {
-            name: 'password',
-            label: 'Your password',
-            type: 'password',
-            autocomplete: 'current-password',
-            missing: 'Enter your password.',
-          },
-        ],
+        fields: [needsCode ? OTP_OR_RECOVERY : PASSWORD],
         button: 'Confirm',
         busy: 'Confirming …',
-        async submit({ password = '' }) {
-          answer({ password })
+        async submit({ password = typed, otp }) {
+          typed = password
+          answer({ password, ...(otp !== undefined && { otp: otp.trim() }) })
           dialog.close()
           return undefined
         },
@@ -41,7 +48,13 @@ export function createStepUp() {
       body.replaceChildren(form.node, cancel)
       dialog.showModal()
       form.reset()
-      if (refused) form.say('The password is wrong.', 'problem')
+      if (refused && refused.code !== 'code_required')
+        form.say(needsCode ? 'The code is wrong. Each code works once.' : 'The password is wrong.', 'problem')
     })
   }
+
+  const forget = () => {
+    typed = ''
+  }
+  return { ask, forget }
 }

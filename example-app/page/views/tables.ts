@@ -2,6 +2,7 @@ import type { Device, HouseStatements, HouseTotals } from '../calls.js'
 import { deviceName } from '../device-name.js'
 import { centsOf, moneyText } from '../money.js'
 import { element } from './dom.js'
+import type { Owned } from './list-section.js'
 
 export function statementsTable({ house, statements }: HouseStatements): HTMLElement {
   const sum = statements.reduce((cents, { amountCents }) => cents + BigInt(amountCents), 0n)
@@ -46,6 +47,27 @@ export function devicesTable(devices: readonly Device[], onEnd: (device: Device)
     devices.map((device) => {
       const name = deviceName(device.label, device.userAgent)
       return [name, addressOf(device), TIME.format(new Date(device.lastUsedAt)), actionOf(device, name)]
+    }),
+  )
+}
+
+/**
+ * Creates a table with a row for each passkey or API key.
+ * @param onRemove called when the user removes an entry
+ */
+export function namedTable<T extends Owned>(
+  caption: string,
+  list: readonly T[],
+  onRemove: (entry: T) => void,
+): HTMLElement {
+  return table(
+    caption,
+    ['Name', 'Last used', 'Remove'],
+    list.map((entry) => {
+      const name = entry.name ?? 'Without a name'
+      const button = element('button', { type: 'button', 'aria-label': `Remove ${name}` }, 'Remove')
+      button.addEventListener('click', () => onRemove(entry), { once: true })
+      return [name, entry.lastUsedAt === null ? 'Never' : TIME.format(new Date(entry.lastUsedAt)), button]
     }),
   )
 }

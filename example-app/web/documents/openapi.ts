@@ -32,7 +32,7 @@ export function clearingHouseDocument(url: string, described: AuthDescription): 
           {
             operationId: 'listStatements',
             summary: 'List your statements in one house',
-            description: 'Needs the scope `statements:read`.',
+            description: 'Needs the scope `statements:read`. An API key works too.',
             tags: ['Statements'],
             parameters: [{ name: 'house', in: 'path', required: true, example: 'north', schema: { type: 'string' } }],
             responses: {
@@ -56,7 +56,7 @@ export function clearingHouseDocument(url: string, described: AuthDescription): 
   const { id, name } = HOUSE
   Object.assign(document.components.schemas, {
     House: object({ id, name }),
-    OwnAccount: object({ email: { type: 'string' } }),
+    OwnAccount: object({ email: { type: 'string' }, secondFactor: { type: 'boolean' } }),
     Statement: object({
       id: { type: 'string' },
       day: DAY,

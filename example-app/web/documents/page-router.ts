@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import express, { Router } from 'express'
+import express, { type RequestHandler, Router } from 'express'
 import { pagePolicy } from '../security-headers.js'
 
 export interface PageOptions {
@@ -12,15 +12,22 @@ export interface PageOptions {
   folder?: string
   /** True where the server has a mail box, which the routes that mail a code need. Default: false. */
   hasMailBox?: boolean
+  /** The domain of the passkeys. Default: no passkeys. */
+  passkeys?: string | undefined
 }
 
 export const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
 
+const { resolve } = createRequire(import.meta.url)
+
 /** The folder with the package's client, which the browser loads as it is. */
-const PACKAGE = dirname(createRequire(import.meta.url).resolve('express-token-endpoint/client'))
+const PACKAGE = dirname(resolve('express-token-endpoint/client'))
+
+/** The folder with the module that draws QR codes, which the browser loads as it is. */
+const QR = dirname(resolve('uqr'))
 
 /** Creates a router that serves the page for both APIs. */
-export function pageRouter({ reportingUrl, folder = FOLDER, hasMailBox = false }: PageOptions): Router {
+export function pageRouter({ reportingUrl, folder = FOLDER, hasMailBox = false, passkeys = '' }: PageOptions): Router {
   const html = readFileSync(join(folder, 'page', 'index.html'), 'utf8')
   const [, importMap = ''] = /<script type="importmap">(.*?)<\/script>/s.exec(html) ?? []
   const router = Router()
@@ -34,15 +41,17 @@ export function pageRouter({ reportingUrl, folder = FOLDER, hasMailBox = false }
     const page = html
       .replace('{{reporting-url}}', () => escaped(reportingUrl() ?? ''))
       .replace('{{mail-box}}', hasMailBox ? 'mailbox' : '')
+      .replace('{{passkeys}}', () => escaped(passkeys))
     res.set('Cache-Control', 'no-store').type('html').send(page)
   })
   const files = (root: string) => express.static(root, { index: false, redirect: false })
   router.use('/page', files(join(folder, 'page', 'public')), files(join(folder, 'dist', 'page')))
-  router.use(
-    '/page/package',
-    (req, _res, next) => next(req.path === '/client.js' ? undefined : 'router'),
-    files(PACKAGE),
-  )
+  const only =
+    (path: string): RequestHandler =>
+    (req, _res, next) =>
+      next(req.path === path ? undefined : 'router')
+  router.use('/page/package', only('/client.js'), files(PACKAGE))
+  router.use('/page/qr', only('/index.mjs'), files(QR))
   return router
 }
 

@@ -15,7 +15,10 @@ export interface Opened {
 }
 
 /** Starts an app, and opens its page in a new browser context. */
-export async function openPage(browser: Browser, options: PageAppOptions = {}): Promise<Opened> {
+export async function openPage(
+  browser: Browser,
+  { host = '127.0.0.1', ...options }: PageAppOptions & { host?: string } = {},
+): Promise<Opened> {
   const app = await startPageApp(options)
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
   onTestFinished(() => context.close())
@@ -33,7 +36,7 @@ export async function openPage(browser: Browser, options: PageAppOptions = {}): 
     origins.add(new URL(request.url()).origin)
     tokens.push(...(request.headers()['authorization']?.split(' ').slice(1) ?? []))
   })
-  await page.goto(app.clearingHouse.url)
+  await page.goto(app.clearingHouse.url.replace('127.0.0.1', host))
   // The page has found no session from before.
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   return { page, app, complaints, tokens, origins }
@@ -42,7 +45,7 @@ export async function openPage(browser: Browser, options: PageAppOptions = {}): 
 export async function signIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 /** Stops the clocks of the page, which is years wrong, and of the server. Tests move the clocks. */

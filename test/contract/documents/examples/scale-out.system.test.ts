@@ -79,7 +79,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('stores-scale-out, with PostgreSQL and 
 
     const [one, two] = [await start('one'), await start('two')]
     const [token, other] = [await tokenFrom(one), await tokenFrom(two)]
-    for (const app of [one, two]) await get(app, '/me', token).expect(200, { id: 'acc-1' })
+    for (const app of [one, two]) await get(app, '/me', token).expect(200, { id: 'acc-1', email: 'alice@example.com' })
     await request(two).post('/sessions/sign-out').auth(token, { type: 'bearer' }).expect(204)
     for (const app of [one, two]) await get(app, '/me', token).expect(401)
     for (const app of [one, two]) await get(app, '/me', other).expect(200)

@@ -51,7 +51,7 @@ export async function expectNewSessions(db: Database, open: () => Promise<Databa
   for (const table of ['device_sessions', 'login_codes']) await db.schema.dropTable(table).execute()
   const [again] = await Promise.all([open(), open(), open()] as const)
   const names = (await again.introspection.getTables()).map(({ name }) => name)
-  expect(names.sort()).toEqual(['accounts', 'device_sessions', 'houses', 'login_codes', 'statements'])
+  expect(names.sort()).toEqual(['accounts', 'device_sessions', 'houses', 'login_codes', 'login_factors', 'statements'])
   const { store } = await openSharedState(undefined, again, () => {})
   expect(await store.sessions.find('old')).toBeUndefined()
   await expectSessionStore(store.sessions)

@@ -68,15 +68,15 @@ describe('the page', () => {
 
   test('serves the modules of the client where the import map leads, with everything that they import', async () => {
     const { imports } = JSON.parse(importMapIn((await get('/')).text))
-    expect(Object.keys(imports)).toEqual(['express-token-endpoint/client'])
-    const loaded = new Set([new URL(imports['express-token-endpoint/client'], 'http://host/').pathname])
+    expect(Object.keys(imports)).toEqual(['express-token-endpoint/client', 'uqr'])
+    const loaded = new Set(Object.values(imports).map((path) => new URL(String(path), 'http://host/').pathname))
     for (const path of loaded) {
       const { text, headers } = await get(path).expect(200)
       expect(headers['content-type']).toBe('text/javascript; charset=utf-8')
       for (const [, name = ''] of text.matchAll(/^(?:import|export) .*?from ['"](.+?)['"];$/gm))
         loaded.add(new URL(name, `http://host${path}`).pathname)
     }
-    expect([...loaded]).toEqual(['/page/package/client.js'])
+    expect([...loaded]).toEqual(['/page/package/client.js', '/page/qr/index.mjs'])
   })
 })
 
