@@ -1,4 +1,4 @@
-// src/factors/passkeys.ts, src/factors/challenges.ts, src/passkeys/passkeys.ts too.
+// Tests account/{factors-changed,own-factors}.ts factors/{challenges,passkey-checks}.ts
 import type { AuthOptions } from 'express-token-endpoint'
 import { passkeys } from 'express-token-endpoint/passkeys'
 import { describe, expect, it } from 'vitest'
