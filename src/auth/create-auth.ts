@@ -140,7 +140,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const settings = {
     ...read,
     ...ofLogin,
-    ...(factors && { extraFields: [...read.extraFields, OTP] }),
+    ...(factors && { extraFields: [...read.extraFields, OTP], allFields: read.extraFields.length === 0 }),
     secondFactor: factors && secondFactorStep(factors),
     tokens,
     path: paths.token,

@@ -39,18 +39,20 @@ interface CredentialsSettings extends BodyLimits {
   /** Undefined: the login itself takes the members that it needs. */
   extraFields: readonly string[] | undefined
   credentials: MapBody | undefined
+  /** True where all that `credentials` returns is for the host. Default: without `extraFields`. */
+  allFields?: boolean | undefined
   limits: LimitsPort
 }
 
 /** The option `credentials`: returns the credentials of a body that has another shape. */
 export type MapBody<R = IncomingMessage> = (body: Readonly<Record<string, unknown>>, req: R) => unknown
 
-type BodySettings = Pick<CredentialsSettings, 'extraFields' | 'credentials' | 'bodyLimit'>
+type BodySettings = Pick<CredentialsSettings, 'extraFields' | 'credentials' | 'allFields' | 'bodyLimit'>
 
 /** Creates the reader of a parsed body: its shape is the one that the host has mapped, and its further members are for the host. */
-function createBodyOf({ extraFields, credentials }: BodySettings) {
+function createBodyOf({ extraFields, credentials, allFields = extraFields?.length === 0 }: BodySettings) {
   /** All that `credentials` returns is for the host, unless `extraFields` names a part of it. */
-  const names = credentials && extraFields?.length === 0 ? undefined : extraFields
+  const names = credentials && allFields ? undefined : extraFields
   const namesIn = (body: unknown) =>
     names ?? Object.keys(Object(body)).filter((name) => name !== 'email' && name !== 'password')
   return function bodyOf(sent: unknown, req: IncomingMessage) {

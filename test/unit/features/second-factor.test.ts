@@ -206,6 +206,24 @@ describe.each(EXPRESS)('a second factor, on %s', async (_name, express) => {
     expect(seen).toEqual([[{}, ['pwd', 'otp', 'mfa']]])
   })
 
+  it('leaves all that "credentials" returns to the host', async () => {
+    const seen: unknown[] = []
+    const app = await startWith({
+      credentials: ({ user, pass, ...others }) => ({
+        email: user ?? others['email'],
+        password: pass ?? PASSWORD,
+        ...others,
+      }),
+      beforeSignIn: ({ fields }) => void seen.push({ ...fields }),
+    })
+    const { secret } = await app.setUp()
+    seen.length = 0
+    const sent = { user: alice.email, pass: PASSWORD, device: 'd-1' }
+    expect(codeIn(await app.call(TOKEN_PATH, sent))).toBe('code_required')
+    expect((await app.call(TOKEN_PATH, { ...sent, otp: app.otpOf(secret) })).status).toBe(200)
+    expect(seen).toEqual([{ device: 'd-1' }])
+  })
+
   it('whose secret is gone is a failure, and never no factor', async () => {
     const app = await startWith({ secret: ['first secret of 32 bytes at least', 'second secret of 32 bytes at least'] })
     const { secret } = await app.setUp()
