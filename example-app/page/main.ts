@@ -3,7 +3,7 @@ import { failureOfError } from './call-failure.js'
 import { createPageClient, type PageClient } from './client.js'
 import { type Link, takeLink } from './links.js'
 import { END_TEXTS, END_TONES, type End, INSECURE_TEXT, signInFailureText, type Tone } from './messages.js'
-import { createPasskeyOffer, signInWithPasskey } from './passkeys.js'
+import { createPasskeyOffer, signInWithPasskey, usePasskey } from './passkeys.js'
 import { type Problem, problemOf } from './problems.js'
 import { showLinkCard, showMailCard } from './views/cards.js'
 import { askForCode } from './views/code-form.js'
@@ -30,7 +30,7 @@ const reportingUrl = metaOf('reporting-url')
 const hasMailBox = metaOf('mail-box') !== undefined
 const passkeyDomain = metaOf('passkeys')
 const hasPasskeys = passkeyDomain === location.hostname
-const stepUp = createStepUp()
+const stepUp = createStepUp(hasPasskeys ? usePasskey : undefined)
 const client = openClient()
 const form = createSignInForm(signIn)
 const onRefused = () => end('refused')
@@ -39,7 +39,7 @@ const panels = [
   ...createPanels(client, reportingUrl, onRefused),
   ...createSecurity({ client, passkeyDomain, onRefused, onChanged }),
 ]
-const offer = createPasskeyOffer(client, beginByPasskey, refusePasskey)
+const offer = createPasskeyOffer(client, form.remembers, beginByPasskey, refusePasskey)
 const settings = createSettings({ client, hasMailBox, onChanged, remove })
 let session: Session | undefined
 /** A link that waits for the sign-in. */
@@ -252,7 +252,7 @@ passkeyButton.hidden = !hasPasskeys
 passkeyButton.addEventListener('click', async () => {
   offer.stop()
   try {
-    await signInWithPasskey(client)
+    await signInWithPasskey(client, form.remembers)
     await beginByPasskey()
   } catch (error) {
     refusePasskey(error)

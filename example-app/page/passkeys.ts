@@ -14,12 +14,24 @@ export async function addPasskey(client: PageClient, name: string): Promise<void
   await change(client, 'POST', '/passkeys', { passkey, name })
 }
 
-/** Signs in with a passkey of this device. */
-export async function signInWithPasskey(client: PageClient, how?: CredentialRequestOptions): Promise<void> {
+/** Asks for a passkey of this device, which proves the user of this sign-in. */
+export async function usePasskey(how?: CredentialRequestOptions): Promise<Credential | null> {
   const options = await jsonOf<PublicKeyCredentialRequestOptionsJSON>(await post(`${SIGN_IN}/options`, {}))
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options)
-  const passkey = await navigator.credentials.get({ publicKey, ...how })
-  await client.signIn((signal) => post(SIGN_IN, { passkey }, signal))
+  return navigator.credentials.get({ publicKey, ...how })
+}
+
+/**
+ * Signs in with a passkey of this device.
+ * @param remember returns false to sign out when the browser ends
+ */
+export async function signInWithPasskey(
+  client: PageClient,
+  remember: () => boolean,
+  how?: CredentialRequestOptions,
+): Promise<void> {
+  const passkey = await usePasskey(how)
+  await client.signIn((signal) => post(SIGN_IN, { passkey, remember: remember() }, signal))
 }
 
 /** Offers the passkeys of this device in the input of the address (conditional UI). */
@@ -30,11 +42,13 @@ export interface PasskeyOffer {
 
 /**
  * Creates the offer.
+ * @param remember see `signInWithPasskey`
  * @param onSignedIn called after a sign-in
  * @param onRefused called when the server has refused a passkey
  */
 export function createPasskeyOffer(
   client: PageClient,
+  remember: () => boolean,
   onSignedIn: () => void,
   onRefused: (error: unknown) => void,
 ): PasskeyOffer {
@@ -46,7 +60,7 @@ export function createPasskeyOffer(
     try {
       if (!(await PublicKeyCredential.isConditionalMediationAvailable())) return
       const signal = AbortSignal.any([stopped, late])
-      await signInWithPasskey(client, { mediation: 'conditional', signal })
+      await signInWithPasskey(client, remember, { mediation: 'conditional', signal })
       isChosen = true
     } catch (error) {
       if (stopped.aborted) return

@@ -6,8 +6,8 @@ import { wireForm } from './form.js'
 export interface SignInForm {
   /** Shows the form again after a session, with or without the e-mail address. */
   open(message: string, tone: Tone, email?: string): void
-  /** Shows a message. */
-  say(message: string, tone: Tone): void
+  /** Returns whether the user wants to stay signed in on this device. */
+  remembers(): boolean
 }
 
 /** Shows a message in place of the sign-in. */
@@ -37,7 +37,7 @@ export function createSignInForm(
     },
   )
   return {
-    say: form.say,
+    remembers: () => remember.checked,
     open(text, tone, email = '') {
       form.say(text, tone)
       form.reset({ email }, email === '' ? 'email' : 'password')

@@ -1,5 +1,6 @@
 import type { CredentialsRequest, StepUpFields } from 'express-token-endpoint/client'
 import { asksForCode } from '../call-failure.js'
+import { problemOf } from '../problems.js'
 import { OTP_OR_RECOVERY } from './code-form.js'
 import { byId, element } from './dom.js'
 import { createForm, type Field } from './form.js'
@@ -12,11 +13,15 @@ const PASSWORD: Field = {
   missing: 'Enter your password.',
 }
 
-/** Creates the dialog that asks for the password again, for what needs a recent sign-in. `ask` is `onStepUp` of the client. */
-export function createStepUp() {
+/**
+ * Creates the dialog that asks for the password again, for what needs a recent sign-in. `ask` is `onStepUp` of the client.
+ * @param usePasskey asks for a passkey in place of the password. Undefined: the page has none
+ */
+export function createStepUp(usePasskey?: () => Promise<Credential | null>) {
   const dialog = byId('step-up', HTMLDialogElement)
   const body = byId('step-up-body', HTMLDivElement)
   let answer = (_: StepUpFields | false) => {}
+  const wrong = usePasskey ? 'The password or the passkey is wrong.' : 'The password is wrong.'
   /** The password that waits for the code of the authenticator app. */
   let typed = ''
   // Without an earlier response, the user has cancelled, or the session is over.
@@ -45,11 +50,20 @@ export function createStepUp() {
       })
       const cancel = element('button', { type: 'button' }, 'Cancel')
       cancel.addEventListener('click', () => dialog.close())
-      body.replaceChildren(form.node, cancel)
+      const passkey = element('button', { type: 'button' }, 'Use a passkey')
+      passkey.addEventListener('click', async () => {
+        try {
+          resolve({ passkey: await usePasskey?.() })
+          dialog.close()
+        } catch (error) {
+          form.say(problemOf(error).text, 'problem')
+        }
+      })
+      body.replaceChildren(form.node, ...(usePasskey && !needsCode ? [passkey] : []), cancel)
       dialog.showModal()
       form.reset()
       if (refused && refused.code !== 'code_required')
-        form.say(needsCode ? 'The code is wrong. Each code works once.' : 'The password is wrong.', 'problem')
+        form.say(needsCode ? 'The code is wrong. Each code works once.' : wrong, 'problem')
     })
   }
 

@@ -184,9 +184,13 @@ describe.skipIf(NO_CHROMIUM)('the second factor in a browser', () => {
 
   describe('passkeys', () => {
     /** Opens the page at a host that may have passkeys, with a virtual authenticator, and adds a passkey. */
-    async function openWithPasskey({ autofill = true } = {}) {
+    async function openWithPasskey({ autofill = true, stopClock = false } = {}) {
       const opened = await openPage(browser(), { host: 'localhost' })
-      const { page } = opened
+      const { page, app } = opened
+      if (stopClock) {
+        app.stopClock()
+        await page.clock.install()
+      }
       if (!autofill) await page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false')
       const devtools = await page.context().newCDPSession(page)
       await devtools.send('WebAuthn.enable')
@@ -247,6 +251,30 @@ describe.skipIf(NO_CHROMIUM)('the second factor in a browser', () => {
       await says(page, 'You are signed out.')
       await press(page, 'Sign in with a passkey')
       await isSignedIn(page)
+    })
+
+    test('an old sign-in is confirmed with a passkey', async () => {
+      const { page, app } = await openWithPasskey({ stopClock: true })
+      app.pass(11 * MINUTE)
+      await page.clock.fastForward(11 * MINUTE)
+      await page.getByRole('button', { name: 'Remove Laptop' }).click()
+      await page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor()
+      await shot(page, '46-step-up-passkey')
+      await expectAccessible(page)
+      await press(page, 'Use a passkey')
+      await says(page, 'Removed: Laptop.')
+      await page.locator('#passkeys-body').getByText('There are none yet.').waitFor()
+    })
+
+    test('a passkey without a tick signs in until the browser ends', async () => {
+      const { page } = await openWithPasskey({ autofill: false })
+      await press(page, 'Sign out')
+      await says(page, 'You are signed out.')
+      await page.getByLabel('Stay signed in on this device').uncheck()
+      await press(page, 'Sign in with a passkey')
+      await isSignedIn(page)
+      const cookies = await page.context().cookies(`http://localhost/api/v2013/authentication/token`)
+      expect(cookies.map(({ expires }) => expires)).toEqual([-1])
     })
 
     test('at an IP address, the page says where it has passkeys', async () => {
