@@ -19,8 +19,8 @@ export type HostCode = string & Record<never, never>
  */
 export type TokenRefusal =
   /**
-   * The text is cut off, quoted, encrypted, has a header of more than 2,048 characters, or is another kind of token. Send
-   * `authenticationToken` unchanged.
+   * The text is cut off, quoted, encrypted, has a header of more than 2,048 characters, or is another kind of token: an API key needs a guard with
+   * `apiKeys: true`. Send `authenticationToken` unchanged.
    */
   | 'malformed'
   /** `crit` is in the header, so this package did not issue the token. Find its issuer. */
@@ -321,7 +321,7 @@ const ROWS = {
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
   /**
-   * The response has no body. The e-mail address or the password is wrong, or the account is disabled. Read the
+   * The response has no body, except below the account path. The e-mail address or the password is wrong, or the account is disabled. Read the
    * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons) in
    * `onEvent`.
    */

@@ -124,6 +124,7 @@ const ApiKeyText: Schema = {
 
 const shownOf = ({ accountId: _, ...key }: ApiKey) => key
 
+const NO_SCOPE = 'The token or the account lacks a scope of the key.'
 const BODY = 'The request body must hold "name", and may hold "scopes" and "lifetime".'
 
 /** The API keys of a user. */
@@ -144,7 +145,7 @@ export const apiKeysFeature: Feature<ApiKeysParts> = {
       responses: {
         201: created('ApiKeyText', 'The key.'),
         400: 'invalid_body',
-        403: 'insufficient_scope',
+        403: 'forbidden',
         409: 'too_many_api_keys',
         503: ['overloaded', 'unavailable'],
       },
@@ -157,7 +158,7 @@ export const apiKeysFeature: Feature<ApiKeysParts> = {
         const { account } = await ownAccount(parts, auth)
         // The guard has removed the scopes that the account has lost.
         const missing = wanted.scopes.filter((scope) => !auth.scopes.includes(scope))
-        if (missing.length > 0) throw refuse('insufficient_scope', { scope: missing, accountId: account.id })
+        if (missing.length > 0) throw refuse('forbidden', { accountId: account.id, message: NO_SCOPE })
         const made = await parts.apiKeys.create(account.id, wanted)
         if (!made) throw refuse('too_many_api_keys')
         // A reset or a deletion in progress has removed the keys that it found.

@@ -13,7 +13,7 @@ import {
 } from '../account/account-parts.js'
 import { findAccount } from '../accounts/find-account.js'
 import { limitTasks } from '../concurrency/limit.js'
-import { accepted } from '../http/declaration.js'
+import { accepted, membersSchema } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import { BY_MAIL } from '../login/before-sign-in.js'
@@ -44,7 +44,7 @@ export const signInByMailFeature: Feature<AccountParts> = {
   at: 'token',
   options: signInByMailOptions,
   needs: { signInByMail: [MAIL, CODES, FIND_BY_ID] },
-  schemas: () => ({ EmailAddress: ADDRESS_BODY }),
+  schemas: () => ({ EmailAddress: ADDRESS_BODY, MailedCode: membersSchema({ code }) }),
   endpoints: [
     endpoint({
       id: 'mailSignIn',

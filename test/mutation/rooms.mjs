@@ -71,6 +71,15 @@ export const ROOMS = {
       'test/unit/events/mistakes.test.ts',
     ],
   },
+  factors: {
+    mutate: ['src/factors/*.ts', 'src/passkeys/*.ts'],
+    tests: [
+      'test/unit/{factors,passkeys}/*.test.ts',
+      'test/unit/features/{second-factor,api-keys,passkeys}.test.ts',
+      'test/attacks/logins/{authenticator-app,passkeys}.test.ts',
+      'test/attacks/tokens/api-keys.test.ts',
+    ],
+  },
   account: {
     mutate: ['src/account/*.ts', 'src/mail/*.ts'],
     tests: [

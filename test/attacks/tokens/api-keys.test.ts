@@ -122,7 +122,7 @@ describe('a thief who makes an API key', () => {
   it('with a scope that beforeSignIn has taken from its token gets none', async () => {
     const app = await startWith({ beforeSignIn: () => ({ scopes: [] }) })
     const refused = await app.ask({ name: 'ci', scopes: ['reports:read'] })
-    expect(JSON.parse(refused.body)).toMatchObject({ status: 403, code: 'insufficient_scope' })
+    expect(JSON.parse(refused.body)).toMatchObject({ status: 403, code: 'forbidden' })
   })
 
   it('as an administrator who acts as the account gets none', async () => {

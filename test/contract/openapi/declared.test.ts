@@ -179,6 +179,8 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
     const all = [...new Set(declared())]
     expect(all.filter((one) => !seen.has(one))).toEqual([])
     expect([...seen].filter((one) => !all.includes(one))).toEqual([])
-    expect(Object.keys(FEATURES).sort()).toEqual(Object.keys({ ...ON, ...ACCOUNT_FEATURES, ...FACTOR_FEATURES }).sort())
+    expect(Object.keys(FEATURES).sort()).toEqual(
+      Object.keys({ ...ON, ...ACCOUNT_FEATURES, ...FACTOR_FEATURES, passkeys: true, passkeySignIn: true }).sort(),
+    )
   })
 })

@@ -438,3 +438,21 @@ it('requires a header that every response with the status has, and no other', ()
   expect(headers['Retry-After']).toMatchObject({ required: false })
   expect(content).toBeUndefined()
 })
+
+it.each([
+  'signUp',
+  'passwordReset',
+  'changePassword',
+  'changeAddress',
+  'deletion',
+  'signInByMail',
+  'secondFactor',
+  'apiKeys',
+  'passkeys',
+])('has each schema and each response that it refers to, with only %s', (name) => {
+  const document = openApiDocument({ account: { [name]: true } })
+  const named = [...JSON.stringify(document).matchAll(/"#\/components\/(schemas|responses)\/(\w+)"/g)]
+  expect(named.length).toBeGreaterThan(0)
+  for (const [, kind, component] of named)
+    expect(document.components[kind as 'schemas']).toHaveProperty([String(component)])
+})

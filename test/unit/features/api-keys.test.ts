@@ -102,7 +102,7 @@ describe.each(EXPRESS)('API keys, on %s', async (_name, express) => {
     const app = await startWith()
     const { token } = await app.signIn(alice.email, PASSWORD)
     const refused = await app.call(KEYS, { name: 'ci', scopes: ['reports:read', 'admin'] }, { token })
-    expect(JSON.parse(refused.body)).toMatchObject({ status: 403, code: 'insufficient_scope' })
+    expect(JSON.parse(refused.body)).toMatchObject({ status: 403, code: 'forbidden' })
     const key = await app.make(token, { name: 'form', scopes: 'reports:read' })
     const account = await app.accounts.findById(alice.id)
     Object.assign(account as object, { scopes: [] })
