@@ -2,18 +2,23 @@ import express from 'express'
 import type { AuthOptions, MailKind } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ACCOUNT, accountPackage } from '../support/account-app.js'
+import { stepAt, totpAt } from '../../src/factors/totp.js'
+import { ACCOUNT, accountPackage, FACTOR_FEATURES } from '../support/account-app.js'
+import { fromBase32 } from '../support/base32.js'
 import type { Answer } from '../support/host.js'
 import { TOKEN_PATH } from '../support/http.js'
 
 /**
  * Pre-account hijacking (GHSA-qq9h-g4jm-xgf3): two people claim one address, and do what the account routes let them do, in any order. Only the
- * reader of a mailbox knows its codes. Each action may be cut off at any call of a store, and is then done again.
+ * reader of a mailbox knows its codes, and only the owner of a phone those of its authenticator app. Each action may be cut off at any call of a store, and is then done again.
  */
-const { start, memoryStore, makeStore, decodePayload } = await accountPackage(express)
+const { start, memoryStore, makeStore, decodePayload, frozenClock } = await accountPackage(express)
 
 const CLAIMED = 'victim@example.com'
 const [OWNER, OTHER] = ['owner', 'other'] as const
+/** The kinds of an authenticator app in the store. */
+const [ON, PENDING] = ['totp', 'totp-pending'] as const
+const STEP_MS = 30_000
 type Person = typeof OWNER | typeof OTHER
 const PEOPLE: readonly Person[] = [OWNER, OTHER]
 const ADDRESSES = [CLAIMED, CLAIMED, 'owner@example.com', 'other@example.com'] as const
@@ -36,6 +41,19 @@ interface Code {
   readonly account: string | undefined
   /** `'perhaps'` after an act that was cut off. */
   isOver?: boolean | 'perhaps'
+}
+
+interface Key {
+  readonly account: string
+  readonly key: string
+  /** True after an act that ends the keys of before, and `'perhaps'` after one that was cut off. */
+  isOver?: boolean | 'perhaps'
+}
+
+/** An authenticator app on the phone of a person. */
+interface Phone {
+  readonly who: Person
+  readonly secret: Buffer
 }
 
 interface Fault {
@@ -76,11 +94,18 @@ function createStores() {
   const [memory, accounts] = [memoryStore(), makeStore([])]
   const options = {
     accounts: fragile(accounts),
-    store: { sessions: fragile(memory.sessions), codes: fragile(memory.codes) },
+    store: {
+      sessions: fragile(memory.sessions),
+      codes: fragile(memory.codes),
+      factors: fragile(memory.factors),
+    },
   } satisfies Partial<AuthOptions>
   return {
     accounts,
     options,
+    /** Returns the factors of an account, or those of some kinds. */
+    factorsOf: async (account: string, ...kinds: string[]) =>
+      (await memory.factors.list(account)).filter(({ kind }) => kinds.length === 0 || kinds.includes(kind)),
     arm(fault: Fault | undefined) {
       left = fault?.call ?? 0
       isLate = fault?.isLate ?? false
@@ -95,14 +120,17 @@ type World = Awaited<ReturnType<typeof createWorld>>
 
 async function createWorld() {
   const stores = createStores()
-  const app = await start({ ...stores.options, limits: false })
-  const belongings = () => ({ sessions: [] as Session[], codes: [] as Code[] })
+  const clock = frozenClock()
+  const app = await start({ ...stores.options, ...FACTOR_FEATURES, clock, limits: false })
+  const belongings = () => ({ sessions: [] as Session[], codes: [] as Code[], keys: [] as Key[] })
   const people = { [OWNER]: belongings(), [OTHER]: belongings() }
   const readers: Record<string, Person> = { [CLAIMED]: OWNER, [ADDRESSES[2]]: OWNER, [ADDRESSES[3]]: OTHER }
   /** The people who may be in an account. */
   const insiders = new Map<string, Set<Person>>()
   /** The person who has chosen a password, by its hash. */
   const chosenBy = new Map<string, Person>()
+  /** The phone of each account that has an authenticator app, or one that waits for its first code. */
+  const phones = { [ON]: new Map<string, Phone>(), [PENDING]: new Map<string, Phone>() }
   let requests = 0
   let passwords = 0
 
@@ -113,6 +141,16 @@ async function createWorld() {
     readers,
     insiders,
     chosenBy,
+    phones,
+    /** Returns the member of a sign-in for a code that was not used before. None without the phone of the account. */
+    otp(who: Person, phone: Phone | undefined) {
+      if (phone?.who !== who) return {}
+      clock.advance(STEP_MS)
+      return { otp: totpAt(phone.secret, stepAt(clock())) }
+    },
+    /** Returns the phone whose codes a sign-in needs. */
+    phoneOf: async (account: string) =>
+      (await stores.factorsOf(account, ON)).length > 0 ? phones[ON].get(account) : undefined,
     call(path: string, body?: object, token?: string, method = 'POST') {
       const address = `10.${requests >> 8}.${requests++ & 255}.1`
       const headers = { 'X-Forwarded-For': address }
@@ -137,11 +175,18 @@ async function createWorld() {
         people[readers[to] as Person].codes.push({ kind, to, code, account })
       }
     },
-    /** Notes that the sessions and the codes of before are over, besides one session. */
-    end(account: string, kept?: Session) {
-      for (const { sessions, codes } of Object.values(people)) {
+    /** Notes that the sessions of before are over, besides one. */
+    endSessions(account: string, kept?: Session) {
+      for (const { sessions } of Object.values(people))
         for (const one of sessions) if (one.account === account && one.id !== kept?.id) one.isOver = true
+    },
+    /** Notes that the sessions, the codes and the API keys of before are over, besides one session. */
+    end(account: string, { status }: Answer, kept?: Session) {
+      this.endSessions(account, kept)
+      for (const { codes, keys } of Object.values(people)) {
         for (const one of codes) if (one.account === account) one.isOver = true
+        for (const one of keys)
+          if (one.account === account && one.isOver !== true) one.isOver = status === 204 || 'perhaps'
       }
     },
     /** Notes that the codes of an account may be over, because an act was cut off. */
@@ -203,6 +248,17 @@ async function ask(world: World, action: Action, path: string) {
   await world.deliver()
 }
 
+/** Begins the set-up of an authenticator app. */
+async function begin(world: World, action: Action) {
+  const session = sessionOf(world, action)
+  if (!session) return
+  const answer = await send(world, action, () => world.call(`${ACCOUNT}/totp`, undefined, session.token))
+  expect([200, 401]).toContain(answer.status)
+  if (answer.status !== 200) return
+  const secret = fromBase32(JSON.parse(answer.body).secret)
+  world.phones[PENDING].set(session.account, { who: action.who, secret })
+}
+
 /** Expects that what has worked was not over. */
 const isOver = (one: { isOver?: boolean | 'perhaps' }, what: string) =>
   expect([what, one.isOver]).not.toEqual([what, true])
@@ -220,7 +276,10 @@ const ACTIONS = {
     const answer = await send(world, action, () => world.call(`${ACCOUNT}/confirm`, { code: given.code, password }))
     const found = await world.stores.accounts.findByEmail(given.to)
     const isMine = found?.passwordHash === `plain:${password}`
-    if (isMine) world.insiders.set(found.id, new Set([action.who]))
+    if (isMine) {
+      world.insiders.set(found.id, new Set([action.who]))
+      expect(await world.stores.factorsOf(found.id)).toEqual([])
+    }
     if (answer.status === 200) {
       isOver(given, 'a code of a sign-up works once')
       expect(enter(world, action.who, answer)).toBe(found?.id)
@@ -249,15 +308,23 @@ const ACTIONS = {
     if (!isSet) return
     await expectNotice(world, `password-changed to ${to}`)
     insiders.set(account, new Set([action.who]))
-    world.end(account)
+    world.end(account, answer)
   },
 
   async signInByMail(world: World, action: Action) {
     const given = await codeOf(world, action, 'sign-in')
     if (!given) return
     const before = await world.stores.accounts.findById(given.account ?? '')
-    const answer = await send(world, action, () => world.call(`${TOKEN_PATH}/mail/confirm`, { code: given.code }))
+    const phone = await world.phoneOf(given.account ?? '')
+    const answer = await send(world, action, () =>
+      world.call(`${TOKEN_PATH}/mail/confirm`, { code: given.code, ...world.otp(action.who, phone) }),
+    )
     expect([200, 403]).toContain(answer.status)
+    if (phone && phone.who !== action.who) {
+      // The code of the mail alone signs nobody in, and stays.
+      expect(answer.status).toBe(403)
+      return
+    }
     if (answer.status === 200) {
       isOver(given, 'a code of a sign-in works once, and not after another act')
       expect(enter(world, action.who, answer)).toBe(given.account)
@@ -280,16 +347,21 @@ const ACTIONS = {
     if (answer.status === 204) expect(after).toBe(to)
     if (after === before) return
     await expectNotice(world, `address-changed to ${before}`)
-    world.end(session.account, session)
+    world.end(session.account, answer, session)
   },
 
   async signIn(world: World, action: Action) {
     const { stores, chosenBy } = world
-    const hash = (await stores.accounts.findByEmail(action.address))?.passwordHash ?? ''
+    const found = await stores.accounts.findByEmail(action.address)
+    const hash = found?.passwordHash ?? ''
+    const phone = await world.phoneOf(found?.id ?? '')
     // A person who does not know the password guesses.
-    const password = chosenBy.get(hash) === action.who ? hash.slice('plain:'.length) : world.newPassword(action.who)
-    const answer = await send(world, action, () => world.call(TOKEN_PATH, { email: action.address, password }))
-    expect(answer.status).toBe(chosenBy.get(hash) === action.who ? 200 : 403)
+    const knows = chosenBy.get(hash) === action.who
+    const password = knows ? hash.slice('plain:'.length) : world.newPassword(action.who)
+    const answer = await send(world, action, () =>
+      world.call(TOKEN_PATH, { email: action.address, password, ...world.otp(action.who, phone) }),
+    )
+    expect(answer.status).toBe(knows && (!phone || phone.who === action.who) ? 200 : 403)
     if (answer.status === 200) enter(world, action.who, answer)
   },
 
@@ -322,7 +394,7 @@ const ACTIONS = {
     // The session that changes the password stays, also for its thief.
     const has = (who: Person) => world.people[who].sessions.some(({ id }) => id === session.id)
     world.insiders.set(session.account, new Set(PEOPLE.filter(has)))
-    world.end(session.account, session)
+    world.end(session.account, answer, session)
   },
 
   async deleteAccount(world: World, action: Action) {
@@ -332,8 +404,54 @@ const ACTIONS = {
     expect([204, 401]).toContain(answer.status)
     if (answer.cutOffAt) world.cutOff(session.account)
     const found = await world.stores.accounts.findById(session.account)
-    if (answer.status === 204) expect(found).toBeUndefined()
-    if (!found) world.end(session.account)
+    if (answer.status === 204) expect([found, await world.stores.factorsOf(session.account)]).toEqual([undefined, []])
+    if (!found) world.end(session.account, answer)
+  },
+
+  async makeKey(world: World, action: Action) {
+    const session = sessionOf(world, action)
+    if (!session) return
+    const answer = await send(world, action, () => world.call(`${ACCOUNT}/api-keys`, { name: 'ci' }, session.token))
+    expect([201, 401]).toContain(answer.status)
+    if (answer.status !== 201) return
+    isOver(session, 'a session makes API keys only until it ends')
+    world.people[action.who].keys.push({ account: session.account, key: JSON.parse(answer.body).key })
+  },
+
+  beginTotp: (world: World, action: Action) => begin(world, action),
+
+  async confirmTotp(world: World, action: Action) {
+    if (action.n < 2) await begin(world, { ...action, fault: undefined })
+    const session = sessionOf(world, action)
+    const phone = world.phones[PENDING].get(session?.account ?? '')
+    if (!session || phone?.who !== action.who) return
+    const { account, token } = session
+    const { email } = (await world.stores.accounts.findById(account)) ?? {}
+    const [before] = await world.stores.factorsOf(account, ON)
+    const answer = await send(world, action, () =>
+      world.call(`${ACCOUNT}/totp/confirm`, world.otp(action.who, phone), token),
+    )
+    expect([200, 401, 403]).toContain(answer.status)
+    const [after] = await world.stores.factorsOf(account, ON)
+    const isSet = after !== undefined && after.data !== before?.data
+    if (isSet) world.phones[ON].set(account, phone)
+    if (answer.status !== 200) return
+    isOver(session, 'a session sets an authenticator app up only until it ends')
+    expect(isSet).toBe(true)
+    await expectNotice(world, `factors-changed to ${email}`)
+    world.endSessions(account, session)
+  },
+
+  async removeTotp(world: World, action: Action) {
+    const session = sessionOf(world, action)
+    if (!session) return
+    const { account, token } = session
+    const wasOn = (await world.stores.factorsOf(account, ON)).length > 0
+    const answer = await send(world, action, () => world.call(`${ACCOUNT}/totp`, undefined, token, 'DELETE'))
+    expect([204, 401]).toContain(answer.status)
+    if (answer.status !== 204) return
+    expect(await world.stores.factorsOf(account, ON, PENDING, 'recovery')).toEqual([])
+    if (wasOn) world.endSessions(account, session)
   },
 
   /** The other person gets the mailbox, or a session: an employee leaves, a thief comes. Only in the second model. */
@@ -347,6 +465,24 @@ const ACTIONS = {
     people[thief].sessions.push({ ...session })
     insiders.get(session.account)?.add(thief)
   },
+}
+
+/** Expects that API keys work only for insiders, and that whoever has not proved the mailbox has no authenticator app. */
+async function expectOwnFactors({ app, people, insiders, stores, phones, readers }: World, onlyReaders: boolean) {
+  for (const who of PEOPLE)
+    for (const { account, key, isOver } of people[who].keys) {
+      if (isOver === 'perhaps' || (await app.isIn(key, '/by-key')) !== 200) continue
+      const [isInsider, found] = [insiders.get(account)?.has(who), await stores.accounts.findById(account)]
+      expect([who, 'has a key', isInsider, isOver ?? false]).toEqual([who, 'has a key', true, false])
+      if (onlyReaders) expect([found?.email, who]).toEqual([found?.email, readers[found?.email ?? '']])
+    }
+  if (!onlyReaders) return
+  for (const address of new Set(ADDRESSES)) {
+    const { id = '' } = (await stores.accounts.findByEmail(address)) ?? {}
+    for (const kind of [ON, PENDING])
+      if ((await stores.factorsOf(id, kind)).length > 0)
+        expect([address, kind, phones[kind].get(id)?.who]).toEqual([address, kind, readers[address]])
+  }
 }
 
 /** Expects that only insiders are in an account, and nobody after an act that ends everything of before. */
@@ -376,7 +512,7 @@ async function expectAlone({ app, people, insiders, stores, chosenBy, readers }:
 const names = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]
 
 function actionsOf(which: (keyof typeof ACTIONS)[]): fc.Arbitrary<Action[]> {
-  const fault = fc.record({ call: fc.integer({ min: 1, max: 10 }), isLate: fc.boolean() })
+  const fault = fc.record({ call: fc.integer({ min: 1, max: 12 }), isLate: fc.boolean() })
   const action = fc.record({
     what: fc.constantFrom(...which),
     who: fc.constantFrom(...PEOPLE),
@@ -401,6 +537,7 @@ async function holds(which: (keyof typeof ACTIONS)[], onlyReaders: boolean) {
     for (const action of actions) {
       await ACTIONS[action.what](world, action)
       await expectAlone(world, onlyReaders)
+      await expectOwnFactors(world, onlyReaders)
     }
     for (const who of PEOPLE)
       for (const session of world.people[who].sessions) {

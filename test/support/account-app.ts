@@ -91,6 +91,7 @@ export async function accountPackage(express: AnyExpress) {
     const app = express().set('trust proxy', true)
     app.use(auth.router)
     app.get('/in', auth.guard(), (_req, res) => void res.json({}))
+    if (change.apiKeys) app.get('/by-key', auth.guard({ apiKeys: true }), (_req, res) => void res.json({}))
     app.post('/host/:id', async (req, res, next) => {
       await auth.signIn(String(req.params['id']), req, res).then((body) => res.json(body), next)
     })
@@ -143,8 +144,8 @@ export async function accountPackage(express: AnyExpress) {
     }
 
     /** Returns the status of a guarded request, and of a refresh. */
-    const isIn = async (token: string) =>
-      (await send(port, { method: 'GET', path: '/in', headers: { Authorization: `Bearer ${token}` } })).status
+    const isIn = async (token: string, path = '/in') =>
+      (await send(port, { method: 'GET', path, headers: { Authorization: `Bearer ${token}` } })).status
     const refresh = (refreshToken: string) => call(`${TOKEN_PATH}/refresh`, { refreshToken })
     const of = (type: AuthEvent['type']) => events.filter((event) => event.type === type)
 
