@@ -9,8 +9,9 @@ import type { Answer } from '../support/host.js'
 import { TOKEN_PATH } from '../support/http.js'
 
 /**
- * Pre-account hijacking (GHSA-qq9h-g4jm-xgf3): two people claim one address, and do what the account routes let them do, in any order. Only the
- * reader of a mailbox knows its codes, and only the owner of a phone those of its authenticator app. Each action may be cut off at any call of a store, and is then done again.
+ * Pre-account hijacking (GHSA-qq9h-g4jm-xgf3): two people claim one address, and do what the account routes let them do, in any order. Only
+ * the reader of a mailbox knows its codes, and only the owner of a phone those of its authenticator app. Each action may be cut off at any
+ * call of a store, and is then done again.
  */
 const { start, memoryStore, makeStore, decodePayload, frozenClock } = await accountPackage(express)
 
@@ -324,7 +325,7 @@ const ACTIONS = {
     )
     expect([200, 403]).toContain(answer.status)
     if (phone && !hasPhone(action, phone)) {
-      // The code of the mail alone signs nobody in, and stays.
+      // The code of the mail alone signs nobody in.
       expect(answer.status).toBe(403)
       return
     }
