@@ -199,8 +199,9 @@ export async function endEverything(
   address: string | undefined,
 ): Promise<void> {
   await sessions?.endAll(accountId, address)
-  await codes?.removeAll(accountId)
   await apiKeys?.removeAll(accountId)
+  // Last, because the repetition of a reset that was cut off needs its code.
+  await codes?.removeAll(accountId)
 }
 
 /** The parts of an app whose contents end with the password or the account. */

@@ -138,8 +138,9 @@ export const changeAddressFeature: Feature<AccountParts> = {
           }
           announce()
           await parts.sessions?.endOthers(withoutChange(auth), origin.address)
-          await codes.removeAll(account.id)
           await parts.apiKeys?.removeAll(account.id)
+          // Last, because the repetition of a request that was cut off needs its code.
+          await codes.removeAll(account.id)
         }
       },
     }),

@@ -97,6 +97,7 @@ export const changePasswordFeature: Feature<AccountParts> = {
           const to = await hashNew(parts, origin, body.newPassword)
           // Before the password is stored, too, because a request that is cut off afterwards could not be repeated with the old one.
           await sessions?.endOthers(withoutChange(auth), origin.address)
+          await parts.apiKeys?.removeAll(id)
           if (!(await replaceHash(parts, { id, from, to })))
             throw refuse('invalid_credentials', { reason: 'superseded', accountId: id })
           // Also when the rest fails, because a request that is cut off there cannot be repeated.

@@ -47,8 +47,8 @@ interface Code {
 interface Key {
   readonly account: string
   readonly key: string
-  /** True after an act that ends the keys of before, and `'perhaps'` after one that was cut off. */
-  isOver?: boolean | 'perhaps'
+  /** True after an act that ends the keys of before. */
+  isOver?: boolean
 }
 
 /** An authenticator app on the phone of a person. */
@@ -185,13 +185,10 @@ async function createWorld() {
         for (const one of sessions) if (one.account === account && one.id !== kept?.id) one.isOver = true
     },
     /** Notes that the sessions, the codes and the API keys of before are over, besides one session. */
-    end(account: string, { status }: Answer, kept?: Session) {
+    end(account: string, kept?: Session) {
       this.endSessions(account, kept)
-      for (const { codes, keys } of Object.values(people)) {
-        for (const one of codes) if (one.account === account) one.isOver = true
-        for (const one of keys)
-          if (one.account === account && one.isOver !== true) one.isOver = status === 204 || 'perhaps'
-      }
+      for (const { codes, keys } of Object.values(people))
+        for (const one of [...codes, ...keys]) if (one.account === account) one.isOver = true
     },
     /** Notes that the codes of an account may be over, because an act was cut off. */
     cutOff(account: string) {
@@ -312,7 +309,7 @@ const ACTIONS = {
     if (!isSet) return
     await expectNotice(world, `password-changed to ${to}`)
     insiders.set(account, new Set([action.who]))
-    world.end(account, answer)
+    world.end(account)
   },
 
   async signInByMail(world: World, action: Action) {
@@ -351,7 +348,7 @@ const ACTIONS = {
     if (answer.status === 204) expect(after).toBe(to)
     if (after === before) return
     await expectNotice(world, `address-changed to ${before}`)
-    world.end(session.account, answer, session)
+    world.end(session.account, session)
   },
 
   async signIn(world: World, action: Action) {
@@ -398,7 +395,7 @@ const ACTIONS = {
     // The session that changes the password stays, also for its thief.
     const has = (who: Person) => world.people[who].sessions.some(({ id }) => id === session.id)
     world.insiders.set(session.account, new Set(PEOPLE.filter(has)))
-    world.end(session.account, answer, session)
+    world.end(session.account, session)
   },
 
   async deleteAccount(world: World, action: Action) {
@@ -409,7 +406,7 @@ const ACTIONS = {
     if (answer.cutOffAt) world.cutOff(session.account)
     const found = await world.stores.accounts.findById(session.account)
     if (answer.status === 204) expect([found, await world.stores.factorsOf(session.account)]).toEqual([undefined, []])
-    if (!found) world.end(session.account, answer)
+    if (!found) world.end(session.account)
   },
 
   async makeKey(world: World, action: Action) {
@@ -475,7 +472,7 @@ const ACTIONS = {
 async function expectOwnFactors({ app, people, insiders, stores, phones, readers }: World, onlyReaders: boolean) {
   for (const who of PEOPLE)
     for (const { account, key, isOver } of people[who].keys) {
-      if (isOver === 'perhaps' || (await app.isIn(key, '/by-key')) !== 200) continue
+      if ((await app.isIn(key, '/by-key')) !== 200) continue
       const [isInsider, found] = [insiders.get(account)?.has(who), await stores.accounts.findById(account)]
       expect([who, 'has a key', isInsider, isOver ?? false]).toEqual([who, 'has a key', true, false])
       if (onlyReaders) expect([found?.email, who]).toEqual([found?.email, readers[found?.email ?? '']])
