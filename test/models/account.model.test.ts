@@ -322,7 +322,7 @@ const ACTIONS = {
     )
     expect([200, 403]).toContain(answer.status)
     if (phone && !hasPhone(action, phone)) {
-      // The code of the mail alone signs nobody in.
+      // The code of the mail does not sign anybody in.
       expect(answer.status).toBe(403)
       return
     }
@@ -468,7 +468,7 @@ const ACTIONS = {
   },
 }
 
-/** Expects that API keys work only for insiders, and that whoever has not proved the mailbox has no authenticator app. */
+/** Expects that API keys work only for insiders, and that nobody without a proved mailbox has an authenticator app. */
 async function expectOwnFactors({ app, people, insiders, stores, phones, readers }: World, onlyReaders: boolean) {
   for (const who of PEOPLE)
     for (const { account, key, isOver } of people[who].keys) {
