@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { kyselyAccounts } from 'express-token-endpoint/kysely'
 import { accountStoreContract } from 'express-token-endpoint/testing'
 import { Kysely, PostgresDialect, sql } from 'kysely'
@@ -25,7 +26,8 @@ const LIBRARIES = {
     const knex = createKnex({ client: 'pg', connection: connectionString })
     await knex.schema.createTable('users', (table) => {
       table.string('id').primary()
-      for (const column of ['email', 'password_hash']) table.string(column)
+      table.string('email').unique()
+      table.string('password_hash')
     })
     await knex('users').insert(ALICE)
     await knex.destroy()
@@ -38,14 +40,15 @@ describe.skipIf(NO_HOSTS || NO_POSTGRES)('the page on accounts', () => {
     const pool = await LIBRARIES[name](await (await startPostgres()).createDatabase())
     const db = new Kysely({ dialect: new PostgresDialect({ pool }) })
     onTestFinished(() => db.destroy())
-    await sql`create table if not exists users (id text primary key, email text, password_hash text)`.execute(db)
+    await sql`create table if not exists users (id text primary key, email text unique, password_hash text)`.execute(db)
     await db
       .insertInto('users')
       .values(ALICE)
       .onConflict((conflict) => conflict.doNothing())
       .execute()
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: 'hash-1' }
-    for (const { run } of accountStoreContract({ store: kyselyAccounts(db, { table: 'users' }), existing }))
+    const store = kyselyAccounts(db, { table: 'users', create: () => ({ id: randomUUID() }) })
+    for (const { run } of accountStoreContract({ store, existing }))
       await run({ skip: (reason) => expect.fail(reason) })
   })
 })
