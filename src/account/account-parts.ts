@@ -22,7 +22,7 @@ import { ignoreRejection } from '../options/values.js'
 import type { PasswordsSlot, QueuedPasswords } from '../passwords/passwords.js'
 import type { Sessions } from '../sessions/sessions.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
-import type { AccountCodes } from './account-codes.js'
+import { type AccountCodes, passwordTag } from './account-codes.js'
 import { isNewAddress } from './new-address.js'
 import type { OwnFactors } from './own-factors.js'
 
@@ -180,6 +180,28 @@ export async function mailCode(
   const created = await codes.create(kind, tenant, owner, { to, ...facts })
   if (isWanted && !(await isWanted())) return
   await deliver({ kind, to, code: created, tenant })
+}
+
+/**
+ * Mails a code to the account of an address, after the response: the same for an address without an account. The code has a tag of the
+ * password, so that a changed password ends it.
+ * @throws AuthError `too_many_attempts`, `overloaded`, `unavailable`
+ */
+export function mailToAccount(
+  parts: AccountParts,
+  call: Pick<Call, 'req' | 'origin' | 'about'> & { readonly body: Sent<{ readonly email: string }> },
+  kind: 'password-reset' | 'sign-in',
+): void {
+  const { body, origin, about } = call
+  const of = accountCall(parts, call, body.sent)
+  const request = { kind, email: body.email, tenant: of.tenant, network: origin.network, about }
+  parts.mailer.accept(request, async (deliver) => {
+    const found = await findByAddress(parts, of, body.email)
+    if (!found || found.account.disabled) return
+    const { id: owner, passwordHash } = found.account
+    const to = addressOfAccount(found.account)
+    await mailCode(parts, of, deliver, { kind, to, owner, facts: { tag: passwordTag(passwordHash) } })
+  })
 }
 
 /** Sends a notice to an account. */

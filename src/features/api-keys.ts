@@ -15,8 +15,7 @@ import { duration, isScopeList, LONGEST_AGE } from '../options/checks.js'
 import { isPlainObject, own, resultOrUndefined } from '../options/values.js'
 import type { CustomTokenVerifier } from '../tokens/token-verifier.js'
 import { withClock } from '../tokens/verifier.js'
-import { type Feature, onOrOff, recent, SESSIONS, user } from './feature.js'
-import { FIND_BY_ID } from './password-reset.js'
+import { type Feature, FIND_BY_ID, onOrOff, recent, SESSIONS, user } from './feature.js'
 import { FACTORS } from './second-factor.js'
 
 /** The option of API keys in an app. */

@@ -19,8 +19,7 @@ import { callHost } from '../concurrency/host-call.js'
 import { accepted, empty } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { withoutChange } from '../sessions/sessions.js'
-import { CODES, type Feature, MAIL, onOrOff, recent, SESSIONS, user } from './feature.js'
-import { FIND_BY_ID } from './password-reset.js'
+import { CODES, type Feature, FIND_BY_ID, MAIL, onOrOff, recent, SESSIONS, user } from './feature.js'
 
 /** The option of a change of the address in an app. */
 export interface ChangeAddressOptions {

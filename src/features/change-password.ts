@@ -19,8 +19,8 @@ import { empty, type Member, type Schema } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { withoutChange } from '../sessions/sessions.js'
 import { signInOf, type VerifiedToken } from '../tokens/verified-token.js'
-import { type Feature, onOrOff, RECENT_MS, SESSIONS, user } from './feature.js'
-import { FIND_BY_ID, REPLACE_HASH } from './password-reset.js'
+import { type Feature, FIND_BY_ID, onOrOff, RECENT_MS, SESSIONS, user } from './feature.js'
+import { REPLACE_HASH } from './password-reset.js'
 
 /** The option of a change of the password in an app. */
 export interface ChangePasswordOptions {

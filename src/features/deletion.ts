@@ -4,8 +4,7 @@ import { empty } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { deleteCookie } from '../login/refresh-cookie.js'
 import { resultOrUndefined } from '../options/values.js'
-import { type Feature, onOrOff, recent, SESSIONS } from './feature.js'
-import { FIND_BY_ID } from './password-reset.js'
+import { type Feature, FIND_BY_ID, onOrOff, recent, SESSIONS } from './feature.js'
 
 /** The option of a deletion in an app. */
 export interface DeletionOptions {

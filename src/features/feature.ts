@@ -54,6 +54,12 @@ export const CODES: Need = {
   text: '"store" with "codes". Pass memoryStore(), or one of a database',
 }
 
+/** The accounts of the app, by their ids. */
+export const FIND_BY_ID: Need = {
+  part: 'accounts.findById',
+  text: '"accounts" with "findById", because the account is looked up again by its id',
+}
+
 /** The mails of the app. */
 export const MAIL: Need = { part: 'mail', text: '"mail", the function that sends a mail' }
 

@@ -4,14 +4,12 @@ import {
   ADDRESS_BODY,
   accountCall,
   accountCalls,
-  addressOfAccount,
   code,
   email,
   endEverything,
-  findByAddress,
   hashNew,
   inSlot,
-  mailCode,
+  mailToAccount,
   newPassword,
   notify,
   replaceHash,
@@ -22,7 +20,7 @@ import { findAccount } from '../accounts/find-account.js'
 import { accepted, empty } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import type { RequestOrigin } from '../http/origin.js'
-import { CODES, type Feature, MAIL, type Need, onOrOff, SESSIONS } from './feature.js'
+import { CODES, type Feature, FIND_BY_ID, MAIL, type Need, onOrOff, SESSIONS } from './feature.js'
 
 /** The option of a password reset in an app. */
 export interface PasswordResetOptions {
@@ -40,10 +38,6 @@ export const passwordResetOptions = { passwordReset: onOrOff }
 export const REPLACE_HASH: Need = {
   part: 'accounts.replacePasswordHash',
   text: '"accounts" with "replacePasswordHash". Use kyselyAccounts, or add the method to your store',
-}
-export const FIND_BY_ID: Need = {
-  part: 'accounts.findById',
-  text: '"accounts" with "findById", because the account is looked up again by its id',
 }
 
 /** Finds the account of a code. Undefined for one that may not use it any more. */
@@ -72,23 +66,7 @@ export const passwordResetFeature: Feature<AccountParts> = {
         503: ['overloaded', 'unavailable'],
       },
       calls: accountCalls,
-      handle: (parts: AccountParts) => async (call) => {
-        const { body, origin, about } = call
-        const of = accountCall(parts, call, body.sent)
-        const request = { kind: 'password-reset', email: body.email, network: origin.network, about } as const
-        parts.mailer.accept({ ...request, tenant: of.tenant }, async (deliver) => {
-          const found = await findByAddress(parts, of, body.email)
-          if (!found || found.account.disabled) return
-          const { id: owner, passwordHash } = found.account
-          const facts = { tag: passwordTag(passwordHash) }
-          await mailCode(parts, of, deliver, {
-            kind: 'password-reset',
-            to: addressOfAccount(found.account),
-            owner,
-            facts,
-          })
-        })
-      },
+      handle: (parts: AccountParts) => async (call) => mailToAccount(parts, call, 'password-reset'),
     }),
 
     endpoint({

@@ -11,8 +11,7 @@ import { PAGE } from '../options/misuse.js'
 import { type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
 import { withoutChange } from '../sessions/sessions.js'
-import { type Feature, type Need, recent, SESSIONS } from './feature.js'
-import { FIND_BY_ID } from './password-reset.js'
+import { type Feature, FIND_BY_ID, type Need, recent, SESSIONS } from './feature.js'
 
 /** The option `secondFactor` as an object. */
 export interface SecondFactorName {

@@ -4,11 +4,9 @@ import {
   ADDRESS_BODY,
   accountCall,
   accountCalls,
-  addressOfAccount,
   code,
   email,
-  findByAddress,
-  mailCode,
+  mailToAccount,
   withSent,
 } from '../account/account-parts.js'
 import { findAccount } from '../accounts/find-account.js'
@@ -20,8 +18,7 @@ import { BY_MAIL } from '../login/before-sign-in.js'
 import { rememberIn } from '../login/read-credentials.js'
 import { signInWith } from '../login/sign-in-with.js'
 import { isFailedLogin } from '../login/steps.js'
-import { CODES, type Feature, MAIL, onOrOff } from './feature.js'
-import { FIND_BY_ID } from './password-reset.js'
+import { CODES, type Feature, FIND_BY_ID, MAIL, onOrOff } from './feature.js'
 import { withToken } from './sign-in.js'
 
 /** The option of a sign-in by mail in an app. */
@@ -60,18 +57,7 @@ export const signInByMailFeature: Feature<AccountParts> = {
       },
       events: 'token',
       calls: accountCalls,
-      handle: (parts: AccountParts) => async (call) => {
-        const { body, origin, about } = call
-        const of = accountCall(parts, call, body.sent)
-        const request = { kind: 'sign-in', email: body.email, network: origin.network, about } as const
-        parts.mailer.accept({ ...request, tenant: of.tenant }, async (deliver) => {
-          const found = await findByAddress(parts, of, body.email)
-          if (!found || found.account.disabled) return
-          const { id: owner, passwordHash } = found.account
-          const facts = { tag: passwordTag(passwordHash) }
-          await mailCode(parts, of, deliver, { kind: 'sign-in', to: addressOfAccount(found.account), owner, facts })
-        })
-      },
+      handle: (parts: AccountParts) => async (call) => mailToAccount(parts, call, 'sign-in'),
     }),
 
     endpoint({

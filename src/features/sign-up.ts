@@ -26,7 +26,7 @@ import type { Defer } from '../mail/mailer.js'
 import { func } from '../options/checks.js'
 import { type Check, describeList, InvalidOption, optional, readOptions } from '../options/read-options.js'
 import { isPlainObject } from '../options/values.js'
-import { CODES, type Feature, MAIL, type Need } from './feature.js'
+import { CODES, type Feature, FIND_BY_ID, MAIL, type Need } from './feature.js'
 import { withToken } from './sign-in.js'
 
 /** The default path of the account routes. */
@@ -102,10 +102,6 @@ export const signUpOptions = {
 const CREATE: Need = {
   part: 'accounts.create',
   text: '"accounts" with "create". Use kyselyAccounts, or add the method to your store',
-}
-const FIND_BY_ID: Need = {
-  part: 'accounts.findById',
-  text: '"accounts" with "findById", because the account is looked up again by its id',
 }
 
 export interface SignUpParts extends AccountParts {
