@@ -47,6 +47,7 @@ const PAGES = {
   kyselyAccounts: PAGE.stores,
   createPasswords: PAGE.options,
   passkeys: PAGE.secondFactor,
+  passwords: PAGE.options,
 
   argon2id: PAGE.options,
   bcrypt: PAGE.options,
