@@ -14,7 +14,6 @@ export const PAGE = {
   oldTokens: `${DOCS}/guides/migrate.md`,
   openapi: `${DOCS}/reference/openapi.md`,
   options: `${DOCS}/reference/options.md`,
-
   secondFactor: `${DOCS}/guides/second-factor.md`,
   proxy: `${DOCS}/guides/proxies-and-cors.md`,
   signOut: `${DOCS}/guides/sign-out.md`,
@@ -48,7 +47,6 @@ const PAGES = {
   createPasswords: PAGE.options,
   passkeys: PAGE.secondFactor,
   passwords: PAGE.options,
-
   argon2id: PAGE.options,
   bcrypt: PAGE.options,
   pbkdf2: PAGE.options,
