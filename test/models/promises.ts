@@ -1,5 +1,5 @@
 /**
- * Promises of docs/explanation/security.md and docs/evidence/under-attack.md, and the test that would fail without each of them. A test's file has the words of its promises,
+ * Promises of docs/explanation/security.md and test/performance/under-attack.md, and the test that would fail without each of them. A test's file has the words of its promises,
  * which the page has once. A promise has texts of the file: titles of tests, or the invariants of a model. `promises.test.ts` fails when the
  * page has a promise about time or concurrency that is not listed, or when a listed text does not exist.
  */
