@@ -81,7 +81,7 @@ const refreshCookieOf = (answer: { headers: Record<string, unknown> }) =>
 const otpOf = (secret: string) => totpAt(fromBase32(secret), stepAt(NOW))
 const get = { method: 'GET' }
 
-/** Does with a release what users do, and returns what they then hold. The store has the rest. */
+/** Returns what users of a release hold after they have used each feature. The store has the rest. */
 export async function leave(store: Store, counts: Counts) {
   const app = await open(store, counts)
   const signIn = (name: Name) => app.signIn(emailOf(name), PASSWORD)

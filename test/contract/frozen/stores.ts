@@ -50,7 +50,7 @@ export async function openKeys(url: string, keys: Keys = {}) {
   }
 
   async function read(key: string): Promise<Keys[string]> {
-    // Each key expires at a whole number of milliseconds of its own, and the clock moves between two commands.
+    // The clock moves between two commands, so the time is rounded.
     const rest = await redis.pttl(key)
     const expiresAt = rest < 0 ? -1 : Math.round((Date.now() + rest) / 1000) * 1000
     const type = await redis.type(key)
