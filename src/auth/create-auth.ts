@@ -253,7 +253,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
 
 /** The name of an earlier release. It goes at 1.0.0. */
 function throwRenamed(): never {
-  throw misuse('auth.throttle is now auth.limits', PAGE.passwords)
+  throw misuse('auth.throttle is now auth.limits', PAGE.options)
 }
 
 /** Creates the look-up of an account's password hash. */
