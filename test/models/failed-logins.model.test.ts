@@ -203,7 +203,7 @@ function create(world: World, respond: Respond, before = 0) {
     store,
     guesses,
     guess,
-    /** The most passwords that all processes may check, for one key of a limit: the bound of docs/reference/passwords.md. */
+    /** The most passwords that all processes may check, for one key of a limit: the bound of docs/reference/options.md. */
     most: (name: LimitName) => LIMITS[name].points + (PROCESSES - 1) * THREADS,
     /** Expects that each process refuses what all processes together have used up. */
     async expectShared(drain: () => Promise<void>): Promise<void> {
