@@ -273,7 +273,7 @@ const ROWS = {
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
   },
   /**
-   * With `refresh: 'cookie'`, a page of a different origin sent a sign-in, refresh or sign-out. Add the origin of your page to
+   * A page of a different origin sent a sign-in, refresh or sign-out, with `refresh: 'cookie'`. Add the origin of your page to
    * [`allowedOrigins`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
    */
   cross_site_request: {

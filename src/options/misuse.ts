@@ -13,6 +13,7 @@ export const PAGE = {
   login: `${DOCS}/reference/login.md`,
   oldTokens: `${DOCS}/guides/migrate.md`,
   openapi: `${DOCS}/reference/openapi.md`,
+  otherSites: `${DOCS}/guides/pages-on-another-site.md`,
   options: `${DOCS}/reference/options.md`,
   secondFactor: `${DOCS}/guides/second-factor.md`,
   proxy: `${DOCS}/guides/proxies-and-cors.md`,

@@ -5,7 +5,7 @@ import { misuse as errorOf, type Subject } from '../../../../src/options/misuse.
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { rejectionOf } from '../../../support/failures.js'
-import { ISSUER, makeIssuer, SECRET } from '../../../support/fixtures.js'
+import { makeIssuer, SECRET } from '../../../support/fixtures.js'
 
 const keys = { alg: 'HS256', secret: SECRET } as const
 const { publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
