@@ -97,6 +97,7 @@ const SHARED: [context: string, blocks: string][] = [
   [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'remote-guard verify-text'],
+  [WITHOUT_ISSUER, 'other-site'],
   [README, 'readme-steps'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
