@@ -5,7 +5,7 @@ import { ACCOUNTS, makeStore, PASSWORD } from '../../../support/fixtures.js'
 import { bearer, JSON_TYPE, login, type Sent, send, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
 import { type Guard, type Hall, load, type Verdict } from '../exhibit.js'
 import { appWith } from '../ours.js'
-import { BETTER_AUTH, betterAuthApp } from './better-auth.js'
+import { APP_SECRET, BETTER_AUTH, betterAuthApp } from './better-auth.js'
 
 const VICTIM = 'victim@example.com'
 const PLANTED = 'a password of the attacker'
@@ -109,22 +109,29 @@ const USE: Sent = { method: 'GET', path: '/' }
 const passwordOnly = (email: string) => [login(email, PASSWORD), USE]
 const ALICE = ACCOUNTS.alice.email
 
-/** Better Auth with a second factor and the cache of sessions in a cookie. Only Alice has a second factor. */
+/**
+ * Better Auth with a second factor and the cache of sessions in a cookie, which the app reads before its pages. Only Alice has a second factor.
+ */
 function withCookieCache(): Guard {
   const { twoFactor } = load(`${BETTER_AUTH}/plugins`)
+  const { getCookieCache } = load(`${BETTER_AUTH}/cookies`)
   const options = { plugins: [twoFactor()], session: { cookieCache: { enabled: true } } }
   const { call, tables } = betterAuthApp(BETTER_AUTH, options)
-  let cookies: string[] = []
+  const jar = new Map<string, string>()
   return async ({ path, body }) => {
     if (path === USE.path) {
-      const response = await call('/get-session', undefined, { Cookie: cookies.join('; ') })
-      return verdictOf((await response.json()) !== null)
+      const page = new Request('http://localhost/', { headers: { Cookie: [...jar.values()].join('; ') } })
+      return verdictOf((await getCookieCache(page, { secret: APP_SECRET })) !== null)
     }
     const credentials = JSON.parse(String(body))
     await call('/sign-up/email', { ...credentials, name: 'A user' })
     for (const user of tables.user) Object.assign(user, { twoFactorEnabled: user['email'] === ALICE })
     const response = await call('/sign-in/email', credentials)
-    cookies = response.headers.getSetCookie().map((cookie) => String(cookie.split(';')[0]))
+    for (const cookie of response.headers.getSetCookie()) {
+      const [name = ''] = cookie.split('=')
+      if (cookie.includes('Max-Age=0')) jar.delete(name)
+      else jar.set(name, String(cookie.split(';')[0]))
+    }
     return verdictOf(response.ok)
   }
 }

@@ -2,7 +2,8 @@ import { JSON_TYPE } from '../../../support/plain-js/http-client.mjs'
 import { load } from '../exhibit.js'
 
 export const BETTER_AUTH = 'better-auth-1.4.4'
-export const BASE_URL = 'http://localhost/auth'
+const BASE_URL = 'http://localhost/auth'
+export const APP_SECRET = 'a secret of the tests, long enough'
 
 type Table = Record<string, unknown>[]
 
@@ -18,7 +19,7 @@ export function betterAuthApp(alias: string, options: object, rows: Record<strin
   const { handler } = betterAuth({
     baseURL: BASE_URL,
     basePath: '/auth',
-    secret: 'a secret of the tests, long enough',
+    secret: APP_SECRET,
     database: memoryAdapter(tables),
     emailAndPassword: { enabled: true },
     telemetry: { enabled: false },
