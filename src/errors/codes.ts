@@ -142,7 +142,7 @@ export type RefreshRefusal =
   /** Your function `refresh` returned `undefined` for the request, so that its client has no refresh token. */
   | 'missing'
   /**
-   * The text is not a refresh token of this issuer, or is signed with another secret. Pass the same `secret` to every process, and
+   * The text is not a refresh token of this issuer, is signed with another secret, or `find` of `oldRefreshTokens` does not know it. Pass the same `secret` to every process, and
    * [replace it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret)
    * step by step.
    */
@@ -181,6 +181,7 @@ export type HookOption =
   | 'beforeSignIn'
   | 'defer'
   | 'mail'
+  | 'oldRefreshTokens'
   | 'refresh'
   | 'respond'
   | 'sessionLabel'
