@@ -20,7 +20,7 @@ export const protectedResourceRouter = gone(
   PAGE.guard,
 )
 /** @deprecated Call `createLimits`. */
-export const createThrottle = gone('createThrottle is now createLimits', PAGE.passwords)
+export const createThrottle = gone('createThrottle is now createLimits', PAGE.options)
 /** @deprecated Pass `store` to `createAuth`, and use `auth.sessions`. */
 export const createSessions = gone(
   'createSessions is gone. Pass createAuth() a "store", and use auth.sessions',

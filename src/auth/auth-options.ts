@@ -19,6 +19,7 @@ import { ACCOUNT_PATH, type SignUpOptions, signUpOptions } from '../features/sig
 import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
 import { hostAliases } from '../http/host-options.js'
 import { loginAliases } from '../login/login-options.js'
+import { originsOfCookie } from '../login/refresh-cookie-options.js'
 import { text } from '../options/checks.js'
 import { misuse } from '../options/misuse.js'
 import { plainPath } from '../options/plain-path.js'
@@ -206,6 +207,8 @@ export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>)
     lookUps: lookUpsIn(options.accounts),
     refresh: read.refresh && {
       ...read.refresh,
+      sites: read.refresh.cookie.sites,
+      cookieOrigins: originsOfCookie(read.refresh.cookie, read.allowedOrigins),
       secrets: read.secret?.verifying ?? [],
       findById: findByIdOption(options.accounts),
     },

@@ -35,6 +35,7 @@ import { awaited } from '../options/awaited.js'
 import { bool } from '../options/checks.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { named, optional } from '../options/read-options.js'
+import { isExposed } from '../options/urls.js'
 import type { Passwords } from '../passwords/passwords.js'
 import { noteIssuing } from '../sessions/mistakes.js'
 import { createSessions, type Sessions } from '../sessions/sessions.js'
@@ -123,6 +124,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const { read, ofGuards, lookUps } = given
   const { paths, mountPath, refuse, store, timeout, maxPerAccount = 100 } = read
   const { tokens, tickets: ticketTokens } = createIssuers(given.ofIssuer, read.secret?.verifying)
+  if (given.refresh?.cookieOrigins) assertHttps(tokens.issuer)
   const now = () => Number(tokens.now())
   const ofLogin = loginSettings(read, now, tokens)
   const { emit, passwords, limits } = ofLogin
@@ -206,7 +208,12 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     recent: guard({ acting: false, signedInWithin: `${RECENT_MS}ms` }),
     session: plainGuard,
   }
-  const router = endpointRouter(mounted, { ...settings, guards, modeOf: refresh?.modeOf })
+  const router = endpointRouter(mounted, {
+    ...settings,
+    guards,
+    modeOf: refresh?.modeOf,
+    cookieOrigins: refresh?.cookieOrigins,
+  })
   const openApi = {
     path: mountPath + paths.token,
     extraFields: options.extraFields,
@@ -251,9 +258,18 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   return Object.freeze(Object.defineProperty(auth, 'throttle', { get: throwRenamed }))
 }
 
+/** @throws TypeError for an API over http, because browsers take a cookie of every site only over https */
+function assertHttps(issuer: string): void {
+  if (isExposed(new URL(issuer)))
+    throw misuse(
+      'createAuth: option "issuer" has http. Use https, which browsers require for a cookie with "sameSite": \'none\'',
+      PAGE.otherSites,
+    )
+}
+
 /** The name of an earlier release. It goes at 1.0.0. */
 function throwRenamed(): never {
-  throw misuse('auth.throttle is now auth.limits', PAGE.passwords)
+  throw misuse('auth.throttle is now auth.limits', PAGE.options)
 }
 
 /** Creates the look-up of an account's password hash. */
@@ -367,7 +383,7 @@ function accountToDescribe(read: AuthSettings['read'], path: string): AuthDescri
 
 /** Returns the mode of refresh tokens for the document. True where a function decides. */
 function modeToDescribe(refresh: AuthOptions['refresh']): AuthDescription['refresh'] {
-  const mode = typeof refresh === 'object' ? refresh.mode : refresh
+  const mode = typeof refresh === 'object' ? (refresh.mode ?? 'cookie') : refresh
   return typeof mode === 'function' || mode
 }
 

@@ -112,7 +112,7 @@ export type LoginRefusal =
   | 'no_password'
   /**
    * Guesses with other spellings of the account's address have used up its
-   * [failed-login limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md#createlimitsoptions),
+   * [failed-login limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions),
    * so the password was not checked. Wait until the window ends, or call `limits.reset`.
    */
   | 'limited'
@@ -200,9 +200,9 @@ export type Dependency =
   | 'accounts'
   /**
    * A hasher threw or exceeded `timeout`, or no hasher accepts the stored hash. Pass
-   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md#createpasswordsoptions)
+   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions)
    * a hasher for the hash, raise its
-   * [`costLimit`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md#argon2idoptions),
+   * [`costLimit`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#argon2idoptions),
    * or install the module that the `error` names.
    */
   | 'passwords'
@@ -352,7 +352,7 @@ const ROWS = {
   },
   /**
    * A
-   * [failed-login limit](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md#createlimitsoptions)
+   * [failed-login limit](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions)
    * is used up, or an account has too many
    * [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md). Wait for `Retry-After`
    * seconds. If everyone gets `429`,
@@ -364,7 +364,7 @@ const ROWS = {
    * [limit of waiting requests](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#9-limits-and-connections)
    * is reached, or the clients of one network disconnected during 200 logins in a second. Wait for `Retry-After` seconds. For logins, see
    * `concurrency` and `queue` of
-   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md#createpasswordsoptions).
+   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions).
    */
   overloaded: {
     status: 503,

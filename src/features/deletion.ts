@@ -42,7 +42,7 @@ export const deletionFeature: Feature<DeletionParts> = {
       responses: { 204: empty('The account is gone.'), 503: ['overloaded', 'unavailable'] },
       calls: accountCalls,
       handle(parts: DeletionParts) {
-        const { accounts, timeout, path } = parts
+        const { accounts, timeout, path, refresh } = parts
         return async (call) => {
           const { auth, req, res, origin, mode, report } = call
           // This request has no body, in which the host may look for the tenant: its events then have none.
@@ -55,7 +55,7 @@ export const deletionFeature: Feature<DeletionParts> = {
           await parts.ownFactors.removeAll(account.id)
           // A sign-in in progress may have started a session meanwhile.
           await end()
-          if (mode === 'cookie') deleteCookie(res, req.baseUrl + path)
+          if (refresh && mode === 'cookie') deleteCookie(res, { path: req.baseUrl + path, sites: refresh.sites })
         }
       },
     }),

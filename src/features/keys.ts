@@ -11,9 +11,9 @@ import { type Feature, mount } from './feature.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
-  /** Return value of `createTokenIssuer` with key pairs. Secrets are never published. */
+  /** Return value of `createTokenIssuer` with key pairs. */
   tokens: Pick<TokenIssuer, 'jwks'>
-  /** Path below the mount point, without patterns and without a slash at its end. Default: `'/.well-known/jwks.json'`. */
+  /** Path below the mount point, without patterns or a trailing slash. Default: `'/.well-known/jwks.json'`. */
   path?: string | undefined
 }
 

@@ -26,87 +26,82 @@ import { tokenVerifiers } from './verifiers-option.js'
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions<A extends LookUpResult = Account> extends HostOptions {
   /**
-   * Return value of `createTokenIssuer` or `createTokenVerifier`, or a
-   * [list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md) of 1 to 32, each of another
-   * issuer. Also `oldTokens`, and your own `{ issuer, verify, accepts? }`.
+   * Return value of `createTokenIssuer` or `createTokenVerifier`, `oldTokens`, a [custom
+   * verifier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers), or
+   * a [list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md) of 1 to 32 with different
+   * issuers.
    *
    * The claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. `accepts` is
    * for other texts than JWTs.
    */
   tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
   /**
-   * Scopes that a token needs, all of them: an array, or a text with spaces (RFC 6749 section 3.3). Otherwise `403`. `undefined` is a
-   * `TypeError`, so that a misspelt name opens no route. Default: none.
+   * Scopes a token needs, all of them: an array, or a text with spaces. Otherwise `403`. `undefined` is a `TypeError`, because a misspelt
+   * name would open the route. Default: none.
    */
   scope?: string | readonly string[]
-  /** Scopes of which a token needs one, in addition to `scope`. Otherwise `403`. `undefined` is a `TypeError`. Default: none. */
+  /** Scopes of which a token needs one, in addition to `scope`. Default: none. */
   anyScope?: string | readonly string[]
   /**
-   * Longest time since the sign-in (RFC 9470): `auth_time`, or `iat` without it. A token of
-   * [another issuer](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider)
-   * needs an `auth_time` that is not after its `iat`. 1 s to 366 days. An older token gets `401` with `max_age`. Default: any age.
+   * Maximum age of the sign-in (RFC 9470), from `auth_time`, or `iat` without it. Tokens of a different issuer need an `auth_time` not
+   * after their `iat`. 1 s to 366 days. Otherwise `401` with `max_age`. Default: any age.
    */
   signedInWithin?: Duration | undefined
   /**
-   * `true` admits only tokens whose `amr` (RFC 8176) has `mfa`, or `hwk` with `user` as after a sign-in with a
-   * [passkey](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#passkeys). Otherwise
-   * `401` `insufficient_user_authentication`. Default: `false`.
+   * `true` admits only tokens whose `amr` (RFC 8176) has `mfa`, or `hwk` and `user` as after a passkey. Otherwise `401`
+   * `insufficient_user_authentication`. Default: `false`.
    */
   secondFactor?: boolean | undefined
   /**
-   * `false` refuses an administrator who
-   * [acts as the account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/login-routes.md#an-administrator-acts-as-a-user)
-   * with `403` `forbidden`. The token has the claim `act` (RFC 8693). Default: `true`, and `false` with `signedInWithin`.
+   * `false` refuses an administrator who [acts as the
+   * account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authsigninaccount-req-res-details)
+   * (claim `act`, RFC 8693) with `403` `forbidden`. Default: `true`, and `false` with `signedInWithin`.
    */
   acting?: boolean | undefined
   /**
    * Store with `findById`, called on every request. `401` for a missing or disabled account, and for a token from before
-   * `tokensValidAfter`. `req.auth.scopes` are then the scopes that the token and the account both have, and `scope` and `anyScope` need
-   * them. Sets `req.user`. If you omit `accounts`, an earlier `req.user` stays only if its `id` is the token's account. Default: none.
+   * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere).
+   * Sets `req.user`, and removes scopes the account has lost from `req.auth.scopes`. Without `accounts`, an earlier `req.user` stays only
+   * if its `id` is the token's account. Default: none.
    *
    * `req.user` is the `user` that the store returned with the account, or the account without its password hash.
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
-   * Function `(auth) => boolean`, called on every request. `true` is `401`. A failure or another value is `503`. Default: none.
+   * Function `(auth) => boolean`, called on every request. `true` is `401`, a failure or invalid value `503`. Default: none.
    *
    * Use `auth.id` as the key, because a token's text has several spellings.
    */
   isRevoked?: RevocationCheck | undefined
   /**
-   * [The store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of the app, of
-   * which the guard needs only `sessions`. Read on every request. `401` for a token without a live session (`sid`, or `jti` without it).
-   * Default: none.
+   * [The store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of the app,
+   * whose `sessions` are read on every request. `401` for a token without a live session. Default: none.
    */
   store?: Pick<Store, 'sessions'> | undefined
   /**
-   * `true` admits a request without credentials, without `req.auth`, and still refuses invalid ones. `'lenient'` also takes an invalid
-   * token for none, and reports it. Default: `false`.
+   * `true` admits a request without credentials, and still refuses invalid ones. `'lenient'` also treats an invalid token as none, and
+   * reports it. Default: `false`.
    */
   optional?: boolean | 'lenient' | undefined
   /**
-   * Function `(req, account, auth) => boolean`, or a promise of it, for routes
-   * [of an owner](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#let-owners-use-a-route).
-   * `false` is `403`. A failure is `503`. Needs `accounts`. Default: each account.
+   * Function `(req, account, auth) => boolean`, or a promise of it, for [routes of an
+   * owner](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#let-owners-use-a-route).
+   * `false` is `403`, a failure `503`. Needs `accounts`. Default: each account.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<UserOf<A>, any> | undefined
-  /**
-   * Scheme of the header and of the challenge, or a list of 1 to 4, of which the challenge has the first,
-   * [for old clients](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#keep-the-header-of-your-clients).
-   * Default: `'Bearer'`.
-   */
+  /** Scheme of the header and the challenge, or a list of 1 to 4, whose first is in the challenge. Default: `'Bearer'`. */
   scheme?: string | readonly string[] | undefined
   /**
-   * Function `(req, inHeader) => text`, `undefined` or `null`, for
-   * [a token elsewhere](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#keep-the-header-of-your-clients).
-   * `inHeader()` returns the token of the header. An empty or malformed text is an invalid token. Default: the header.
+   * Function `(req, inHeader) => text`, `undefined` or `null`, for [a token
+   * elsewhere](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#keep-the-header-of-your-clients).
+   * `inHeader()` returns the token of the header. A malformed text is an invalid token. Default: the header.
    *
    * Browsers send cookies with requests of other sites, so a token in a cookie needs a defence against them (CSRF), such as `SameSite`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tokenFrom?: TokenFrom<any> | undefined
-  /** `realm` of the challenge (RFC 9110 section 11.5), printable ASCII. Default: the issuer, the first of a list. */
+  /** `realm` of the challenge (RFC 9110 section 11.5), printable ASCII. Default: the first issuer. */
   realm?: string | undefined
 }
 

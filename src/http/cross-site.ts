@@ -26,6 +26,23 @@ export function assertOwnOrigin(sent: IncomingHttpHeaders, allowed: ReadonlySet<
   if (!isOfOwnOrigin(bare(sent), allowed)) throw new AuthError('cross_site_request')
 }
 
+/**
+ * Refuses a request that may have a cookie of every site, unless its `Origin` is exactly one of these. A browser adds such a cookie for every
+ * page, so that no request with a cookie passes without an `Origin`. Clients that are not browsers have neither before they sign in.
+ * @throws AuthError `cross_site_request`
+ */
+export function assertOriginIn(sent: IncomingHttpHeaders, origins: ReadonlySet<string | undefined>): void {
+  if (!isOfOrigin(bare(sent), origins)) throw new AuthError('cross_site_request')
+}
+
+/** Returns whether a request is of one of these origins, or has neither an origin nor what a browser adds. */
+export function isOfOrigin(
+  { origin, cookie, 'sec-fetch-site': site }: IncomingHttpHeaders,
+  origins: ReadonlySet<string | undefined>,
+): boolean {
+  return origins.has(origin) || (origin === undefined && cookie === undefined && site === undefined)
+}
+
 /** The schemes whose header a browser adds by itself. */
 const OF_BROWSER = /^(basic|digest|negotiate|ntlm)\b/i
 

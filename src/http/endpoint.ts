@@ -9,7 +9,7 @@ import { reportRefusal } from '../events/report-refusal.js'
 import { own, resultOrUndefined } from '../options/values.js'
 import { express } from '../packages/on-first-use.cjs'
 import { type BodyLimits, createBodyReader } from './body.js'
-import { assertOwnOrigin, mayBeOfBrowser } from './cross-site.js'
+import { assertOriginIn, assertOwnOrigin, mayBeOfBrowser } from './cross-site.js'
 import {
   type Body,
   type CodesIn,
@@ -98,6 +98,8 @@ export interface Service extends BodyLimits {
   guards?: Readonly<Record<EndpointGuard<unknown>['name'], RequestHandler>> | undefined
   /** Returns where the client of a request keeps its refresh token. Default: no client has one. */
   modeOf?: ((req: Request) => RefreshMode | undefined) | undefined
+  /** The only origins whose requests may have the cookie. Default: the own origin, and `allowedOrigins`. */
+  cookieOrigins?: ReadonlySet<string> | undefined
 }
 
 /** An endpoint at its whole path, with its dependencies. */
@@ -212,7 +214,7 @@ function refuserOf(declared: Endpoint, { emit, refuse, bodyLimit }: Service) {
 /** Runs an endpoint: request → call → result → response. */
 export function handlerOf<P>(declared: Endpoint<P>, parts: P, at: string, service: Service): RequestHandler {
   const { guard, origin: pages, body, turns, calls } = declared
-  const { emit, modeOf, allowedOrigins, bodyLimit } = service
+  const { emit, modeOf, allowedOrigins, cookieOrigins, bodyLimit } = service
   const refused = refuserOf(declared as Endpoint, service)
   const before = declared.before?.(parts)
   const handle = declared.handle(parts) as (call: ReadCall<Declared, unknown, unknown, string>) => unknown
@@ -238,7 +240,8 @@ export function handlerOf<P>(declared: Endpoint<P>, parts: P, at: string, servic
     before?.(call)
     const auth = guard?.admit(req)
     const sent = await bodyOf(call)
-    if (pages === 'own' || (pages && mode === 'cookie')) assertOwnOrigin(req.headers, allowedOrigins)
+    if (pages && mode === 'cookie' && cookieOrigins) assertOriginIn(req.headers, cookieOrigins)
+    else if (pages === 'own' || (pages && mode === 'cookie')) assertOwnOrigin(req.headers, allowedOrigins)
     const refuse = (code: AuthError['code'], details?: AuthErrorDetails) => new AuthError(code as never, details)
     const read = { ...call, auth, body: sent, params: paramsOf(at, req), refuse }
     return respond(await (calls ? calls(origin.network, async () => handle(read)) : handle(read)))

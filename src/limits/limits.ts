@@ -25,16 +25,16 @@ interface LoginLimits {
 /** The options of `createLimits`. */
 export interface LimitsOptions {
   /**
-   * Function `({ keyPrefix, points, duration }) => limiter` that
-   * [shares the limits between processes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/deploy.md),
-   * for example `RateLimiterRedis` of rate-limiter-flexible. It needs `consume`, `get` and `delete`. Default: memory of the process.
+   * Function `({ keyPrefix, points, duration }) => limiter` that [shares the limits between
+   * processes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/deploy.md), such as
+   * `RateLimiterRedis` of rate-limiter-flexible. The limiter needs `consume`, `get` and `delete`. Default: memory of the process.
    *
    * While the store fails or hangs, the limits continue in this process's memory.
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /**
-   * The limits: `{ pair, address, account }`, each `{ points, duration }`, or `false` for no limit. `points` is the number of failures, 1
-   * to 1,000,000. `duration` is 1 s to 366 days. Default: that of each limit.
+   * `{ pair, address, account }`, each `{ points, duration }`, or `false` for no limit. `points`: 1 to 1,000,000 failures. `duration`: 1
+   * s to 366 days. Default: as below.
    */
   limits?: LoginLimits | undefined
 }

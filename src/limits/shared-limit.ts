@@ -6,7 +6,7 @@ import type { SharedStore, StoreFailed } from './shared-store.js'
 export interface LimiterOptions {
   /** Prefix of the limit's keys in the store: `login-pair`, `login-address` or `login-account`. */
   keyPrefix: string
-  /** Number of failed logins that are allowed within `duration`. */
+  /** Number of failed logins allowed within `duration`. */
   points: number
   /** Length of the window, in seconds. */
   duration: number

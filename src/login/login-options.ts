@@ -51,12 +51,12 @@ export interface LoginOptions<A extends LookUpResult = Account>
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
   /**
    * Return value of
-   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md). Share one
+   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md). Share one
    * object between all logins of a process. Default: `createPasswords()`.
    */
   passwords?: Passwords | undefined
   /**
-   * [Failed-login limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/passwords.md#createlimitsoptions),
+   * [Failed-login limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions),
    * or `false` for none. Share one object between all logins of a process. Default: `createLimits()`.
    */
   limits?: Limits | false | undefined

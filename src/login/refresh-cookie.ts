@@ -17,19 +17,22 @@ interface RefreshCookie {
   path: string
   /** Seconds until the cookie ends. Undefined: when the browser ends. */
   maxAge: number | undefined
+  /** The attributes that say which sites' pages send the cookie. */
+  sites: string
 }
 
-/** Adds the cookie to a response, next to those of the host. Scripts cannot read it, and pages of other sites cannot send it. */
-export function addCookie(res: ServerResponse, { value, path, maxAge }: RefreshCookie): void {
+/** Adds the cookie to a response, next to those of the host. Scripts cannot read it. */
+export function addCookie(res: ServerResponse, { value, path, maxAge, sites }: RefreshCookie): void {
   if (res.headersSent) return
   if (value !== '') warnOfHttp(res.req)
   const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
-  const cookie = `${REFRESH_COOKIE}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; SameSite=Strict`
+  const cookie = `${REFRESH_COOKIE}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; ${sites}`
   appendCookie(res, cookie)
 }
 
-/** Deletes the cookie. */
-export const deleteCookie = (res: ServerResponse, path: string) => addCookie(res, { value: '', path, maxAge: 0 })
+/** Deletes the cookie. With the same `sites`, because a browser keeps a partitioned cookie apart from another one. */
+export const deleteCookie = (res: ServerResponse, { path, sites }: Pick<RefreshCookie, 'path' | 'sites'>) =>
+  addCookie(res, { value: '', path, maxAge: 0, sites })
 
 /** The cookie in which another system has kept its refresh tokens. */
 export interface OldCookie {

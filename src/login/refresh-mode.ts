@@ -3,7 +3,8 @@ import type { FindById } from '../accounts/find-account.js'
 import { AuthError } from '../errors/auth-error.js'
 import { type HttpResponse, jsonResponse, type RefreshMode } from '../http/responses.js'
 import { LONGEST_AGE, tokenAge } from '../options/checks.js'
-import { aliasesOf, type Check, InvalidOption, readOptions } from '../options/read-options.js'
+import { misuse } from '../options/misuse.js'
+import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../options/read-options.js'
 import { ignoreRejection, isPlainObject, own, resultOrUndefined } from '../options/values.js'
 import {
   type RefreshTimes,
@@ -14,14 +15,21 @@ import {
 import type { RefreshableSession, RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { addCookie } from './refresh-cookie.js'
+import { type RefreshCookieOptions, type RefreshCookieSettings, refreshCookieOption } from './refresh-cookie-options.js'
 
 /** The way in which clients keep their refresh tokens, or a function that returns it. */
 export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode | undefined)
 
 /** The option `refresh` of `createAuth` as an object. */
 export interface RefreshOptions<R = Request> extends RefreshTimes {
-  /** `'cookie'`, `'body'`, or a function `(req) => mode`. */
-  mode: RefreshChoice<R>
+  /** `'cookie'`, `'body'`, or a function `(req) => mode`. Default: `'cookie'` with `cookie`, and required without it. */
+  mode?: RefreshChoice<R> | undefined
+  /**
+   * `{ sameSite, partitioned }`: which
+   * [pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-on-another-site.md) may use the cookie.
+   * Default: those of the API's site.
+   */
+  cookie?: RefreshCookieOptions | undefined
 }
 
 /** The steps and functions that the routes of a router need for refresh tokens. */
@@ -35,6 +43,10 @@ export interface RefreshRoutes {
    * @throws AuthError `unavailable` when the function of the host throws, or returns something else
    */
   modeOf(req: Request): RefreshMode | undefined
+  /** The attributes of the cookie that tell the browser which pages may send it. */
+  sites: string
+  /** The only origins whose requests may have a cookie that the browser sends for pages of every site. Undefined: it does not. */
+  cookieOrigins: ReadonlySet<string> | undefined
 }
 
 const MODES: readonly unknown[] = ['cookie', 'body', undefined]
@@ -58,7 +70,7 @@ const modeOption: Check<ModeOf> = (value) => {
   }
 }
 
-const schema = { mode: modeOption, ...refreshTimesSchema }
+const schema = { mode: optional(modeOption), cookie: optional(refreshCookieOption), ...refreshTimesSchema }
 
 const aliases = aliasesOf({
   idle: 'ttl expiresIn',
@@ -66,11 +78,15 @@ const aliases = aliasesOf({
   'Pass it to createAuth() as "secret"': 'secret',
 })
 
-/** Reads the option `refresh`: a mode, or an object with the mode and the times. */
-export const refreshOption: Check<RefreshTimesSettings & { modeOf: ModeOf }> = (value) => {
+/** Reads the option `refresh`: a mode, or an object with the mode, the cookie and the times. */
+export const refreshOption: Check<RefreshTimesSettings & { modeOf: ModeOf; cookie: RefreshCookieSettings }> = (
+  value,
+) => {
   const options = isPlainObject(value) ? (value as unknown as RefreshOptions) : { mode: modeOption(value) }
-  const { mode, ...times } = readOptions<RefreshOptions, typeof schema>(CALLER, options, schema, aliases)
-  return { modeOf: mode, ...refreshTimes(CALLER, times) }
+  const { mode, cookie, ...times } = readOptions<RefreshOptions, typeof schema>(CALLER, options, schema, aliases)
+  if (cookie && options.mode === 'body') throw misuse(`${CALLER}: "cookie" needs "mode": 'cookie', or a function`)
+  const modeOf = mode ?? named(`${CALLER}: option "mode"`, modeOption, cookie && 'cookie')
+  return { modeOf, cookie: cookie ?? refreshCookieOption({}), ...refreshTimes(CALLER, times) }
 }
 
 /** Returns the subject of a token that does not outlive its session. */
@@ -104,6 +120,8 @@ interface RefreshResponse {
   now: number
   /** The path of the token endpoint, as the browser knows it. */
   path: string
+  /** The attributes of the cookie that tell the browser which pages may send it. */
+  sites: string
 }
 
 /**
@@ -113,10 +131,10 @@ interface RefreshResponse {
 export function refreshResponse(
   res: Response | undefined,
   text: string,
-  { mode, refreshToken, remember, expiresAt, now, path }: RefreshResponse,
+  { mode, refreshToken, remember, expiresAt, now, path, sites }: RefreshResponse,
 ): HttpResponse {
   if (mode === 'body') return jsonResponse(JSON.stringify({ ...JSON.parse(text), refreshToken }))
   const maxAge = remember ? Math.floor((expiresAt.getTime() - now) / 1000) : undefined
-  addCookie(res as Response, { value: refreshToken, path, maxAge })
+  addCookie(res as Response, { value: refreshToken, path, maxAge, sites })
   return jsonResponse(text)
 }

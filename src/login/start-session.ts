@@ -1,7 +1,8 @@
 import type { Request } from 'express'
 import { callHost, withDeadline } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
-import { own } from '../options/values.js'
+import { isOfOrigin } from '../http/cross-site.js'
+import { bare, own } from '../options/values.js'
 import type { RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { NewSession } from '../sessions/session.js'
 import type { Sessions } from '../sessions/sessions.js'
@@ -68,8 +69,11 @@ export async function startSession(starting: StartingSession): Promise<void> {
  * @returns the function that ends those of an account. A session of another account stays, because its user has not signed in
  * @throws AuthError `invalid_body` for too many cookies
  */
-export function replacedSessions({ refreshSteps, issuers }: RefreshRoutes, req: Request) {
-  const ids = new Set(presentedIn(req, refreshSteps, issuers).map(({ sessionId }) => sessionId))
+export function replacedSessions({ refreshSteps, issuers, cookieOrigins }: RefreshRoutes, req: Request) {
+  // A page of another site may send the cookie to a custom route of the host.
+  const hasOwnCookie = !cookieOrigins || isOfOrigin(bare(req.headers), cookieOrigins)
+  const presented = hasOwnCookie ? presentedIn(req, refreshSteps, issuers) : []
+  const ids = new Set(presented.map(({ sessionId }) => sessionId))
   const auth = own(req, 'auth')
   if (isVerifiedToken(auth) && auth.sessionId !== undefined && issuers.includes(auth.issuer)) ids.add(auth.sessionId)
 

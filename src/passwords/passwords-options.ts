@@ -12,37 +12,34 @@ export interface PasswordsOptions {
   /** Accepted hashes. The first hasher makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * Hasher with `hash` that does the work for unknown addresses. Set it to that of most stored hashes, such as `bcrypt({ cost: 8 })`,
-   * [while you replace them](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/passwords.md#other-hashes-and-ldap).
-   * Default: the first of `hashers`.
+   * Hasher that does the work for unknown addresses: that of most stored hashes, such as `bcrypt({ cost: 8 })`. Default: the first of
+   * `hashers`.
    *
    * The time of a login then does not tell who has an account.
    */
   unknown?: Hasher | undefined
   /**
-   * Least number of characters of a new password, for the routes of `createAuth` that set one. `hash` takes shorter ones. 8 to 256, counted in
-   * code points. Default: `15`.
+   * Minimum length of a new password in code points, for the routes of `createAuth`. 8 to 256. `hash` accepts shorter ones. Default:
+   * `15`.
    *
    * NIST SP 800-63B-4 requires 15 where the password is the only factor, and 8 with a second factor.
    */
   minLength?: number | undefined
   /**
-   * Function `(password) => boolean` that
-   * [refuses a new password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/new-passwords.md).
-   * Called by `hash` and by the routes that set a password, and not when a login replaces an old hash. At most 5 s. Default: none.
+   * Function `(password) => boolean` that [rejects a new
+   * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/new-passwords.md), called by
+   * `hash` and the routes that set one. At most 5 s. Default: none.
    *
    * True refuses the password with an `AuthError` `weak_password` (422) of the reason `forbidden`. Throw a `SignInRefusal` for your own code.
    * Another error, another value than a boolean, and a late result reject with an `AuthError` `unavailable`.
    */
   isForbidden?: ForbiddenCheck | undefined
   /**
-   * Number of passwords that are hashed at the same time. 1 to 1,024. Default: one less than `UV_THREADPOOL_SIZE` (4), at most the number
-   * of cores.
+   * Number of passwords hashed at the same time. 1 to 1,024. Default: one less than `UV_THREADPOOL_SIZE` (4), at most the number of
+   * cores.
    */
   concurrency?: number | undefined
-  /**
-   * Number of logins that may wait. 0 to 100,000. When it is full, the network with the most waiting logins gets `503`. Default: `1024`.
-   */
+  /** Number of waiting logins, 0 to 100,000. When it is full, the network with the most waiting logins gets `503`. Default: `1024`. */
   queue?: number | undefined
 }
 

@@ -18,7 +18,7 @@ import { testsOnly } from './tests-only.js'
 export interface TestIssuerOptions extends Partial<Omit<TokenIssuerOptions, 'issuer' | 'keys' | 'clock'>> {
   /** Base URL of the environment (`iss`). Default: `'https://issuer.test'`. */
   issuer?: TokenIssuerOptions['issuer']
-  /** Keys in memory. Pass the same `keys` to an app in another process. Default: an ES256 key, created once per process. */
+  /** Keys in memory. Pass the same `keys` to an app in a different process. Default: an ES256 key, created once per process. */
   keys?: TokenIssuerOptions['keys']
   /** Time until your test sets the clock. Default: `Date.now`. */
   clock?: TokenIssuerOptions['clock']
@@ -26,7 +26,7 @@ export interface TestIssuerOptions extends Partial<Omit<TokenIssuerOptions, 'iss
 
 /** The options of an issuer for an app with sessions. */
 export interface SessionTestIssuerOptions extends TestIssuerOptions {
-  /** The same as in your guards, of which only the `sessions` are needed. A session starts for each token. Default: none. */
+  /** Store of your guards. Only its `sessions` are needed. A session starts for each token. Default: none. */
   store: Pick<Store, 'sessions'>
 }
 

@@ -10,18 +10,13 @@ import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } fr
 
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
-  /** `'id-token'`, for ID tokens, which tell who signed in at a provider. For `auth.signIn`, and never for a guard. */
+  /** `'id-token'`: ID tokens, for `auth.signIn` and never for a guard. */
   accept: 'id-token'
-  /** Issuer of the provider, exactly as in its tokens (`iss`), for example `https://accounts.google.com`. */
+  /** Issuer exactly as in its tokens (`iss`): `https://accounts.google.com`. */
   issuer: string | undefined
   /** Id of your client at the provider. */
   audience: string | undefined
-  /**
-   * List of the ids of
-   * [your other clients](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/other-sign-ins.md#android-and-other-clients)
-   * that a token may be issued to (`azp`), such as an Android app at Google. A token of any other client is refused. Default: only
-   * `audience`.
-   */
+  /** Ids of your other clients a token may be issued to (`azp`), such as your Android app. Default: only `audience`. */
   authorizedParties?: readonly string[] | undefined
 }
 

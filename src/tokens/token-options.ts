@@ -10,23 +10,23 @@ import type { RemoteKeys } from './keys/remote-keys.js'
 /** The options of `createTokenVerifier`. */
 export interface TokenVerifierOptions {
   /**
-   * Base URL of this environment (`iss`), http or https, without query and fragment. A token of another environment is refused. A slash at
-   * its end makes no difference.
+   * Base URL of this environment (`iss`), without query and fragment. Tokens of other environments are rejected. A trailing slash makes
+   * no difference.
    */
   issuer: string | undefined
   /** Audience of the tokens (`aud`), one text. Compared exactly. Default: the issuer. */
   audience?: string | undefined
   /**
-   * `'jwt'` accepts access tokens
-   * [of identity providers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider),
-   * `'id-token'` verifies
-   * [ID tokens](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/other-sign-ins.md#sign-in-with-google-apple-or-microsoft).
-   * Both have other options: {@link JwtVerifierOptions} and {@link IdTokenVerifierOptions}. Default: tokens of this package (RFC 9068).
+   * `'jwt'` for [access tokens of identity
+   * providers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#access-tokens-of-identity-providers),
+   * `'id-token'` for [ID
+   * tokens](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#id-tokens). Default:
+   * tokens of this package (RFC 9068).
    */
   accept?: undefined
   /**
    * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) or a list, with
-   * `publicKey` or `secret`. Every key verifies. Or only
+   * `publicKey` or `secret`. Or only
    * [`remoteKeys(url)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options)
    * or
    * [`discoverKeys(issuer)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options).
@@ -35,8 +35,8 @@ export interface TokenVerifierOptions {
   /** Tolerated difference between clocks for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
   clockTolerance?: Duration | undefined
   /**
-   * Number of cached verified tokens: those that were used last. 1 to 10,000,000, or `false`. Time, key, scope, revocation and account are
-   * checked on every request. Default: `10000`.
+   * Number of verified tokens to cache, 1 to 10,000,000, or `false`. Time, key, scope, revocation and account are still checked on every
+   * request. Default: `10000`.
    *
    * Set it to at least the number of tokens in use.
    */
@@ -47,29 +47,23 @@ export interface TokenVerifierOptions {
 
 /** The options of `createTokenVerifier` for access tokens of an identity provider. */
 export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer'> {
-  /**
-   * `'jwt'`, for access tokens of the type `at+jwt`, `JWT` or none, with one or several audiences. ID tokens are refused, and so are tokens
-   * that are bound to a key (`cnf`), because the guard does not check the proof.
-   */
+  /** `'jwt'`: access tokens of the type `at+jwt`, `JWT` or none. ID tokens and tokens bound to a key (`cnf`) are rejected. */
   accept: 'jwt'
   /**
-   * List of the clients
-   * [whose tokens are accepted](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider)
-   * (`client_id`, `azp`, `cid` or `appid`). A token of another client, or without one, is refused. Default: all, and tokens that name none.
+   * Clients [whose tokens are
+   * accepted](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider)
+   * (`client_id`, `azp`, `cid` or `appid`). All other tokens are rejected. Default: all, and tokens that name none.
    */
   authorizedParties?: readonly string[] | undefined
-  /** Issuer of the provider, exactly as in its tokens (`iss`): an absolute http or https URL. A slash at its end makes a difference. */
+  /** Issuer exactly as in its tokens (`iss`), including a trailing slash. */
   issuer: string | undefined
   /** Audience of this API: one of those in `aud`, compared exactly. */
   audience: string | undefined
-  /**
-   * Function `(claims) => scopes`, for example from roles or permissions, called once for each new token. `undefined` means no scopes. A
-   * failure, or another value than a list of scopes, is `503`. Default: `scope` or `scp`.
-   */
+  /** Function `(claims) => scopes`, called once per new token. A failure or an invalid value is `503`. Default: `scope` or `scp`. */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id`, called once for each new token. A token whose result is `undefined` is refused. A failure, or another value
-   * than a non-empty text, is `503`. Default: `sub`, which is unique only within its issuer.
+   * Function `(claims) => id`, called once per new token. `undefined` rejects the token. A failure or an invalid value is `503`. Default:
+   * `sub`, unique only within its issuer.
    */
   accountId?: AccountIdOf | undefined
 }
@@ -77,8 +71,8 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
 /** The options of `createTokenIssuer`. */
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' | 'keys'> {
   /**
-   * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys), or a list that is
-   * all secrets or all key pairs. The first key signs, every key verifies.
+   * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys), or a list of
+   * only secrets or only key pairs. The first key signs, every key verifies.
    */
   keys:
     | SecretTokenKey
@@ -86,11 +80,11 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' 
     | RemoteSigningKey
     | readonly SecretTokenKey[]
     | readonly (PrivateTokenKey | PublicTokenKey | RemoteSigningKey)[]
-  /** Client that the tokens are issued to, as `client_id` (RFC 9068 section 2.2). Default: the issuer. */
+  /** Client the tokens are issued to, as `client_id` (RFC 9068 section 2.2). Default: the issuer. */
   clientId?: string | undefined
   /** Lifetime of a token. 1 s to 366 days. Default: `'1h'`. */
   lifetime?: Duration | undefined
-  /** Time limit for `sign` of a key. 1 ms to 1 min. Then `503`. Default: `'5s'`. */
+  /** Time limit for `sign` of a key. Then `503`. Default: `'5s'`. */
   timeout?: Duration | undefined
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../support/host.js'
 import { bearer, EXPRESS, listen, TOKEN_PATH } from '../support/http.js'
 
-// The specification's sections, the decisions about its open points, and demands of `docs/evidence/standards.md`.
+// The specification's sections, the decisions about its open points, and demands of `test/contract/standards/README.md`.
 
 const hang = () => new Promise<never>(() => {})
 const fail = async () => {

@@ -1,18 +1,14 @@
-import { execFile } from 'node:child_process'
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import express from 'express'
 import { createTokenIssuer, jwksRouter, tokenRouter } from 'express-token-endpoint'
 import request from 'supertest'
 import { ACCOUNTS, decodePayload, fastPasswords, forge, makeStore, PASSWORD, signingKey } from '../support/fixtures.js'
 import { TOKEN_PATH } from '../support/http.js'
 import { pairOf, publicPem } from '../support/keys.js'
+import { createCertificate } from '../support/services/certificate.js'
 import { encode, headerOf, partsOf } from '../support/tokens.js'
 
 /** The issuer and the audience of the tokens. The programs contain them. */
@@ -40,17 +36,10 @@ async function tokenOf(alg: keyof typeof issuers): Promise<string> {
   return body.authenticationToken
 }
 
-const CERTIFICATE = [
-  ...['req', '-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '2'],
-  ...['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', 'key.pem', '-out', 'cert.pem'],
-]
-
 /** Serves the app by https, because some libraries fetch keys by https only. The programs trust its certificate. */
 export async function startIssuer() {
-  const folder = await mkdtemp(join(tmpdir(), 'languages-'))
-  await promisify(execFile)('openssl', CERTIFICATE, { cwd: folder })
-  const certificate = join(folder, 'cert.pem')
-  const server = createServer({ key: await readFile(join(folder, 'key.pem')), cert: await readFile(certificate) }, app)
+  const { key, cert, file: certificate, remove } = await createCertificate('IP:127.0.0.1')
+  const server = createServer({ key, cert }, app)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const env = {
@@ -67,7 +56,7 @@ export async function startIssuer() {
     async stop() {
       server.closeAllConnections()
       server.close()
-      await rm(folder, { recursive: true })
+      await remove()
     },
   }
 }

@@ -67,7 +67,7 @@ async function runPart(name, asked, node) {
 const placeOf = ({ rounds }, { version }) =>
   `Node ${version}, ${availableParallelism()} × ${cpus()[0].model}, ${rounds} rounds, ${new Date().toISOString().slice(0, 10)}.`
 
-const RESULTS = here('../../docs/evidence/performance.md')
+const RESULTS = here('results.md')
 
 /** Replaces the section of a part in the results, or adds it. */
 function save(name, section) {

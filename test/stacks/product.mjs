@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { outbox } from './kit/outbox.mjs'
 import { PASSWORD, STACKS, startProduct } from './kit/people.mjs'
 
-/** Counts the lines of two products in two stacks, and tries the first one: `docs/evidence/product.md` has the output. */
+/** Counts the lines of two products in two stacks, and tries the first one: `test/stacks/product.md` has the output. */
 
 const FOLDERS = { 'time sheets': 'product', 'field service': 'field-service' }
 

@@ -5,7 +5,7 @@ import argon2 from 'argon2'
 import { EMAIL, PASSWORD } from './account.mjs'
 import { users } from './same-app/accounts.mjs'
 
-/** Counts the lines of the same app in three ways, and tries them: `docs/evidence/same-app.md` has the output. */
+/** Counts the lines of the same app in three ways, and tries them: `test/stacks/same-app.md` has the output. */
 
 process.env['SECRET'] = randomBytes(32).toString('base64url')
 process.env['BASE_URL'] = 'http://127.0.0.1:3000'

@@ -5,7 +5,7 @@ import {
   type AuthOptions,
   type MemoryAccount,
   type RefreshChoice,
-  type RefreshTimes,
+  type RefreshOptions,
   requireBearer,
   type SessionStore,
   type Sessions,
@@ -21,7 +21,7 @@ export const COOKIE = '__Secure-refresh'
 interface RefreshHost extends Partial<Omit<AuthOptions, 'store' | 'refresh'>> {
   store?: SessionStore
   issuer?: string
-  options?: RefreshTimes
+  options?: Omit<RefreshOptions, 'mode'>
   refresh?: RefreshChoice
   /** Runs before the router, for example as a middleware of the host. */
   before?: express.RequestHandler

@@ -98,7 +98,7 @@ const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
 /** Creates the refresh of a session: refresh token → account → token → response. */
 function createRefresh(settings: RefreshParts, old: OldRefreshTokens | undefined) {
   const { tokens, path, timeout, emit } = settings
-  const { refreshSteps, findById } = settings.refresh
+  const { refreshSteps, findById, sites } = settings.refresh
   const issue = createIssuing(settings)
   const present = createPresenter(settings.refresh)
 
@@ -135,7 +135,7 @@ function createRefresh(settings: RefreshParts, old: OldRefreshTokens | undefined
     const { id: tokenId, expiresAt: end, text } = issued
     emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
     const now = lookedUpAt.getTime()
-    const where = { path: req.baseUrl + path, expiresAt, now }
+    const where = { path: req.baseUrl + path, sites, expiresAt, now }
     return refreshResponse(res, text, { ...where, mode, refreshToken, remember })
   }
 }
@@ -169,6 +169,7 @@ export const refreshFeature: Feature<RefreshParts> = {
       handle(parts: RefreshParts) {
         const old = oldRefreshTokensOf(parts)
         const refreshed = createRefresh(parts, old)
+        const { sites } = parts.refresh
 
         return async (call) => {
           const { req, res, mode } = call
@@ -180,7 +181,7 @@ export const refreshFeature: Feature<RefreshParts> = {
             const reason = isAuthError(error) ? own(error, 'reason') : undefined
             const isOver = OVER.has(reason)
             if (isOver || reason === 'malformed') old?.deleteCookie(call)
-            if (isOver && mode === 'cookie') deleteCookie(res, req.baseUrl + parts.path)
+            if (isOver && mode === 'cookie') deleteCookie(res, { path: req.baseUrl + parts.path, sites })
             throw error
           }
         }

@@ -13,7 +13,7 @@ const nodeRs = () => nativeModule<typeof Argon2>('@node-rs/argon2')
 /** The options of `argon2id`: the costs of new hashes (RFC 9106 section 3.1). Stored hashes contain their costs. */
 export interface Argon2idOptions {
   /**
-   * Memory in KiB. 8 to 1,048,576, and at least 8 for each lane. Default: `19456`.
+   * Memory in KiB. 8 to 1,048,576, and at least 8 per lane. Default: `19456`.
    *
    * The default costs are those of the OWASP Password Storage Cheat Sheet.
    */
@@ -23,13 +23,13 @@ export interface Argon2idOptions {
   /** Lanes. 1 to 64. Default: `1`. */
   parallelism?: number | undefined
   /**
-   * Highest cost of a stored hash, in multiples of a new hash or of the default costs if they are higher. Limits memory and memory ×
-   * passes. 1 to 1,024. With the default, 152 MiB, and 311,296 KiB × passes. Default: `8`.
+   * Highest memory, and memory × passes, of a stored hash, in multiples of a new hash or of the default costs if they are higher. 1 to
+   * 1,024. The default accepts 152 MiB and 311,296 KiB × passes. Default: `8`.
    */
   costLimit?: number | undefined
   /**
-   * `'native'` is the module `@node-rs/argon2`. `'node'` is `crypto.argon2` of Node 24.7 or newer, otherwise a `TypeError`. Both read and
-   * write the same hashes. Default: `'native'`.
+   * `'native'` is the module `@node-rs/argon2`. `'node'` is `crypto.argon2` of Node 24.7 or newer, otherwise a `TypeError`. Both use the
+   * same hashes. Default: `'native'`.
    */
   engine?: 'native' | 'node' | undefined
 }

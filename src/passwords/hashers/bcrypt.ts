@@ -13,13 +13,13 @@ export interface BcryptOptions {
   /** Base-2 logarithm of the number of rounds. 4 to 18. Default: `12`. */
   cost?: number | undefined
   /**
-   * Highest number of rounds of a stored hash, in multiples of a new hash. 1 to 1,024. Stored costs of 4 to 15 are accepted with the default. A
-   * `cost` below the default counts as the default, and no cost above 18 is accepted. Default: `8`.
+   * Most rounds of a stored hash, in multiples of a new hash or of the default cost if it is higher. 1 to 1,024. The default accepts
+   * costs of 4 to 15. No cost above 18 is accepted. Default: `8`.
    */
   costLimit?: number | undefined
   /**
-   * Compares only the first 72 bytes of a longer password, as older code did. Put `argon2id()` first, so that the next sign-in hashes the
-   * whole password. Default: `false`.
+   * Compares only the first 72 bytes of a longer password, as older code did. Put `argon2id()` first to hash the whole password at the
+   * next sign-in. Default: `false`.
    *
    * Text after a NUL still never matches.
    */

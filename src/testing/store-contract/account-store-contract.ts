@@ -16,24 +16,19 @@ export type ExistingAccount = {
 
 /** The options of `accountStoreContract`. */
 export interface AccountStoreContractOptions {
-  /** Account store, or a function that returns one and is called for each check. */
+  /** Account store, or a function that returns one, called for each check. */
   store: AccountStore<LookUpResult> | (() => AccountStore<LookUpResult> | Promise<AccountStore<LookUpResult>>)
   /**
-   * Another store object on the same data, as another process has one, or a function that returns it. The checks of `replacePasswordHash`
-   * read with both, and so find a cache. Default: none.
+   * Second store object on the same data, or a function that returns it. Finds a cache in front of `replacePasswordHash`. Default: none.
    */
   otherStore?: AccountStoreContractOptions['store'] | undefined
   /**
-   * Account in the store: `{ email, … }`. Other members are compared. It needs a password if the store has `replacePasswordHash`: checks
-   * change its hash and restore it.
+   * Account in the store: `{ email, … }`. Other members are compared. The checks of `replacePasswordHash` change its hash and restore it.
    */
   existing: ExistingAccount
-  /**
-   * Members of the accounts that the checks create and remove, if your store needs more than an address and a hash: those that
-   * `signUp.fields` names. Default: none.
-   */
+  /** Further members of the accounts the checks create, as in `signUp.fields`. Default: none. */
   fields?: Readonly<Record<string, unknown>> | undefined
-  /** Id that no account has. Default: the id of the account with another last letter or digit. */
+  /** Id that no account has. Default: the id of the account with a different last letter or digit. */
   unknownId?: string | undefined
 }
 

@@ -64,7 +64,7 @@ export interface PrivateTokenKey {
 export interface PublicTokenKey {
   /** Algorithm of key pairs. */
   alg: KeyPairAlgorithm
-  /** PEM, JWK or `KeyObject`. A private key is refused, so that it is not distributed by mistake. */
+  /** PEM, JWK or `KeyObject`. A private key is rejected. */
   publicKey: KeyMaterial | undefined
   /** Key id in the header of the token, different for each key. Default: the `kid` of the JWK, else the thumbprint (RFC 7638). */
   kid?: string | undefined
@@ -90,10 +90,9 @@ export type HostSign = (data: Uint8Array) => Uint8Array | Promise<Uint8Array>
 /** A key pair whose private key signs elsewhere: in a key management service or in an HSM. */
 export interface RemoteSigningKey extends PublicTokenKey {
   /**
-   * Function `(data) => signature`, for a private key
-   * [in a key service](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#sign-with-a-key-service).
-   * At most 1,024 calls at a time, then `503`. A failure, a wrong signature and one that takes longer than `timeout` are `503` with the
-   * dependency `keys`.
+   * Function `(data) => signature`, for a private key [in a key
+   * service](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#sign-with-a-key-service). At
+   * most 1,024 calls at a time, then `503`. A failure, a wrong signature or a timeout is `503` with the dependency `keys`.
    */
   sign: HostSign
 }

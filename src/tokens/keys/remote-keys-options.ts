@@ -9,35 +9,30 @@ import type { KeysFetch } from './fetch-text.js'
 /** The options of `remoteKeys` and `discoverKeys`. */
 export interface RemoteKeysOptions {
   /**
-   * Algorithms that keys of the set may use (RFC 8725 section 3.1). With only one RSA algorithm, an RSA key needs no `alg`. Default: every
+   * Algorithms the keys of the set may use (RFC 8725 section 3.1). With only one RSA algorithm, an RSA key needs no `alg`. Default: every
    * algorithm of key pairs.
    */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
-  /** Time limit for one fetch, until its last byte. 1 ms to 1 min. Default: `'5s'`. */
+  /** Time limit for one fetch, including the body. Default: `'5s'`. */
   timeout?: Duration | undefined
-  /** Longest response in bytes. 1 to 10,485,760. A longer or a compressed response counts as a failed fetch. Default: `102400`. */
+  /** Longest response in bytes, 1 to 10,485,760. Longer and compressed responses count as failed fetches. Default: `102400`. */
   sizeLimit?: number | undefined
-  /** Minimum time between two fetches, also when tokens name unknown keys. 1 s to 1 h, at most half of `maxAge`. Default: `'30s'`. */
+  /** Minimum time between two fetches, even when tokens name unknown keys. 1 s to 1 h, at most half of `maxAge`. Default: `'30s'`. */
   cooldown?: Duration | undefined
   /**
    * Maximum age of cached keys while the source responds. 2 s to 1 day. Refreshed in the background from half that age. Default: `'10m'`.
    */
   maxAge?: Duration | undefined
   /**
-   * Time for which cached keys verify while the source is down. `maxAge` to 30 days. Then `503`. Default: `'1h'`.
+   * Time cached keys verify while the source is down. `maxAge` to 30 days. Then `503`. Default: `'1h'`.
    *
    * A longer time does not help tokens of an hour, and a removed key verifies for longer in a service that cannot reach the source.
    */
   keepFor?: Duration | undefined
-  /**
-   * Function that is called with the error of each failed fetch, and of each set without a usable key. Its errors and rejections are
-   * ignored. Default: a process warning for the first failure.
-   */
+  /** Called with the error of each failed fetch, and of each set without a usable key. Default: a process warning for the first failure. */
   onError?: ((error: Error) => unknown) | undefined
   /**
-   * Function `(url, init) => response`, for example through a proxy. All limits also hold for it.
-   * [At most 8](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options)
-   * calls that never settle. Default: the global `fetch`.
+   * Function `(url, init) => response`, for example through a proxy. At most 8 calls may stay unsettled. Default: the global `fetch`.
    *
    * Pass the `url` and the `init` on. While 8 of its calls have not settled, or 256 of all sources, further calls fail.
    */

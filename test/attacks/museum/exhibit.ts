@@ -21,7 +21,7 @@ export interface Ours {
 export type Step = Sent | { wait: number }
 
 /**
- * A published vulnerability: its attack, the faulty guard, and our guard. `docs/evidence/published-attacks.md` says what the fault is, and
+ * A published vulnerability: its attack, the faulty guard, and our guard. `test/attacks/museum/README.md` says what the fault is, and
  * has its project, its year and its source.
  */
 export interface Exhibit {

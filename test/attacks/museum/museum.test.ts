@@ -53,8 +53,8 @@ it('the museum installs each vulnerable version under its own name, and nothing 
   }
 })
 
-describe('docs/evidence/published-attacks.md', () => {
-  const page = readPage('docs/evidence/published-attacks.md')
+describe('test/attacks/museum/README.md', () => {
+  const page = readPage('test/attacks/museum/README.md')
 
   it('counts the exhibits: at least 40, of which at least 15 run on a vulnerable version', () => {
     const real = EXHIBITS.filter(([, { installed }]) => installed).length

@@ -21,7 +21,7 @@ describe.each(Object.entries(FAULTS))('%s', (group, faults) => {
 
   it('is the list of the page, without a name that comes twice', () => {
     const rows =
-      readPage('docs/evidence/client-faults.md')
+      readPage('test/client/faults/README.md')
         .section(`## ${group}`)
         .match(/(?<=^- ).+$/gm) ?? []
     const names = faults.map(({ name }) => name)

@@ -9,4 +9,4 @@ function part(path: string, from: string, to: string): string {
 /** The promises of the package: those of the page on security, and those about floods, which are with their measurements. */
 export const PROMISED =
   part('docs/explanation/security.md', '## Promises', '## Trusted components') +
-  part('docs/evidence/under-attack.md', '## Promises about floods', '### Known limits of the queues')
+  part('test/performance/under-attack.md', '## Promises about floods', '### Known limits of the queues')

@@ -21,18 +21,22 @@ export const ARGS = [
 /**
  * Starts Chromium.
  * @param atEnd Called with a function that stops Chromium. By default, Chromium stops when the test ends
+ * @param more Further arguments of the program
  */
-export async function startBrowser(atEnd: (stop: () => Promise<void>) => void = onTestFinished): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGS })
+export async function startBrowser(
+  atEnd: (stop: () => Promise<void>) => void = onTestFinished,
+  more: readonly string[] = [],
+): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: [...ARGS, ...more] })
   atEnd(() => browser.close())
   return browser
 }
 
 /** Starts one Chromium for the tests of a `describe`. Returns a function that returns it during a test. */
-export function shareBrowser(): () => Browser {
+export function shareBrowser(...more: string[]): () => Browser {
   let browser: Browser
   beforeAll(async () => {
-    browser = await startBrowser(() => {})
+    browser = await startBrowser(() => {}, more)
     return () => browser.close()
   })
   return () => browser

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readPage } from '../../../support/documents/pages.js'
-import { root } from '../../../support/documents/repository.js'
+import { readPage } from '../../support/documents/pages.js'
+import { root } from '../../support/documents/repository.js'
 
 /** The number of requirements in each section of OWASP ASVS 5.0: 6.1 has three, 6.2 has twelve. */
 const SECTIONS: Readonly<Record<string, readonly number[]>> = {
@@ -24,8 +24,8 @@ function rowsOf(path: string) {
 }
 type Row = ReturnType<typeof rowsOf>[number]
 
-const asvs = rowsOf('docs/evidence/standards-asvs.md')
-const rows = [...rowsOf('docs/evidence/standards.md'), ...asvs]
+const asvs = rowsOf('test/contract/standards/asvs.md')
+const rows = [...rowsOf('test/contract/standards/README.md'), ...asvs]
 
 const demands = (some: readonly Row[]) => some.map(({ demand }) => demand)
 const numbers = (some: readonly Row[]) => demands(some).map((demand) => demand.split(' ')[0])
@@ -68,7 +68,7 @@ describe('the pages on standards', () => {
   })
 
   it('have a summary of ASVS that agrees with the rows', () => {
-    const { tableIn } = readPage('docs/evidence/standards-asvs.md')
+    const { tableIn } = readPage('test/contract/standards/asvs.md')
     const summary = tableIn('# OWASP ASVS 5: V6, V7 and V9').filter(([chapter = '']) => /^V\d$/.test(chapter))
     const expected = Object.keys(SECTIONS).map((chapter) => {
       const of = (owner: string) => asvs.filter((row) => row.demand.startsWith(`${chapter}.`) && row.owner === owner)

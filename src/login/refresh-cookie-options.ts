@@ -1,0 +1,66 @@
+import { bool } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
+import { type Check, checkThat, optional, readOptions } from '../options/read-options.js'
+import { isExposed } from '../options/urls.js'
+
+/** The option `refresh.cookie` of `createAuth`: which pages may use the cookie with the refresh token. */
+export interface RefreshCookieOptions {
+  /**
+   * `'strict'`: pages of the API's site. `'none'`: pages of `allowedOrigins`, also on another site. Default: `'strict'`.
+   */
+  sameSite?: 'strict' | 'none' | undefined
+  /**
+   * `true`: a separate cookie per site of pages (CHIPS), which works even if the browser blocks third-party cookies. Only with
+   * `sameSite: 'none'`. Default: `true` with `sameSite: 'none'`.
+   */
+  partitioned?: boolean | undefined
+}
+
+/** The attributes of the cookie. */
+export interface RefreshCookieSettings {
+  /** The attributes that tell the browser which pages may send the cookie. */
+  sites: string
+  /** True for a cookie that a browser adds to requests of every site. Then only the origin of a request tells whether it may have the cookie. */
+  ofEverySite: boolean
+}
+
+const CALLER = 'createAuth: option "refresh.cookie"'
+
+const schema = {
+  sameSite: optional(
+    checkThat<'strict' | 'none'>("'strict' or 'none'", (value) => value === 'strict' || value === 'none'),
+    'strict' as const,
+  ),
+  partitioned: optional(bool),
+}
+
+/** Reads the option `cookie`. */
+export const refreshCookieOption: Check<RefreshCookieSettings> = (value) => {
+  const { sameSite, partitioned } = readOptions<RefreshCookieOptions, typeof schema>(CALLER, value as object, schema)
+  if (sameSite === 'none')
+    return { sites: `SameSite=None${(partitioned ?? true) ? '; Partitioned' : ''}`, ofEverySite: true }
+  if (partitioned) throw misuse(`${CALLER}: "partitioned" needs "sameSite": 'none'`)
+  return { sites: 'SameSite=Strict', ofEverySite: false }
+}
+
+/**
+ * Returns the origins whose pages may use a cookie of every site. Undefined for a cookie of the API's site.
+ * @throws TypeError without an origin, and for an origin whose pages others can change on their way
+ */
+export function originsOfCookie(
+  { ofEverySite }: RefreshCookieSettings,
+  allowedOrigins: ReadonlySet<string>,
+): ReadonlySet<string> | undefined {
+  if (!ofEverySite) return undefined
+  if (allowedOrigins.size === 0)
+    throw misuse(
+      'createAuth: option "refresh.cookie" with "sameSite": \'none\' needs "allowedOrigins". Name the origin of each page',
+      PAGE.otherSites,
+    )
+  if ([...allowedOrigins].some((origin) => isExposed({ origin })))
+    throw misuse(
+      'createAuth: option "allowedOrigins" has an origin with http. Use https, because the cookie is sent for pages of other sites',
+      PAGE.otherSites,
+    )
+  return allowedOrigins
+}
