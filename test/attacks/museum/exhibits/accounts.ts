@@ -14,7 +14,7 @@ const SIGN_UP_PATH = '/auth/account'
 
 const verdictOf = (isIn: boolean): Verdict => (isIn ? 'admitted' : 'refused')
 
-/** What two people do with one address. The reader of its mailbox proves it with a mailed code or link. */
+/** An act of one of two people who claim one address. The reader of its mailbox proves it with a mailed code or link. */
 interface Act {
   who: 'attacker' | 'victim'
   does: 'sign up' | 'prove the mailbox' | 'log in' | 'use what the sign-up gave'
@@ -104,7 +104,7 @@ const mailbox = {
   ours: ourMailbox,
 }
 
-/** What a login gives is presented to the guard by the next request. */
+/** Presents to the guard everything that the login gave. */
 const USE: Sent = { method: 'GET', path: '/' }
 const passwordOnly = (email: string) => [login(email, PASSWORD), USE]
 const ALICE = ACCOUNTS.alice.email

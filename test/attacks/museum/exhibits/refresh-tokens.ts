@@ -111,7 +111,7 @@ async function ourHolders() {
 
 const ours = { control: () => [refreshBy('owner'), MINUTE, refreshBy('owner')], ours: ourHolders }
 
-/** A stolen refresh token must not work beside the one of its owner. */
+/** A stolen refresh token must not work next to the one of its owner. */
 export const REFRESH_TOKENS: Hall = {
   'CVE-2026-9802': {
     faulty: () => holders(forgetful),
@@ -122,7 +122,7 @@ export const REFRESH_TOKENS: Hall = {
   'CVE-2026-53517': {
     installed: '@better-auth/oauth-provider-1.6.9',
     faulty: (library) => holders(() => betterAuthProvider(library)),
-    // Both refresh at the same moment. Afterwards, each has a token of its own that the other one's refreshes do not revoke.
+    // Both refresh at the same moment. Afterwards, each has its own token, which the other one's refreshes do not revoke.
     attack: () => [
       refreshBy('owner', 'thief'),
       ...[MINUTE, refreshBy('owner'), MINUTE, refreshBy('thief')],
