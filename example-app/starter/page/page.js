@@ -1,12 +1,12 @@
 import { createTokenClient } from '/token-client/client.js'
 
-/** What the user has typed. A password is sent once. */
+/** The fields of the form. They are sent once. */
 let typed = []
 const credentials = () => typed.pop() ?? Promise.reject(new Error('Wrong e-mail address or password.'))
 const api = createTokenClient({ url: location.origin, refresh: 'cookie', interactive: true, credentials })
 const mailed = () => 'Open the link in the mail.'
 
-/** What each button does. The page shows the text that it returns. */
+/** The functions of the buttons. The page shows the text that they return. */
 const actions = {
   'sign-in': () => api.token().then(() => ''),
   'sign-up': ({ email }) => api.signUp(email).then(mailed),
