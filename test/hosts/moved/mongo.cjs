@@ -1,5 +1,6 @@
 // Loads before a test of an app with Mongoose 5: a database in the memory of the process, in place of the driver's connection.
 const { EventEmitter } = require('node:events')
+const { existsSync, readdirSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const { join } = require('node:path')
 
@@ -83,3 +84,8 @@ Object.assign(MongoClient.prototype, {
     callback?.()
   },
 })
+
+// The files of mongo-seeding: data/1.users/user.js is for the collection "users".
+for (const folder of existsSync('data') ? readdirSync('data') : [])
+  for (const file of readdirSync(join('data', folder)))
+    collection(folder.replace(/^\d+\./, '')).insertMany(require(join(process.cwd(), 'data', folder, file)))
