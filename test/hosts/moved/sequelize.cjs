@@ -7,10 +7,7 @@ standIn('sequelize', () => ({
     authenticate() {}
     sync() {}
   },
-  Model: class {
-    static init() {}
-    static destroy() {}
-  },
+  Model: Object.assign(class {}, { init() {}, destroy() {} }),
   DataTypes: { INTEGER: 'INTEGER', STRING: () => 'STRING' },
 }))
 
