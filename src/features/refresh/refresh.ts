@@ -82,7 +82,7 @@ const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
 /** Creates the refresh of a session: refresh token → account → token → response. */
 function createRefresh(settings: RefreshParts) {
   const { tokens, path, timeout, emit } = settings
-  const { refreshSteps, findById, sites } = settings.refresh
+  const { refreshSteps, findById, cookie } = settings.refresh
   const issue = createIssuing(settings)
   const present = createPresenter(settings.refresh)
 
@@ -116,7 +116,7 @@ function createRefresh(settings: RefreshParts) {
     const { id: tokenId, expiresAt: end, text } = issued
     emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
     const now = lookedUpAt.getTime()
-    const where = { path: req.baseUrl + path, sites, expiresAt, now }
+    const where = { path: req.baseUrl + path, cookie, expiresAt, now }
     return refreshResponse(res, text, { ...where, mode, refreshToken, remember })
   }
 }
@@ -149,7 +149,7 @@ export const refreshFeature: Feature<RefreshParts> = {
       calls: limitCalls,
       handle(parts: RefreshParts) {
         const refreshed = createRefresh(parts)
-        const { sites } = parts.refresh
+        const { cookie } = parts.refresh
 
         return async (call) => {
           const { req, res, mode } = call
@@ -157,7 +157,7 @@ export const refreshFeature: Feature<RefreshParts> = {
             return await refreshed(call)
           } catch (error) {
             const isOver = isAuthError(error) && OVER.has(own(error, 'reason'))
-            if (isOver && mode === 'cookie') deleteCookie(res, { path: req.baseUrl + parts.path, sites })
+            if (isOver && mode === 'cookie') deleteCookie(res, req.baseUrl + parts.path, cookie)
             throw error
           }
         }

@@ -24,7 +24,7 @@ export const signOutEndpoint = endpoint({
   turns: waitForTurn,
   calls: limitCalls,
   handle(parts: RefreshParts) {
-    const { refreshSteps, sites } = parts.refresh
+    const { refreshSteps, cookie } = parts.refresh
     const present = createPresenter(parts.refresh)
 
     return async ({ req, res, origin, mode, body }) => {
@@ -32,7 +32,7 @@ export const signOutEndpoint = endpoint({
       const found = presentedOrNone(() => present({ req, mode, body }))
       // All of them, because another host of the domain may have set a cookie, too.
       for (const presented of found ?? []) await signOut({ refreshSteps, address }, presented)
-      if (mode === 'cookie') deleteCookie(res, { path: req.baseUrl + parts.path, sites })
+      if (mode === 'cookie') deleteCookie(res, req.baseUrl + parts.path, cookie)
     }
   },
 })
