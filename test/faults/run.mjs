@@ -50,7 +50,8 @@ function plantAll(name) {
   const copy = createCopy(['package.json', 'tsconfig.json', 'dist', 'docs', 'src', 'test'])
   function failureOf({ command, argument }) {
     const node = (...args) => {
-      const env = { ...process.env, MODEL_FAULT: '1' }
+      // `npm test` runs each model as often as a developer waits for, so a fault gets three times that.
+      const env = { MODEL_RUNS: '3', ...process.env, MODEL_FAULT: '1' }
       const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy.folder, env, encoding: 'utf8' })
       return { status, output: stdout + stderr }
     }

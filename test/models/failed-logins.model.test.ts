@@ -321,7 +321,7 @@ describe('no process checks more wrong passwords than a limit, and all processes
     itHolds(title, {
       commands: [...commands],
       maxCommands,
-      runs: 30,
+      runs: 12,
       create,
       async finish({ world, store, guesses, end, check, most, expectShared, expectBound }, drain) {
         store.behaviour = 'works'
@@ -352,7 +352,7 @@ describe('once every process knows a failure, each lets one attempt of a pair ru
     itHolds(title, {
       commands: [...commands],
       maxCommands: 40,
-      runs: 30,
+      runs: 12,
       create: (world, respond) => create(world, respond, 1),
       async finish({ guesses, end, check, expectBound }, drain) {
         await drain()

@@ -1,6 +1,6 @@
 /**
- * Promises of docs/explanation/security.md and test/performance/under-attack.md, and the test that would fail without each of them. A test's file has the words of its promises,
- * which the page has once. A promise has texts of the file: titles of tests, or the invariants of a model. `promises.test.ts` fails when the
+ * Promises of docs/explanation/security.md and test/performance/under-attack.md, and the test that would fail without each of them. A test's
+ * file has the words of its promises, which the pages have once. A promise has texts of the file: titles of tests, or the invariants of a model. `promises.test.ts` fails when the
  * page has a promise about time or concurrency that is not listed, or when a listed text does not exist.
  */
 export const LINKED: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>> = {
@@ -32,10 +32,10 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     ],
   },
   'test/unit/features/refresh/refresh.test.ts': {
-    'A forged one is refused before any call of your store': 'refuses %s without a look-up',
-    'gives tokens only for its own session and environment':
+    'A forged token is rejected without touching your store': 'refuses %s without a look-up',
+    'works only for its own session and environment':
       'refuses a refresh token of another environment, and one with another generation',
-    'Several tabs that refresh at once get the same refresh token, and none is signed out':
+    'Several tabs that refresh at the same time get the same refresh token, and none is signed out':
       'gives several tabs at once the same refresh token',
     'Users stay signed in after lost responses, however many and however long ago':
       'forgives a response that was lost, however long ago',
@@ -43,21 +43,21 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'gives several tabs at once the same refresh token',
       'forgives a response that was lost, however long ago',
     ],
-    'sends another late refresh token in a row, or an older one, the session ends':
+    'sends a second late refresh token in a row, or an older one, the session ends':
       'ends the session when a refresh token comes back that was replaced twice',
     'if a thief and the owner refresh in turn, the session ends at their second exchange that is more than 10 s apart':
       'notices a thief who takes turns with the owner',
     'A session ends after 14 days without a refresh, and 90 days after its sign-in':
       'ends after idle without a refresh, and after longest in any case',
-    'Each refresh reads the account anew': 'ends the session of an account that %s',
+    'Each refresh reads the account again': 'ends the session of an account that %s',
     'While your store, your accounts or your keys fail, a refresh gets `503`, and the refresh token stays valid': [
       'is 503 while the store fails at %s, and the refresh token stays valid',
       'gives the same successor when the store has written, and failed after that',
       'uses up nothing while accounts or keys fail, also for days',
     ],
-    'A session that was ended never comes back, also when a refresh runs at the same moment':
+    'An ended session never comes back, even if a refresh runs at the same moment':
       'does not bring back a session that ends during a refresh',
-    'no page of another origin can refresh or sign out with it, unless you allow the origin': [
+    'A page of a different origin cannot refresh, sign out or sign its visitor in, unless you allow the origin': [
       'is not taken from a page of %s',
       'is taken from a client %s',
     ],
@@ -80,14 +80,14 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'A new factor needs a sign-in within the last 10 minutes': 'needs a recent sign-in',
   },
   'test/attacks/hosts/prototype-pollution.test.ts': {
-    'A polluted `Object.prototype` does not open a route': 'a forged token is not anonymous on an optional guard',
+    '`Object.prototype` does not open it': 'a forged token is not anonymous on an optional guard',
   },
   'test/unit/guard/admission.test.ts': {
-    'The guard checks the expiration of every token, also of a token that a custom verifier returned': 'from 1970',
+    'The guard checks the expiration of every token, even from a custom verifier': 'from 1970',
   },
   'test/contract/security-promises.test.ts': {
     'The guard refuses a request with two `Authorization` headers': 'one token: no second one',
-    'also what was created before': 'also nothing that was created before',
+    'even what was created before': 'also nothing that was created before',
     'Bodies are parsed in those turns':
       'a body: read after the limit of its network, parsed in a turn, with few fields',
     'At most 2,048 token calls wait for that':
@@ -135,7 +135,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'no process checks more passwords than the limit, also while the store is down',
   },
   'test/unit/login/log-in.test.ts': {
-    'another login waits in the queue':
+    'the next login waits in the queue':
       'waits in the queue while others fill a limit, and a right login is never refused because of them',
   },
   'test/attacks/logins/disconnects.test.ts': {
@@ -213,7 +213,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'the password goes to no redirect',
       'no error shows a secret',
     ],
-    'sends no request of one user with the token of another': [
+    "never sends one user's request with a different user's token": [
       "no request carries another person's token",
       'token() returns a token of the same person',
     ],

@@ -92,6 +92,7 @@ export async function accountPackage(express: AnyExpress) {
     app.use(auth.router)
     app.get('/in', auth.guard(), (_req, res) => void res.json({}))
     if (change.apiKeys) app.get('/by-key', auth.guard({ apiKeys: true }), (_req, res) => void res.json({}))
+    app.get('/linked', auth.guard({ ticket: true }), (req, res) => void res.json(authOf(req)))
     app.post('/host/:id', async (req, res, next) => {
       await auth.signIn(String(req.params['id']), req, res).then((body) => res.json(body), next)
     })

@@ -1,4 +1,12 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto'
 
 /** The flags of authenticator data (WebAuthn section 6.1). */
 const [UP, UV, AT] = [0x01, 0x04, 0x40]
@@ -30,6 +38,16 @@ interface AuthenticatorOptions {
   origin: string
   /** False for an authenticator that always sends 0, as those that synchronise their passkeys. Default: true. */
   hasCounter?: boolean
+  /** The authenticator that `save` returned. Default: a new one. */
+  saved?: SavedAuthenticator
+}
+
+/** An authenticator as JSON. */
+export interface SavedAuthenticator {
+  privateKey: string
+  credentialId: string
+  handle: string
+  counter: number
 }
 
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest()
@@ -64,10 +82,13 @@ function coseKey(publicKey: KeyObject): Buffer {
 }
 
 /** Creates an authenticator in software, with one passkey of ES256. */
-export function createAuthenticator({ origin, hasCounter = true }: AuthenticatorOptions) {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const credentialId = randomBytes(16)
-  let [handle, counter] = ['', 0]
+export function createAuthenticator({ origin, hasCounter = true, saved }: AuthenticatorOptions) {
+  const privateKey = saved
+    ? createPrivateKey(saved.privateKey)
+    : generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  const publicKey = createPublicKey(privateKey)
+  const credentialId = saved ? Buffer.from(saved.credentialId, 'base64url') : randomBytes(16)
+  let [handle, counter] = [saved?.handle ?? '', saved?.counter ?? 0]
 
   function authData(rpId: string, flags: number, { isVerified = true, counter: sent }: Ceremony, rest: Uint8Array) {
     counter = sent ?? (hasCounter ? counter + 1 : 0)
@@ -95,6 +116,12 @@ export function createAuthenticator({ origin, hasCounter = true }: Authenticator
 
   return {
     id: base64url(credentialId),
+    save: (): SavedAuthenticator => ({
+      privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+      credentialId: base64url(credentialId),
+      handle,
+      counter,
+    }),
     /** Returns the credential of a registration. */
     register(
       options: CeremonyOptions,

@@ -94,11 +94,11 @@ function rowsOf(text: string): string[][] {
 }
 
 const { files } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { files: string[] }
-const REPOSITORY_ONLY = files.filter((file) => file.startsWith('!')).map((file) => `${file.slice(1)}/`)
+const REPOSITORY_ONLY = files.filter((file) => file.startsWith('!')).map((file) => file.slice(1))
 
 /** Returns whether a page is in the repository and not in the package. */
 export const isRepositoryOnly = (path: string) =>
-  path === 'CHANGELOG.md' || REPOSITORY_ONLY.some((folder) => path.startsWith(folder))
+  path === 'CHANGELOG.md' || REPOSITORY_ONLY.some((one) => path === one || path.startsWith(`${one}/`))
 
 /** Returns the paths of the pages that the package contains: the README, the guides, the reference, the policy for vulnerabilities. */
 export function shippedPages(): string[] {

@@ -5,7 +5,9 @@ import { cookieValues, deleteCookie } from '../../../src/login/refresh-cookie.js
 describe('the refresh cookie', () => {
   it('is not added to a response that the host has sent, because Node would throw', () => {
     const res = { headersSent: true, getHeader() {}, setHeader: () => expect.fail('sent') }
-    expect(() => deleteCookie(res as never as ServerResponse, '/token', { sites: '', ofEverySite: false, path: undefined })).not.toThrow()
+    expect(() =>
+      deleteCookie(res as never as ServerResponse, '/token', { sites: '', ofEverySite: false, path: undefined }),
+    ).not.toThrow()
   })
 
   it.each([
