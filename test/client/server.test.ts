@@ -1,3 +1,4 @@
+// Tests client/refresh-on-server.ts
 import express from 'express'
 import { createAuth, memoryAccounts, memoryStore, type RefreshOptions } from 'express-token-endpoint'
 import { createTokenClient, TokenClientError } from 'express-token-endpoint/client'

@@ -1,3 +1,4 @@
+// Tests http/refresh-cookie-name.ts
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { cookieValues, deleteCookie } from '../../../src/login/refresh-cookie.js'
