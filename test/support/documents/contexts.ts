@@ -95,7 +95,7 @@ const SHARED: [context: string, blocks: string][] = [
   [HOST, 'refuse token-source allow tickets'],
   [HOST, 'own-response own-errors step-up cors mount-parts'],
   [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
-  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims'],
+  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'remote-guard verify-text'],
   [WITHOUT_ISSUER, 'other-site'],
