@@ -41,6 +41,7 @@ function createCollection() {
   const methods = {
     createIndex: () => 'index',
     countDocuments: (filter) => matching(filter).length,
+    estimatedDocumentCount: () => documents.length,
     findOne: (filter, options) => projected(matching(filter)[0], options) ?? null,
     find: (filter, { sort = {}, skip = 0, limit, ...options }) => {
       const found = matching(filter).sort((one, other) => compare(one, other, sort))
@@ -57,11 +58,17 @@ function createCollection() {
       if (found) documents[documents.indexOf(found)] = { ...found, ...$set }
       return { result: { n: found ? 1 : 0 } }
     },
-    findAndModify: (filter, _sort, change, options) => {
+    findOneAndUpdate: (filter, change, options) => {
       const [found] = matching(filter)
-      if (options.remove) remove([found])
-      else methods.updateOne(filter, change)
-      return { value: projected(options.new ? matching({ _id: found?._id })[0] : found, options) }
+      methods.updateOne(filter, change)
+      return {
+        value: projected(options.returnDocument === 'after' ? matching({ _id: found?._id })[0] : found, options),
+      }
+    },
+    findOneAndDelete: (filter) => {
+      const [value] = matching(filter)
+      remove([value])
+      return { value }
     },
     deleteOne: (filter) => remove(matching(filter).slice(0, 1)),
     deleteMany: (filter) => remove(matching(filter)),

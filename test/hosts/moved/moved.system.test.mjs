@@ -95,23 +95,51 @@ const NPM_APPS = [
   },
 ]
 
-describe.skipIf(NO_HOSTS).each(NPM_APPS)('$title of npm', ({ app, title, files, tests, config, env }) => {
-  beforeAll(async () => {
-    await copy(app, join(PACKAGES, title), files)
-    for (const state of STATES) {
-      await mkdir(join(copyOf(app, state), 'node_modules'))
-      await symlink(root, join(copyOf(app, state), 'node_modules/express-token-endpoint'))
-    }
+/** Copies an app of npm twice, where it finds this package. */
+async function copyOfNpm(app, name, files) {
+  await copy(app, join(PACKAGES, name), files)
+  for (const state of STATES) {
+    await mkdir(join(copyOf(app, state), 'node_modules'))
+    await symlink(root, join(copyOf(app, state), 'node_modules/express-token-endpoint'))
+  }
+}
+
+/** Runs a program of Node in a copy, which finds the packages of an app of npm. */
+function runInCopy(app, state, withPackagesOf, args, env) {
+  const folders = [join(PACKAGES, withPackagesOf, 'node_modules'), PACKAGES, join(root, 'node_modules')]
+  return run(process.execPath, args, {
+    cwd: copyOf(app, state),
+    env: { PATH: process.env.PATH, NODE_ENV: 'test', NODE_PATH: folders.join(delimiter), ...env },
   })
+}
+
+describe.skipIf(NO_HOSTS).each(NPM_APPS)('$title of npm', ({ app, title, files, tests, config, env }) => {
+  beforeAll(() => copyOfNpm(app, title, files))
 
   it.each(STATES)('passes its own tests %s its move to this package', { timeout: 120_000 }, async (state) => {
     const jest = [join(PACKAGES, 'jest/bin/jest.js'), '--config', JSON.stringify(config)]
-    const folders = [join(PACKAGES, 'create-nodejs-express-app/node_modules'), PACKAGES, join(root, 'node_modules')]
-    const { stdout } = await run(process.execPath, [...jest, '--json', '--runInBand', '--silent', '--forceExit'], {
-      cwd: copyOf(app, state),
-      env: { PATH: process.env.PATH, NODE_ENV: 'test', NODE_PATH: folders.join(delimiter), ...env },
-    })
+    const args = [...jest, '--json', '--runInBand', '--silent', '--forceExit']
+    const { stdout } = await runInCopy(app, state, 'create-nodejs-express-app', args, env)
     expect(JSON.parse(stdout)).toMatchObject({ success: true, numTotalTests: tests, numPassedTests: tests })
+  })
+})
+
+const SKELETON = 'node-express-mongodb-jwt-rest-api-skeleton'
+describe.skipIf(NO_HOSTS)(`${SKELETON} of npm`, () => {
+  const files = ['app', 'config', 'data', 'locales', 'public', 'test', 'views', 'server.js', '.env.example']
+  beforeAll(async () => {
+    await copyOfNpm('davellanedam', SKELETON, files)
+    for (const state of STATES)
+      await cp(join(copyOf('davellanedam', state), '.env.example'), join(copyOf('davellanedam', state), '.env'))
+  })
+
+  it.each(STATES)('passes its own tests %s its move to this package', { timeout: 120_000 }, async (state) => {
+    const preload = ['mongo.cjs', 'mocha.cjs'].flatMap((file) => ['--require', here(file)])
+    const suites = ['auth', 'cities', 'profile', 'users'].map((name) => `test/${name}.js`)
+    const args = [...preload, '--test', '--test-force-exit', '--test-reporter=tap', ...suites]
+    const env = { PORT: '0', TOKEN_SECRET: SECRET, API_URL: 'http://localhost:3000' }
+    const { stdout } = await runInCopy('davellanedam', state, SKELETON, args, env)
+    expect(stdout).toMatch(/^# pass 53$/m)
   })
 })
 
