@@ -72,7 +72,6 @@ describe('the links of', () => {
 /** Paths that the reader or a command creates. */
 const CREATED = new Set([
   'app.mjs',
-  'docs/reference/api',
   'example-app/.data',
   'example-app/.data/mails',
   'host.json',
