@@ -19,44 +19,44 @@ export type HostCode = string & Record<never, never>
  */
 export type TokenRefusal =
   /**
-   * The text is cut off, quoted, encrypted, has a header of more than 2,048 characters, or is another kind of token: an API key needs a guard with
-   * `apiKeys: true`. Send `authenticationToken` unchanged.
+   * The text is cut off, quoted or encrypted, has a header of more than 2,048 characters, or is a different kind of token. An API key
+   * needs a guard with `apiKeys: true`.
    */
   | 'malformed'
-  /** `crit` is in the header, so this package did not issue the token. Find its issuer. */
+  /** `crit` is in the header, so a different package issued the token. */
   | 'critical_header'
   /**
-   * `typ` is not `at+jwt`, as in an ID token. Get the token from the token endpoint or from `issue()`. For tokens of an identity provider,
-   * set
-   * [`accept: 'jwt'`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider).
+   * `typ` is not `at+jwt`, as in an ID token. For tokens of an identity provider, set [`accept:
+   * 'jwt'`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider).
    */
   | 'type'
   /**
-   * No key matches the `kid` of the token: another environment, a removed key, or a key that is not deployed yet. Or the token has no
-   * `kid`, and there is more than one key. Or the API key was removed or has expired. Pass the same `keys` to every process, and
-   * [rotate keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#how-do-i-rotate-keys) step
-   * by step. Some providers list one key with several algorithms, of which only the first counts. To accept another one, set
+   * No key has the `kid` of the token, because it comes from a different environment, or the key was removed or is not deployed yet. Or
+   * the token has no `kid` and there are several keys, or the API key was removed or has expired. Pass the same `keys` to every process,
+   * and [rotate
+   * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#how-do-i-rotate-keys) step by
+   * step. If a provider lists a key with several algorithms, set
    * [`algorithms`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
    */
   | 'unknown_key'
-  /** `alg` is not the algorithm of the key. Check whether two of your keys share a `kid`. Otherwise the token is forged. */
+  /** `alg` is not the algorithm of the key. Two of your keys share a `kid`, or the token is forged. */
   | 'algorithm'
-  /** The token was changed, or another key with the same `kid` signed it. If you set `kid`, use a new one for each key. */
+  /** The token was changed, or a different key with the same `kid` signed it. Give each key its own `kid`. */
   | 'signature'
   /**
-   * A [claim](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#10-tokens) is missing or of
-   * the wrong type, but your key signed the token. Find out who else uses your key.
+   * A [claim](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#10-tokens) is missing or
+   * has the wrong type, but your key signed the token. Find out who else uses your key.
    */
   | 'claims'
   /**
-   * `iss` is not the `issuer` of your verifier. Set the same text in both, also
-   * [inside your network](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#the-issuer-is-an-http-url-inside-your-network).
-   * If you set `accept: 'jwt'`, copy a slash at its end too.
+   * `iss` is not the `issuer` of your verifier. Set the same text in both, even [inside your
+   * network](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#the-issuer-is-an-http-url-inside-your-network).
+   * With `accept: 'jwt'`, copy a trailing slash too.
    */
   | 'issuer'
   /**
-   * The token's `aud` is another audience. Set the same `audience` in your issuer and your verifier, or in neither. With
-   * `authorizedParties`, the token may be of a client that is not in the list.
+   * `aud` is a different audience. Set the same `audience` in issuer and verifier, or in neither. With `authorizedParties`, the client of
+   * the token may not be in the list.
    */
   | 'audience'
   /**
@@ -65,28 +65,21 @@ export type TokenRefusal =
    * Send the access token instead.
    */
   | 'id_token'
-  /**
-   * An ID token has another
-   * [`nonce`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/other-sign-ins.md#sign-in-with-google-apple-or-microsoft)
-   * than the one that you pass to `verify`, or has one and you pass none.
-   */
+  /** The `nonce` of an ID token is not the one you pass to `verify`, or you pass none. */
   | 'nonce'
   /** `iat` or `nbf` is in the future. Synchronise your clocks (NTP), and set `clockTolerance`. */
   | 'not_yet_valid'
-  /**
-   * The token has expired, by its `exp`, also if its `iat` is later, or by the `expiresAt` of your custom verifier. Get a new token, or set
-   * a longer `lifetime`.
-   */
+  /** `exp`, or `expiresAt` of your custom verifier, has passed. Get a new token, or set a longer `lifetime`. */
   | 'expired'
   /** `isRevoked` returned `true`, or the session is over. Sign in again. */
   | 'revoked'
-  /** `findById` found nothing. If the account exists, check that `findById` finds the `id` that `findByEmail` returns. */
+  /** `findById` found nothing. Check that it finds the `id` from `findByEmail`. */
   | 'unknown_account'
-  /** `disabled` of the account is `true`. Set it to `false` to admit the account. */
+  /** `disabled` of the account is `true`. */
   | 'account_disabled'
   /**
-   * The token was issued before `tokensValidAfter`, or is one that
-   * [counts whole seconds](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere).
+   * The token was issued before
+   * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere).
    * Sign in again.
    */
   | 'superseded'
@@ -97,41 +90,40 @@ export type TokenRefusal =
  */
 export type LoginRefusal =
   /**
-   * Your account store found nothing, or the address is longer than 320 characters or contains a NUL. Check that your function returns the
-   * account, and compares addresses in lower case if it should.
+   * Your account store found nothing, or the address has more than 320 characters or a NUL. Return the account from your function, and
+   * compare addresses in lower case.
    */
   | 'unknown_account'
   /**
-   * The password does not match the stored hash. If the password is right, check whether your client trims it. bcrypt hashes never match a
-   * password of more than 72 bytes.
+   * The password does not match the stored hash. Check whether your client trims it. bcrypt hashes never match a password of more than 72
+   * bytes.
    */
   | 'wrong_password'
-  /** The password was right, but `disabled` is `true`. Set `disabled` to `false` if the owner may sign in. */
+  /** The password was correct, but `disabled` is `true`. */
   | 'account_disabled'
   /** `passwordHash` is `null`. Let the owner set a password. */
   | 'no_password'
   /**
-   * Guesses with other spellings of the account's address have used up its
-   * [failed-login limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions),
-   * so the password was not checked. Wait until the window ends, or call `limits.reset`.
+   * Guesses with other spellings of the address used up the [failed-login
+   * limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) of
+   * the account. Wait until the window ends, or call `limits.reset`.
    */
   | 'limited'
   /**
-   * The password was right, but it was changed, or `tokensValidAfter` was set, before the
-   * [session](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#show-and-end-sessions) had
-   * started. The session has ended. Nothing is wrong, unless your store returns another `passwordHash` on each call.
+   * The password was correct, but the password or `tokensValidAfter` changed before the session started. Normal, unless your store
+   * returns a different `passwordHash` on each call.
    */
   | 'superseded'
 
 /** The reason for refusing a new password. The client receives it. */
 export type PasswordRefusal =
-  /** The password has fewer characters than `minLength` of `createPasswords`. The `detail` names the number. Choose a longer one. */
+  /** The password has fewer characters than `minLength` of `createPasswords`. The `detail` has the number. */
   | 'too_short'
-  /** The password has more than 256 characters, or more than 72 bytes with `bcrypt()` as the first hasher. Choose a shorter one. */
+  /** The password has more than 256 characters, or more than 72 bytes with `bcrypt()` as the first hasher. */
   | 'too_long'
-  /** The password is one of the most common ones, such as a known word, a row of keys or a repetition. Choose another one. */
+  /** The password is a very common one, such as a known word, a row of keys or a repetition. */
   | 'common'
-  /** `isForbidden` of `createPasswords` returned true. Choose another one. */
+  /** `isForbidden` of `createPasswords` returned `true`. */
   | 'forbidden'
 
 /**
@@ -139,35 +131,36 @@ export type PasswordRefusal =
  * has expired. `reused`: the token was used before, and the session has ended because of it.
  */
 export type RefreshRefusal =
-  /** Your function `refresh` returned `undefined` for the request, so that its client has no refresh token. */
+  /** Your function `refresh` returned `undefined` for the request, so its client has no refresh token. */
   | 'missing'
   /**
-   * The text is not a refresh token of this issuer, or is signed with another secret. Pass the same `secret` to every process, and
-   * [replace it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret)
-   * step by step.
+   * The text is not a refresh token of this issuer, or was signed with a different secret. Pass the same `secret` to every process, and
+   * [replace
+   * it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret) step
+   * by step.
    */
   | 'malformed'
   /**
-   * The request has refresh cookies of several sessions that are live.
-   * [Another host of your domain](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/explanation/security.md#known-limits-of-refresh-tokens)
-   * sets one, or two of your APIs use the same path and domain.
+   * The request has refresh cookies of several live sessions, set by two APIs with the same path and domain, or by [a different host of
+   * your
+   * domain](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/explanation/security.md#known-limits-of-refresh-tokens).
    */
   | 'several_cookies'
   /** The user signed out, the session expired, or your code ended it. Normal. If each refresh gets it, your store loses `refresh`. */
   | 'ended'
   /**
-   * The refresh token was
-   * [replaced earlier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
-   * so two clients have copies. Ask the user, and look at the `address` of `session.refreshed`. If honest users get it, check that your
-   * client saves each refresh token, and that your clocks agree.
+   * The refresh token was [replaced
+   * earlier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
+   * so two clients have copies. Compare the `address` of `session.refreshed` events. If honest users get it, check that your client saves
+   * each refresh token, and that your clocks agree.
    */
   | 'reused'
-  /** `findById` found nothing. If the account exists, check that `findById` finds the `id` that `findByEmail` returns. */
+  /** `findById` found nothing. Check that it finds the `id` from `findByEmail`. */
   | 'unknown_account'
   /** `disabled` of the account is `true`. */
   | 'account_disabled'
   /**
-   * `tokensValidAfter` is later than the sign-in, or the password hash has changed since. Normal, unless your store returns another
+   * `tokensValidAfter` is later than the sign-in, or the password hash has changed since. Normal, unless your store returns a different
    * `passwordHash` on each call.
    */
   | 'superseded'
@@ -200,42 +193,39 @@ export type Dependency =
   /**
    * A hasher threw or exceeded `timeout`, or no hasher accepts the stored hash. Pass
    * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions)
-   * a hasher for the hash, raise its
-   * [`costLimit`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#argon2idoptions),
-   * or install the module that the `error` names.
+   * a hasher for it, raise the `costLimit`, or install the module in the `error`.
    */
   | 'passwords'
   /** `isRevoked` threw, exceeded `timeout`, or did not return `true` or `false`. Check for a missing `return` or `await`. */
   | 'revocation'
   /**
-   * Your session store failed. If `refused` is `false`, only `lastUsedAt` is not stored. Test the store with
+   * Your session store failed. If `refused` is `false`, only `lastUsedAt` is not stored. Run
    * [`storeContract()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#storecontractstore-options).
    */
   | 'sessions'
   /**
-   * `remoteKeys` cannot fetch its URL, `sign` of a key failed, or your custom verifier failed. Read the `error`, and set `onError` of
+   * `remoteKeys` cannot fetch its URL, `sign` of a key failed, or your custom verifier failed. `onError` of
    * [`remoteKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options)
-   * to receive every failed fetch.
+   * receives every failed fetch.
    */
   | 'keys'
   /**
-   * The store of
-   * [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md#codes-that-work-once)
-   * failed or is too slow. Repair it.
+   * The store of [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#codes)
+   * failed or exceeded `timeout`.
    */
   | 'codes'
-  /** The store of second factors and API keys failed or is too slow, or no `secret` decrypts a factor. Repair it, or add the secret. */
+  /** The store of second factors and API keys failed or exceeded `timeout`, or no `secret` decrypts a factor. */
   | 'factors'
-  /** The shared store of your failed-login limits failed or is too slow. Repair it. Meanwhile each process counts on its own. */
+  /** The shared store of the failed-login limits failed or is too slow. Meanwhile, each process counts on its own. */
   | 'limits'
   /**
-   * The function that `option` names threw, exceeded `timeout`, or returned something else than it must: `beforeSignIn`, `tenant`,
-   * `respond`, `sessionLabel`, `refresh`, `mail`, `defer`, `allow` or `tokenFrom`. Correct the function.
+   * The function named by `option` threw, exceeded `timeout`, or returned an invalid value: `beforeSignIn`, `tenant`, `respond`,
+   * `sessionLabel`, `refresh`, `mail`, `defer`, `allow` or `tokenFrom`.
    */
   | 'hook'
   /**
-   * An unforeseen error, or `claims` that JSON cannot hold, like a `BigInt`. Correct the `claims`, or report the stack of the `error` to
-   * the project.
+   * An unforeseen error, or `claims` that JSON cannot hold, such as a `BigInt`. Correct the `claims`, or report the stack of the `error`
+   * to the project.
    */
   | 'internal'
 
@@ -268,17 +258,14 @@ export function missingToken(scheme: string | undefined): string {
 
 const ROWS = {
   /**
-   * The method is not in `Allow`. Use `POST` for tokens and `GET` for keys. For a CORS preflight, mount
-   * [`cors()` first](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
+   * `Allow` lists the methods. For a CORS preflight, mount [`cors()`
+   * first](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
    */
   method_not_allowed: {
     status: 405,
     message: 'The Allow header names the methods that can be used here.',
   },
-  /**
-   * `Content-Type` is missing, repeated, not UTF-8, or neither JSON nor a form, or the body is compressed. Send
-   * `Content-Type: application/json`.
-   */
+  /** The body is compressed, not UTF-8, or neither JSON nor a form. Send one `Content-Type: application/json`. */
   unsupported_media_type: {
     status: 415,
     accept: 'application/json, application/x-www-form-urlencoded',
@@ -286,19 +273,18 @@ const ROWS = {
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
   },
   /**
-   * A page of another origin sent a sign-in, a refresh or a sign-out, with `refresh: 'cookie'`. If it is your page, add its origin to
-   * `allowedOrigins` of
-   * [`tokenRouter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
+   * A page of a different origin sent a sign-in, refresh or sign-out, with `refresh: 'cookie'`. Add the origin of your page to
+   * [`allowedOrigins`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
    */
   cross_site_request: {
     status: 403,
     message: 'A page of another origin must be among the allowed origins of this endpoint.',
   },
   /**
-   * A page of another site sent the credentials as a form. Send JSON, and set up
-   * [CORS](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
-   * If your page must send a form, add its origin to `allowedOrigins` of
-   * [`tokenRouter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
+   * A page of a different site sent credentials as a form. Send JSON with
+   * [CORS](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors),
+   * or add its origin to
+   * [`allowedOrigins`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
    */
   cross_site_form: {
     status: 415,
@@ -306,24 +292,24 @@ const ROWS = {
     message: 'A page of another site must send the credentials as application/json, so that the browser asks first.',
   },
   /**
-   * The body is longer than `bodyLimit`, by default 10 kB. Send only the two members, or set `bodyLimit` of
-   * [`tokenRouter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
+   * The body is longer than
+   * [`bodyLimit`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions),
+   * by default 10 kB.
    */
   body_too_large: { status: 413, message: 'The request body is too large.' },
   /**
-   * The body is not an object with the strings `email` and `password` (for a refresh, `refreshToken`), is malformed, or repeats a member.
-   * It may also be
-   * [too complex](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#3-refusals-of-the-token-call).
-   * Send both members once, as strings. In curl, use `--data-urlencode` for `&` and `+`.
+   * The body is malformed, [too
+   * complex](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#3-refusals-of-the-token-call),
+   * repeats a member, or lacks the strings `email` and `password` (for a refresh, `refreshToken`). In curl, use `--data-urlencode` for
+   * `&` and `+`.
    */
   invalid_body: {
     status: 400,
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
   /**
-   * The response has no body, except below the account path. The e-mail address or the password is wrong, or the account is disabled. Read the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons) in
-   * `onEvent`.
+   * Wrong e-mail address or password, or a disabled account. The response has no body, except below the account path. Your `onEvent` gets
+   * the [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons).
    */
   invalid_credentials: {
     status: 403,
@@ -331,38 +317,35 @@ const ROWS = {
     message: 'The e-mail address or the password is wrong.',
   },
   /**
-   * The response has no body. The session is over, or the text is not a refresh token of this environment. Sign in again. As the operator, read
-   * the [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) in
-   * `onEvent`.
+   * The session is over, or the text is not a refresh token of this environment. Sign in again. The response has no body. Your `onEvent`
+   * gets the
+   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
    */
   invalid_refresh_token: {
     status: 403,
     empty: true,
     message: 'The refresh token is not valid. Sign in again.',
   },
-  /**
-   * Only in `onEvent`. The client disconnected before the response. If you see it often, raise the timeouts of your clients and proxies: a
-   * login takes longer under load.
-   */
+  /** Only in `onEvent`. The client disconnected before the response. If that is frequent, raise the timeouts of clients and proxies. */
   client_closed_request: {
     status: 499,
     unseen: true,
     message: 'The client closed the connection before the response.',
   },
   /**
-   * A
-   * [failed-login limit](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions)
-   * is used up, or an account has too many
-   * [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md). Wait for `Retry-After`
-   * seconds. If everyone gets `429`,
-   * [set `trust proxy`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md).
+   * A [failed-login
+   * limit](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) is
+   * used up, or an account has too many
+   * [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#authcodes). Wait for
+   * `Retry-After` seconds. If everyone gets it, set [`trust
+   * proxy`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md).
    */
   too_many_attempts: { status: 429, message: 'Too many failed logins. Try again later.' },
   /**
-   * A
-   * [limit of waiting requests](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#9-limits-and-connections)
-   * is reached, or the clients of one network disconnected during 200 logins in a second. Wait for `Retry-After` seconds. For logins, see
-   * `concurrency` and `queue` of
+   * A [queue is
+   * full](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#9-limits-and-connections), or
+   * clients of one network disconnected during 200 logins in a second. Wait for `Retry-After` seconds. For logins, see `concurrency` and
+   * `queue` of
    * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions).
    */
   overloaded: {
@@ -371,8 +354,8 @@ const ROWS = {
     message: 'Too many requests are waiting. Try again in a moment.',
   },
   /**
-   * The header `Authorization: Bearer …` is missing. If you send it, a proxy removes it, or the request is a CORS preflight: mount
-   * [`cors()` first](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
+   * The header `Authorization: Bearer …` is missing. A proxy may remove it, or the request is a CORS preflight: mount [`cors()`
+   * first](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
    */
   missing_token: {
     status: 401,
@@ -380,8 +363,8 @@ const ROWS = {
     message: missingToken('Bearer'),
   },
   /**
-   * The header is malformed or repeated, the query contains an `access_token` too, or the header lines reach the server's `maxHeadersCount`
-   * (1,000). Send `Authorization: Bearer TOKEN` once, without quotes, and no token elsewhere.
+   * The header is malformed or repeated, the query has an `access_token` too, or the header lines reach the server's `maxHeadersCount`
+   * (1,000). Send `Authorization: Bearer TOKEN` once.
    */
   invalid_request: {
     status: 400,
@@ -389,9 +372,8 @@ const ROWS = {
     message: 'Send one bearer token, in one Authorization header and nowhere else.',
   },
   /**
-   * Also from `verify`. The token, its session or its account is not valid. In your client, get a new token once. As the operator, read the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) in
-   * `onEvent`.
+   * The token, its session or its account is not valid. Get a new token once. Your `onEvent` gets the
+   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons).
    */
   invalid_token: {
     status: 401,
@@ -399,41 +381,39 @@ const ROWS = {
     message: 'The access token is not valid.',
   },
   /**
-   * The sign-in is older than `signedInWithin` of the route, and the challenge has `max_age` (RFC 9470). Ask for the password, send it to
-   * `POST {token}/confirm` or sign in again, and retry the request. Without `max_age`, the route needs a sign-in with a
-   * [second factor](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md) or a passkey.
+   * The sign-in is older than `signedInWithin`, and the challenge has `max_age` (RFC 9470). Send the password to `POST {token}/confirm`,
+   * or sign in again. Without `max_age`, the route needs a [second
+   * factor](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md) or a passkey.
    */
   insufficient_user_authentication: {
     status: 401,
     challenge: 'insufficient_user_authentication',
     message: 'This resource needs a more recent sign-in.',
   },
-  /**
-   * The token lacks a scope that the challenge names, or a guard with `accounts` found an account that has lost it. Add the scope to the
-   * `scopes` that your store returns, and get a new token.
-   */
+  /** The token lacks a scope of the challenge, or its account has lost the scope. Add it to the account's `scopes`, and get a new token. */
   insufficient_scope: {
     status: 403,
     challenge: 'insufficient_scope',
     message: 'The access token does not carry the scope that this resource needs.',
   },
   /**
-   * The function `allow` of the guard returned `false` for the account, or an administrator who acts as the account called a route that
-   * [refuses them](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/login-routes.md#an-administrator-acts-as-a-user).
+   * `allow` of the guard returned `false`, or an administrator who [acts as the
+   * account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authsigninaccount-req-res-details)
+   * called a route with `acting: false`.
    */
   forbidden: {
     status: 403,
     message: 'This account may not use this resource.',
   },
   /**
-   * The mailed code is unknown, was used, has expired, or is for something else. The client asks for another mail. As the operator, pass the
-   * same `issuer` and the same `tenant` where the code is created and where it is used. Or a new passkey is not valid, or its options are
-   * older than ten minutes. The client asks for new options, and the operator compares `origins` of `passkeys` with the page.
+   * The mailed code is unknown, used, expired or for something else. Ask for a new mail. As the operator, create and use it with the same
+   * `issuer` and `tenant`. Or a new passkey is not valid, or its options are older than ten minutes. Compare `origins` of `passkeys` with
+   * the page.
    */
   invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
-  /** Another account has the address since the mail was sent. The client signs in, or chooses another address. */
+  /** A different account took the address after the mail was sent. Sign in, or choose a different address. */
   address_taken: { status: 409, message: 'Another account has this address.' },
-  /** The text is not an e-mail address. Send one with exactly one `@`, of 3 to 254 characters, without blanks and without `,;<>"():`. */
+  /** An address has exactly one `@` and 3 to 254 characters, without blanks and `,;<>"():`. */
   invalid_email: { status: 422, message: 'This is not an e-mail address.' },
   /**
    * The new password is refused. The body has the
@@ -441,27 +421,26 @@ const ROWS = {
    * The code of the mail stays valid.
    */
   weak_password: { status: 422, showsReason: true, message: 'This password cannot be used. Choose another one.' },
-  /** The account has no authenticator app, so it has no recovery codes. The client sets the app up first. */
+  /** The account has no authenticator app, so it has no recovery codes. */
   no_second_factor: { status: 409, message: 'This account has no authenticator app.' },
-  /** No API key of the account has this id. List the keys anew. */
+  /** The account has no API key with this id. */
   unknown_api_key: { status: 404, message: 'This account has no such API key.' },
-  /** The account has 20 API keys. The client removes one first. */
+  /** The account has 20 API keys. Remove one first. */
   too_many_api_keys: { status: 409, message: 'This account has as many API keys as it may have. Remove one first.' },
-  /** The passkey is the last way to sign in: the account has no password, and the app mails no codes. The user adds another one first. */
+  /** The passkey is the last way to sign in, because the account has no password and the app mails no codes. */
   last_sign_in_method: {
     status: 409,
     message: 'This is the last way to sign in to the account. Add another one first.',
   },
-  /** The account has 20 passkeys. The user removes one first. */
+  /** The account has 20 passkeys. Remove one first. */
   too_many_passkeys: { status: 409, message: 'This account has as many passkeys as it may have. Remove one first.' },
-  /** No passkey of the account has this id. List the passkeys anew. */
+  /** The account has no passkey with this id. */
   unknown_passkey: { status: 404, message: 'This account has no such passkey.' },
-  /** No session of the account uses this id. List the sessions anew. */
+  /** The account has no session with this id. */
   unknown_session: { status: 404, message: 'This account has no such session.' },
   /**
-   * Also from `verify`. A dependency failed or exceeded `timeout`. Read the
-   * [`dependency`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies) in
-   * `onEvent`.
+   * A dependency failed or exceeded `timeout`. Your `onEvent` gets the
+   * [`dependency`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies).
    */
   unavailable: {
     status: 503,

@@ -15,7 +15,6 @@ export const PAGE = {
   openapi: `${DOCS}/reference/openapi.md`,
   otherSites: `${DOCS}/guides/pages-on-another-site.md`,
   options: `${DOCS}/reference/options.md`,
-
   secondFactor: `${DOCS}/guides/second-factor.md`,
   proxy: `${DOCS}/guides/proxies-and-cors.md`,
   signOut: `${DOCS}/guides/sign-out.md`,
@@ -49,7 +48,6 @@ const PAGES = {
   createPasswords: PAGE.options,
   passkeys: PAGE.secondFactor,
   passwords: PAGE.options,
-
   argon2id: PAGE.options,
   bcrypt: PAGE.options,
   pbkdf2: PAGE.options,

@@ -9,7 +9,7 @@ import { NO_HOSTS } from '../kit.js'
 
 const ALICE = { id: 'acc-1', email: 'alice@example.com', password_hash: 'hash-1' }
 
-/** Each returns the pool of the library, as docs/guides/accounts.md says. */
+/** Each returns the pool of the library, as docs/guides/orm-accounts.md says. */
 const LIBRARIES = {
   async Drizzle(connectionString) {
     const { drizzle } = await import('drizzle-orm/node-postgres')
@@ -35,7 +35,7 @@ const LIBRARIES = {
   },
 }
 
-describe.skipIf(NO_HOSTS || NO_POSTGRES)('the page on accounts', () => {
+describe.skipIf(NO_HOSTS || NO_POSTGRES)('the page on other tools', () => {
   it.each(Object.keys(LIBRARIES))('kyselyAccounts is a store next to %s', async (name) => {
     const pool = await LIBRARIES[name](await (await startPostgres()).createDatabase())
     const db = new Kysely({ dialect: new PostgresDialect({ pool }) })

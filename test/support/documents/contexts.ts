@@ -238,46 +238,7 @@ const db = { users: { findOne: find } }`,
   lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
     const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
     const db = { users: { findOne: async ({ email }: { email: string }) => email === 'alice@example.com' ? user : null } }`,
-  'prisma-store': `const record = {
-      id: 'acc-1',
-      email: 'alice@example.com',
-      passwordHash: 'hash-1' as string | null,
-      disabled: false,
-      scopes: ['reports:read'],
-      tokensValidAfter: null as Date | null,
-    }
-    type Record = typeof record
-    type Where = Partial<Pick<Record, 'id' | 'email' | 'passwordHash'>>
-    const records: Record[] = [record]
-    let last = 1
-    const fits = (where: Where) => (one: Record) =>
-      Object.entries(where).every(([name, value]) => one[name as keyof Record] === value)
-    const pick = <K extends keyof Record>(one: Record, select: { [k in K]: true }) =>
-      Object.fromEntries(Object.entries(one).filter(([name]) => name in select)) as Pick<Record, K>
-    const isTaken = (email: string | undefined) => email !== undefined && records.some(fits({ email }))
-    const prisma = {
-      account: {
-        async findUnique<K extends keyof Record>({ where, select }: { where: Where; select: { [k in K]: true } }) {
-          const found = records.find(fits(where))
-          return found ? pick(found, select) : null
-        },
-        async updateMany({ where, data }: { where: Where; data: Partial<Record> }) {
-          if (isTaken(data.email)) throw Object.assign(new Error('unique'), { code: 'P2002' })
-          const found = records.filter(fits(where))
-          for (const one of found) Object.assign(one, data)
-          return { count: found.length }
-        },
-        async create<K extends keyof Record>({ data, select }: { data: Pick<Record, 'email' | 'passwordHash'>; select: { [k in K]: true } }) {
-          if (isTaken(data.email)) throw Object.assign(new Error('unique'), { code: 'P2002' })
-          const created = { ...record, ...data, id: 'acc-' + ++last }
-          records.push(created)
-          return pick(created, select)
-        },
-        async deleteMany({ where }: { where: Where }) {
-          for (const one of records.filter(fits(where))) records.splice(records.indexOf(one), 1)
-        },
-      },
-    }`,
+  'prisma-accounts': `const { prisma } = globalThis as any`,
   // Tokens.
   'remote-keys': `const log = { error: (_: unknown) => {} }`,
   'account-check': `${STORE}

@@ -1,7 +1,6 @@
 import crypto from 'node:crypto'
 import express from 'express'
 import { createPasswords, type Hasher, memoryAccounts, tokenRouter } from 'express-token-endpoint'
-import { accountStoreContract } from 'express-token-endpoint/testing'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -18,27 +17,6 @@ describe('the page on accounts', () => {
     const { accounts } = await run<{ accounts: (email: string) => unknown }>('lookup')
     expect(await accounts('Alice@Example.com')).toMatchObject({ id: 'acc-1' })
     expect(await accounts('nobody@example.com')).toBeNull()
-  })
-
-  it('prisma-store: is a store', async () => {
-    const { accounts } = await run('prisma-store')
-    const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: 'hash-1', scopes: ['reports:read'] }
-    for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
-  })
-
-  it('prisma-store: creates, moves and removes accounts, and no two have one address', async () => {
-    const { accounts } = await run('prisma-store', 'changes')
-    const { create, findByEmail, findById, normalizeEmail, remove, replaceEmail } = accounts
-    const add = (email: string) => create({ email, passwordHash: 'hash-2' }, {} as never)
-    expect(await add('Alice@example.com')).toBeUndefined()
-    const { id = '' } = (await add('Bob@example.com')) ?? {}
-    expect(await findByEmail('BOB@example.com')).toMatchObject({ id, email: normalizeEmail('Bob@example.com') })
-    expect(await replaceEmail(id, 'bob@example.com', 'alice@example.com')).toBe(false)
-    expect(await replaceEmail(id, 'other@example.com', 'robert@example.com')).toBe(false)
-    expect(await replaceEmail(id, 'bob@example.com', 'Robert@example.com')).toBe(true)
-    expect(await findById(id)).toMatchObject({ email: 'robert@example.com' })
-    await remove(id)
-    expect([await findById(id), await findById('acc-1')]).toEqual([null, expect.anything()])
   })
 })
 

@@ -1,37 +1,22 @@
-import {
-  authOf,
-  createAuth,
-  createTokenVerifier,
-  jwksRouter,
-  memoryStore,
-  remoteKeys,
-  requireBearer,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { jwksRouter, remoteKeys, requireBearer } from 'express-token-endpoint'
 import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { expect, it } from 'vitest'
 import { misuse as errorOf, type Subject } from '../../../../src/options/misuse.js'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { rejectionOf } from '../../../support/failures.js'
-import { ISSUER, makeIssuer, SECRET } from '../../../support/fixtures.js'
+import { makeIssuer, SECRET } from '../../../support/fixtures.js'
 
 const keys = { alg: 'HS256', secret: SECRET } as const
-const { replace: _, ...sessions } = memoryStore().sessions
 const { publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
 
 /** The misuse of the package in the order of the rows. */
 const OF_PACKAGE: readonly (() => unknown)[] = [
   () => makeIssuer({ keys: { alg: 'HS256', secret: undefined } }),
-  () => makeIssuer({ keys: { alg: 'ES256', publicKey } as never }),
   () => makeIssuer({ keys: [keys, { alg: 'ES256', publicKey }] as never }),
-  () => tokenRouter({ tokens: createTokenVerifier({ issuer: ISSUER, keys }) as never, accounts: () => null }),
   () => jwksRouter({ tokens: makeIssuer() }),
   () => requireBearer({ tokens: makeIssuer() })({ headers: new Headers() } as never, {} as never, () => {}),
   () => remoteKeys('http://api.example.com/jwks.json'),
-  () => createAuth({ issuer: ISSUER, keys, accounts: () => null, store: { sessions }, refresh: 'body' }),
-  () => createAuth({ issuer: ISSUER, keys, accounts: () => null, refresh: 'body' }),
-  () => authOf({ method: 'GET', baseUrl: '', path: '/statements' }),
 ]
 
 const create = (options: object) =>
