@@ -65,6 +65,12 @@ export type { ChangePasswordOptions } from './features/change-password.js'
 export type { DeletionOptions } from './features/deletion.js'
 export { type JwksRouterOptions, jwksRouter } from './features/keys.js'
 export type { PasswordResetOptions } from './features/password-reset.js'
+export type {
+  OldRefreshCookie,
+  OldRefreshToken,
+  OldRefreshTokenCall,
+  OldRefreshTokensOptions,
+} from './features/refresh/old-refresh-options.js'
 export type { HostFactors, SecondFactorName, SecondFactorOptions } from './features/second-factor.js'
 export type { SignInByMailOptions } from './features/sign-in-by-mail.js'
 export type { SignUpFields, SignUpOptions } from './features/sign-up.js'

@@ -19,8 +19,8 @@ const ALL: readonly Refusals[] = [
   GUARD_REFUSALS,
 ]
 
-/** Returns the refusals that an error belongs to. Those of the endpoints of a user are events of its guard. */
-const refusalsWith = (error: AuthError): Refusals =>
+/** Returns the refusals that an error of a function of the app belongs to. Those of the endpoints of a user are events of its guard. */
+export const refusalsWith = (error: AuthError): Refusals =>
   (rowOf(error) ? ALL.find((one) => has(one, error)) : LOGIN_REFUSALS) ?? {
     codes: new Set([error.code as AuthErrorCode]),
     events: 'bearer',

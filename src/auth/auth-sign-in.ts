@@ -1,9 +1,11 @@
 import type { Request, Response } from 'express'
 import type { FindById } from '../accounts/find-account.js'
 import { accountIdOf } from '../accounts/request-user.js'
-import { AuthError } from '../errors/auth-error.js'
+import { AuthError, isAuthError } from '../errors/auth-error.js'
 import { NO_STORE } from '../errors/headers.js'
-import { originOfRequest, type RequestOrigin } from '../http/origin.js'
+import { reportRefusal } from '../events/report-refusal.js'
+import { addressOf, originOfRequest, type RequestOrigin } from '../http/origin.js'
+import { rejectionOf } from '../http/refuse.js'
 import type { FinishSignIn } from '../login/finish-sign-in.js'
 import { type KnownSignIn, knownSignInOf } from '../login/known-sign-in.js'
 import { withLongest } from '../login/refresh-mode.js'
@@ -24,6 +26,7 @@ import {
   signedInAtOf,
   type VerifiedToken,
 } from '../tokens/verified-token.js'
+import { refusalsWith } from './auth-errors.js'
 
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
@@ -70,7 +73,7 @@ export interface SignedIn {
  * @param whom the account, the object that stood for it in `req.user`, or its id. The account is looked up again by its id. Or the `subject`
  * that `auth.logIn` or `LoginStrategy` returned, whose terms then hold, and whose password must not have changed meanwhile
  * @param res the response. Required where the refresh token is in a cookie
- * @throws AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors;
+ * @throws the error that `refuse` passes to `next`. Otherwise AuthError `invalid_credentials` for an account that is gone, disabled or changed meanwhile, or that is itself one of the actors;
  * `unavailable`, `overloaded`, `client_closed_request`. Then no session remains. SignInRefusal of `beforeSignIn`. `forbidden` without `actor`, for the request of an
  * administrator who acts as an account. `invalid_token` for an actor whose token expires in less than 1 s. TypeError for an invalid argument
  */
@@ -119,7 +122,7 @@ interface AuthSignInSettings extends TokenSettings {
 
 /** Creates `auth.signIn`. */
 export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: FinishSignIn): AuthSignIn {
-  const { tokens, refresh, findById, mountPath, issuers } = settings
+  const { tokens, refresh, findById, mountPath, issuers, emit, refuse } = settings
   const knownIn = createKnownIn({ ...settings, findById: findById as FindById })
 
   function idOf(whom: unknown): string {
@@ -128,7 +131,7 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
     throw misuse('signIn: pass the account, its id as a non-empty string, or the subject that auth.logIn() returned')
   }
 
-  return async function signIn(whom, req, res, details) {
+  const signIn: AuthSignIn = async (whom, req, res, details) => {
     const read = readOptions<AuthSignInDetails, typeof schema>('signIn', details, schema)
     const { actor, label, issuedAt, remember, amr } = read
     const ofLogin = knownSignInOf(whom)
@@ -161,6 +164,16 @@ export function createAuthSignIn(settings: AuthSignInSettings, finishSignIn: Fin
     })
     if (res && !res.headersSent) res.set(NO_STORE)
     return JSON.parse(body)
+  }
+
+  return async function signInOrRefuse(whom, req, res, details) {
+    try {
+      return await signIn(whom, req, res, details)
+    } catch (thrown) {
+      if (!isAuthError(thrown)) throw thrown
+      const refusal = reportRefusal(emit, { address: addressOf(req) }, refusalsWith(thrown), thrown)
+      throw rejectionOf(refuse, refusal, req)
+    }
   }
 }
 

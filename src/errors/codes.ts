@@ -134,8 +134,8 @@ export type RefreshRefusal =
   /** Your function `refresh` returned `undefined` for the request, so its client has no refresh token. */
   | 'missing'
   /**
-   * The text is not a refresh token of this issuer, or was signed with a different secret. Pass the same `secret` to every process, and
-   * [replace
+   * The text is not a refresh token of this issuer, was signed with a different secret, or is unknown to `find` of
+   * `oldRefreshTokens`. Pass the same `secret` to every process, and [replace
    * it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret) step
    * by step.
    */
@@ -174,6 +174,7 @@ export type HookOption =
   | 'beforeSignIn'
   | 'defer'
   | 'mail'
+  | 'oldRefreshTokens'
   | 'refresh'
   | 'respond'
   | 'sessionLabel'

@@ -4,6 +4,7 @@ import { warnOnce } from '../events/warnings.js'
 import { headerOf } from '../http/header-lines.js'
 import { REFRESH_COOKIE } from '../http/responses.js'
 import { isExposed } from '../options/urls.js'
+import { resultOrUndefined } from '../options/values.js'
 import type { RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
 
@@ -26,13 +27,35 @@ export function addCookie(res: ServerResponse, { value, path, maxAge, sites }: R
   if (value !== '') warnOfHttp(res.req)
   const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
   const cookie = `${REFRESH_COOKIE}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; ${sites}`
-  const others = [res.getHeader('Set-Cookie') ?? []].flat().map(String)
-  res.setHeader('Set-Cookie', [...others, cookie])
+  appendCookie(res, cookie)
 }
 
 /** Deletes the cookie. With the same `sites`, because a browser keeps a partitioned cookie apart from another one. */
 export const deleteCookie = (res: ServerResponse, { path, sites }: Pick<RefreshCookie, 'path' | 'sites'>) =>
   addCookie(res, { value: '', path, maxAge: 0, sites })
+
+/** The cookie in which another system has kept its refresh tokens. */
+export interface OldCookie {
+  name: string
+  path: string
+  domain?: string | undefined
+}
+
+/** Returns the values of an old cookie in a request, as cookie-parser reads them. */
+export const oldCookieValues = (req: IncomingMessage, { name }: OldCookie): string[] =>
+  cookieValues(req, name).map((value) => resultOrUndefined(() => decodeURIComponent(value)) ?? value)
+
+/** Deletes an old cookie. A browser finds it by its name, path and domain. */
+export function deleteOldCookie(res: ServerResponse, { name, path, domain }: OldCookie): void {
+  if (res.headersSent) return
+  const [ofDomain, secure] = [domain ? `; Domain=${domain}` : '', name.startsWith('__') ? '; Secure' : '']
+  appendCookie(res, `${name}=; Path=${path}${ofDomain}; Max-Age=0; HttpOnly${secure}`)
+}
+
+function appendCookie(res: ServerResponse, cookie: string): void {
+  const others = [res.getHeader('Set-Cookie') ?? []].flat().map(String)
+  res.setHeader('Set-Cookie', [...others, cookie])
+}
 
 /** A mount path with parameters holds text of the client, which must not become another attribute. */
 const attributeOf = (path: string) =>
@@ -65,15 +88,13 @@ export function presentedIn(
 /** Returns whether a request has a refresh cookie, valid or not. */
 export const hasCookie = (req: IncomingMessage) => cookieValues(req).length > 0
 
-/** Returns the values of all refresh cookies of a request. Another host of the same domain can add one. */
-export function cookieValues(req: IncomingMessage): string[] {
+/** Returns the values of all cookies with a name in a request, by default of the refresh cookies. Another host of the same domain can add one. */
+export function cookieValues(req: IncomingMessage, name: string = REFRESH_COOKIE): string[] {
   const header = headerOf(req, 'cookie')
   if (typeof header !== 'string') return []
   // Not `trim`: browsers do not protect a name that begins with another space, so that a page without https could set it.
   const pairs = header.split(';').map((pair) => pair.replace(/^[ \t]+/, ''))
-  return pairs
-    .filter((pair) => pair.startsWith(`${REFRESH_COOKIE}=`))
-    .map((pair) => pair.slice(REFRESH_COOKIE.length + 1))
+  return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1))
 }
 
 /** Warns of a request over http whose browser drops the cookie. Behind a proxy, `trust proxy` decides about `req.protocol`. */

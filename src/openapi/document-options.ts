@@ -55,33 +55,33 @@ export interface OpenApiOptions {
   /** Base URL or a list of base URLs, usually the issuer. Default: the origin of the document. */
   servers?: string | readonly string[] | undefined
   /**
-   * Whole path of the token endpoint with its mount point. `false` for a service that only verifies tokens. Default:
+   * Whole path of the token endpoint, including its mount point. `false` for a service that only verifies tokens. Default:
    * `'/api/v2013/authentication/token'`.
    */
   path?: string | false | undefined
-  /** `extraFields` of `tokenRouter`: a list of names, or their schemas like `{ code: { type: 'string' } }`. Default: none. */
+  /** `extraFields` of `tokenRouter`, or their schemas: `{ otp: { type: 'string' } }`. Default: none. */
   extraFields?: readonly string[] | Record<string, Schema> | undefined
-  /** Schema of the request body, if `tokenRouter` has `credentials`. Default: `email`, `password` and the members of `extraFields`. */
+  /** Schema of the request body, for the option `credentials`. Default: `email`, `password` and `extraFields`. */
   tokenRequest?: Schema | undefined
   /**
-   * Codes of your `SignInRefusal`s, or the refusals themselves. Default: none.
+   * Codes of your
+   * [`SignInRefusal`s](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md),
+   * or the refusals themselves. With `secondFactor`, also `code_required` and `wrong_code`. Default: none.
    *
    * Pass a refusal with another status than 403 itself.
    */
   refusals?: readonly (string | SignInRefusal)[] | undefined
-  /** Schema of the object that `respond` of `tokenRouter` returns. Default: `authenticationToken` and `expiration`. */
+  /** Schema of the object that `respond` returns. Default: `authenticationToken` and `expiration`. */
   tokenResponse?: Schema | undefined
-  /** `refresh` of `createAuth`: `'cookie'` or `'body'`, or `true` for a function. Default: `false`. */
+  /** `'cookie'` or `'body'`, or `true` for a function. Default: `false`. */
   refresh?: RefreshMode | boolean | undefined
   /** Whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default: `false`. */
   jwks?: string | boolean | undefined
-  /** Whole path of the sessions of `createAuth`, or `true` for `/sessions`. Default: `false`. */
+  /** Whole path of the session routes, or `true` for `/sessions`. Default: `false`. */
   sessions?: string | boolean | undefined
-  /** `true` where `createAuth` has the step-up, `POST {path}/confirm`: with `store`, and `accounts` with `findById`. Default: `false`. */
+  /** `true` for `POST {path}/confirm`. Default: `false`. */
   stepUp?: boolean | undefined
-  /**
-   * The account routes that are on, such as `{ path: '/auth/account', signUp: true }`, as `auth.openApi` has them. Default: none.
-   */
+  /** Account routes that are on: `{ path: '/auth/account', signUp: true }`. Default: none. */
   account?: AccountRoutes | undefined
   /** Name of the security scheme: letters, digits, `.`, `-` and `_`. Default: `'bearer'`. */
   schemeName?: string | undefined

@@ -20,7 +20,7 @@ export interface Secrets {
 }
 
 /** The purposes of the keys of a secret. */
-type Purpose = 'access token' | 'refresh token 2' | 'ticket' | 'factors' | 'challenge'
+type Purpose = 'access token' | 'refresh token 2' | 'old refresh token' | 'ticket' | 'factors' | 'challenge'
 
 /** Returns the key of a secret for one purpose and one issuer (RFC 5869 section 3.2), so that no key works for another one. */
 export const keyFor = (secret: Uint8Array, purpose: Purpose, issuer: string) =>

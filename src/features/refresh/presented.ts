@@ -9,10 +9,14 @@ import type { RefreshRoutes } from '../../login/refresh-mode.js'
 import type { TokenSettings } from '../../login/token-settings.js'
 import { own } from '../../options/values.js'
 import type { RefreshTokenFacts } from '../../sessions/refresh/refresh-token.js'
+import type { OldRefreshTokensSettings } from './old-refresh-options.js'
 import { refused } from './refresh-steps.js'
 
 /** The dependencies of the endpoints of refresh tokens. */
-export type RefreshParts = TokenSettings & { refresh: RefreshRoutes }
+export type RefreshParts = TokenSettings & {
+  refresh: RefreshRoutes
+  oldRefreshTokens?: OldRefreshTokensSettings | undefined
+}
 
 /** A refresh waits here before it is read. */
 export const waitForTurn = createTurnQueue(TOKEN_CALLS)

@@ -20,6 +20,8 @@ import { own } from '../../options/values.js'
 import { secretList } from '../../tokens/keys/key-material.js'
 import { type Feature, type Need, SESSIONS } from '../feature.js'
 import { withToken } from '../sign-in.js'
+import { type OldRefreshTokensOptions, oldRefreshTokensOption } from './old-refresh-options.js'
+import { type OldRefreshTokens, oldRefreshTokensOf } from './old-refresh-tokens.js'
 import {
   createPresenter,
   type PresentingCall,
@@ -51,9 +53,20 @@ export interface RefreshFeatureOptions {
    * `503`. Default: none.
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
+  /**
+   * Object `{ find, remove, until, cookie }` that
+   * [accepts the refresh tokens of your old system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/old-apps.md#your-refresh-tokens-are-in-your-own-table)
+   * once, at `{token}/refresh`, and replaces each by one of this package. It does not call `beforeSignIn`, because its user signs in at no new
+   * device. Needs `refresh`. Default: none.
+   */
+  oldRefreshTokens?: OldRefreshTokensOptions | undefined
 }
 
-export const refreshOptions = { secret: optional(secretList), refresh: optional(refreshOption) }
+export const refreshOptions = {
+  secret: optional(secretList),
+  refresh: optional(refreshOption),
+  oldRefreshTokens: oldRefreshTokensOption,
+}
 
 /** The parts that a refresh needs. */
 const NEEDS: readonly Need[] = [
@@ -70,6 +83,9 @@ const NEEDS: readonly Need[] = [
   },
 ]
 
+/** The refresh tokens that replace the old ones. */
+const REFRESH: Need = { part: 'refresh', text: '"refresh", because each old refresh token is replaced by a new one' }
+
 /** The refusals after which the session of the refresh token is over for ever, so that its cookie is of no use. */
 const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
   'ended',
@@ -80,7 +96,7 @@ const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
 ])
 
 /** Creates the refresh of a session: refresh token → account → token → response. */
-function createRefresh(settings: RefreshParts) {
+function createRefresh(settings: RefreshParts, old: OldRefreshTokens | undefined) {
   const { tokens, path, timeout, emit } = settings
   const { refreshSteps, findById, sites } = settings.refresh
   const issue = createIssuing(settings)
@@ -88,7 +104,8 @@ function createRefresh(settings: RefreshParts) {
 
   return async function refreshed(call: PresentingCall & Pick<Call, 'res' | 'origin' | 'about'>) {
     const { req, res, origin, about, mode } = call
-    const texts = present(call)
+    const ofOld = old?.callIn(call)
+    const texts = old && ofOld ? [await old.present(ofOld)] : present(call)
     // Nobody is signed in. A refusal would be an error in the console of each visitor.
     if (!texts) return undefined
     const { address, signal } = origin
@@ -110,6 +127,8 @@ function createRefresh(settings: RefreshParts) {
         return issue(req, subject, user)
       },
     })
+    // After the session has moved on, because a session that has not is over when its row is gone.
+    if (old && ofOld) await old.remove(ofOld)
     const { id: sessionId, accountId, state, expiresAt } = session
     const { generation, remember } = state
     const refreshToken = refreshSteps.write({ sessionId, generation }, tokens.issuer)
@@ -125,7 +144,7 @@ function createRefresh(settings: RefreshParts) {
 export const refreshFeature: Feature<RefreshParts> = {
   at: 'token',
   options: refreshOptions,
-  needs: { refresh: NEEDS },
+  needs: { refresh: NEEDS, oldRefreshTokens: [REFRESH] },
   schemas: ({ modes }) => (modes.includes('body') ? { RefreshRequest } : {}),
   endpoints: [
     endpoint({
@@ -148,15 +167,20 @@ export const refreshFeature: Feature<RefreshParts> = {
       turns: waitForTurn,
       calls: limitCalls,
       handle(parts: RefreshParts) {
-        const refreshed = createRefresh(parts)
+        const old = oldRefreshTokensOf(parts)
+        const refreshed = createRefresh(parts, old)
         const { sites } = parts.refresh
 
         return async (call) => {
           const { req, res, mode } = call
           try {
-            return await refreshed(call)
+            const result = await refreshed(call)
+            old?.deleteCookie(call)
+            return result
           } catch (error) {
-            const isOver = isAuthError(error) && OVER.has(own(error, 'reason'))
+            const reason = isAuthError(error) ? own(error, 'reason') : undefined
+            const isOver = OVER.has(reason)
+            if (isOver || reason === 'malformed') old?.deleteCookie(call)
             if (isOver && mode === 'cookie') deleteCookie(res, { path: req.baseUrl + parts.path, sites })
             throw error
           }

@@ -3,6 +3,7 @@ import { empty } from '../../http/declaration.js'
 import { endpoint } from '../../http/endpoint.js'
 import { limitCalls } from '../../login/issuing.js'
 import { deleteCookie } from '../../login/refresh-cookie.js'
+import { oldRefreshTokensOf } from './old-refresh-tokens.js'
 import { createPresenter, type RefreshParts, refreshTokenBody, waitForTurn } from './presented.js'
 import { signOut } from './refresh-steps.js'
 
@@ -26,12 +27,16 @@ export const signOutEndpoint = endpoint({
   handle(parts: RefreshParts) {
     const { refreshSteps, sites } = parts.refresh
     const present = createPresenter(parts.refresh)
+    const old = oldRefreshTokensOf(parts)
 
-    return async ({ req, res, origin, mode, body }) => {
+    return async (call) => {
+      const { req, res, origin, mode, body } = call
       const { address } = origin
-      const found = presentedOrNone(() => present({ req, mode, body }))
+      const ofOld = (await old?.signOut(call)) ?? []
+      const found = ofOld.concat(presentedOrNone(() => present({ req, mode, body })) ?? [])
       // All of them, because another host of the domain may have set a cookie, too.
-      for (const presented of found ?? []) await signOut({ refreshSteps, address }, presented)
+      for (const presented of found) await signOut({ refreshSteps, address }, presented)
+      old?.deleteCookie(call)
       if (mode === 'cookie') deleteCookie(res, { path: req.baseUrl + parts.path, sites })
     }
   },

@@ -8,6 +8,7 @@ import {
   dateIn,
   isSessionId,
   type NewSession,
+  newSession,
   readFound,
   type SessionChange,
   type SessionStore,
@@ -186,6 +187,33 @@ export function createRefreshSteps({
     begin(remember: boolean) {
       const state = firstState({ remember, passwordTag: openTag() })
       return { refresh: writeState(state), expiresAt: endOf({ createdAt: new Date(now()), state }) }
+    },
+    /**
+     * Stores the session of an old refresh token, whose id is a digest of the token. Of several requests with the token, one stores it. The
+     * others continue with this session, so a failure removes none.
+     * @throws AuthError `unavailable` when the store fails and has no such session
+     */
+    async adopt(
+      { accountId, id, ...client }: Omit<NewSession, 'expiresAt' | 'refresh'>,
+      { createdAt, remember, passwordHash }: { createdAt: Date; remember: boolean; passwordHash: string | null },
+    ): Promise<void> {
+      const state = firstState({ remember, passwordTag: signer.tagOf(passwordHash) })
+      const expiresAt = endOf({ createdAt, state })
+      const given = { ...client, id, accountId, expiresAt, refresh: writeState(state) }
+      const session = newSession(given, createdAt.getTime())
+      async function add(): Promise<boolean> {
+        if (await lookUp(id)) return false
+        await store.add(session)
+        return true
+      }
+      const isAdded = await call(add).catch(async (error) => {
+        // A database refuses a second row with the same key.
+        if (await call(() => lookUp(id))) return false
+        throw error
+      })
+      const { address } = session
+      if (isAdded)
+        emit({ address: address ?? undefined }, { type: 'session.started', accountId, sessionId: id, expiresAt })
     },
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),

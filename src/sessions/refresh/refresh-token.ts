@@ -18,6 +18,11 @@ export interface RefreshSigner {
   write(facts: Omit<RefreshTokenFacts, 'terms'>, issuer: string): string
   /** Returns what a refresh token names. Undefined for any other text, without a look-up. */
   read(text: unknown, issuers: readonly string[]): RefreshTokenFacts | undefined
+  /**
+   * Returns the ids that the session of an old refresh token may have, by each of the secrets: a digest, so that the id does not tell the token.
+   * @param issuer the environment, because environments may share their old tokens and a store
+   */
+  idsOfOld(text: string, issuer: string): string[]
   /** Returns a digest of a password hash, which shows a changed password. Without the secret, no guess can be compared with it. */
   tagOf(passwordHash: string | null): string
   /** Returns whether a tag is of a password hash, by any of the secrets. */
@@ -94,6 +99,8 @@ export function createRefreshSigner(secrets: readonly Uint8Array[]): RefreshSign
       })
       return isOurs ? facts : undefined
     },
+    idsOfOld: (text, issuer) =>
+      secrets.map((secret) => macOf(keyFor(secret, 'old refresh token', issuer), text).toString('base64url')),
     tagOf: (passwordHash) => tagWith(tagKeys[0], passwordHash),
     isTagOf: (tag, passwordHash) => tagKeys.some((key) => tagWith(key, passwordHash) === tag),
   }

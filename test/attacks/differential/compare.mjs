@@ -1,8 +1,9 @@
 // Compares the verdicts of this package and of its peers on one input.
 import { isDeepStrictEqual } from 'node:util'
 
-/** Makes classes of disagreement of a table: a name, and whether an input is of the class. */
-export const classes = (table) => Object.entries(table).map(([name, holds]) => ({ name, holds }))
+/** Makes classes of disagreement of a table: a name, the reason, its reference, and a function that returns whether an input is of the class. */
+export const classes = (table) =>
+  Object.entries(table).map(([name, [reason, reference, holds]]) => ({ name, reason, reference, holds }))
 
 /** Returns the verdict of a function: what it accepted, or the error with which it refused. */
 export async function verdictOf(accept) {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { compare } from './compare.mjs'
@@ -43,11 +42,4 @@ describe.each(SUBJECTS)('$name', (subject) => {
     })
     await fc.assert(property, { seed: SEED, numRuns: NEW_CASES })
   })
-})
-
-it('the page names each class, with its reason and its reference', () => {
-  const page = readFileSync(new URL('README.md', import.meta.url), 'utf8')
-  const [, tables] = page.split('## Tokens')
-  const rows = [...tables.matchAll(/^\| (?!---|class)(.+?) \| .+ \| .+ \|$/gm)].map(([, name]) => name)
-  expect(rows).toEqual(SUBJECTS.flatMap(({ stricter, lenient }) => [...stricter, ...lenient].map(({ name }) => name)))
 })

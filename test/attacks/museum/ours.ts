@@ -1,6 +1,8 @@
 import express, { type Express } from 'express'
 import {
   type AuthEvent,
+  type AuthOptions,
+  createAuth,
   createTokenVerifier,
   type JwtVerifierOptions,
   type RequireBearerOptions,
@@ -68,13 +70,33 @@ const byKeyOf =
 export const byPair = byKeyOf('RS256', RSA)
 export const byEc = byKeyOf('ES256', EC)
 
-/** Returns our login endpoint behind one proxy, with a guarded route. */
-export function loginWith(options: Partial<TokenRouterOptions> = {}, admits?: number[], mount = '/') {
+/** Returns our login endpoint behind one proxy, with a guarded route. `before` is a middleware of the host. */
+export function loginWith(
+  options: Partial<TokenRouterOptions> = {},
+  admits?: number[],
+  mount = '/',
+  before: express.RequestHandler = (_req, _res, next) => next(),
+) {
   return () =>
     serve((onEvent) => {
       const parts = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(), onEvent }
-      const app = express().set('trust proxy', 1)
+      const app = express().set('trust proxy', 1).use(before)
       app.use(mount, tokenRouter({ ...parts, ...options }))
       return app.get('/', requireBearer({ tokens: parts.tokens, onEvent }), (_req, res) => void res.sendStatus(200))
     }, admits)
+}
+
+/** Starts our app of `createAuth` with a guarded route. Collects the code and the reason of each refusal. */
+export async function appWith(options: Partial<AuthOptions>, refusals: string[]) {
+  const auth = createAuth({
+    issuer: ISSUER,
+    secret: SECRET,
+    accounts: makeStore(),
+    passwords: fastPasswords(),
+    clock: () => Date.now(),
+    onEvent: (event) => void ('code' in event && refusals.push(nameOf(event))),
+    ...options,
+  })
+  const app = express().use(auth.router)
+  return listen(app.get('/', auth.guard(), (_req, res) => void res.sendStatus(200)))
 }

@@ -37,10 +37,16 @@ function namesOf(type: ts.Type, checker: ts.TypeChecker, depth = 0): Names {
 
 function typesOf(entry: string, program: ts.Program): Names {
   const checker = program.getTypeChecker()
+  const aliased = (one: ts.Symbol) => (one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one)
   const file = program.getSourceFile(`${DIST}${entry}.d.cts`)
   const module = file && checker.getSymbolAtLocation(file)
-  const exported = (module ? checker.getExportsOfModule(module) : []).map((one) => {
-    const symbol = one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one
+  // A deprecated name only throws an error, so 1.0 does not promise it.
+  const isPromised = (one: ts.Symbol) =>
+    !aliased(one)
+      .getJsDocTags(checker)
+      .some(({ name }) => name === 'deprecated')
+  const exported = (module ? checker.getExportsOfModule(module) : []).filter(isPromised).map((one) => {
+    const symbol = aliased(one)
     const isType = (symbol.flags & ts.SymbolFlags.Type) !== 0
     const type = isType ? checker.getDeclaredTypeOfSymbol(symbol) : checker.getTypeOfSymbol(symbol)
     return [one.name, namesOf(type, checker)] as const

@@ -91,11 +91,12 @@ const SQLITE = `import { createTables } from 'express-token-endpoint/kysely'
 
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
+  [KEYS, 'old-errors old-reasons'],
   [HOST, 'refuse token-source allow tickets'],
   [HOST, 'own-response own-errors step-up mount-parts'],
   [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
   [KEYS, 'cors'],
-  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims'],
+  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'remote-guard verify-text'],
   [WITHOUT_ISSUER, 'other-site'],
@@ -120,6 +121,20 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     })
     export const added: string[][] = []
     const team = { add: async (...ids: string[]) => void added.push(ids) }`,
+  'keep-express-session': `${KEYS.replace(/const (issuer|keys)[^\n]*/g, '')}
+    import { MemoryStore } from 'express-session'
+    export const sessionStore = new MemoryStore()
+    export { account }
+    const isCodeOf = (id: string, code: unknown) => id === 'acc-1' && code === '123456'`,
+  'old-refresh-tokens': `${KEYS.replace(/const (issuer|keys)[^\n]*/g, '')}
+    const { default: Database } = await import('libsql' as string)
+    export const db = new Database(':memory:')
+    db.exec('create table refresh_tokens (hash text primary key, user_id text, created_at integer, expires_at integer)')`,
+  'table-limits': `const { default: Database } = await import('libsql' as string)
+    export const db = new Database(process.env['LIMITS_DB'] ?? ':memory:')`,
+  'sequelize-hash': `${KEYS.replace(/const (issuer|keys)[^\n]*/g, '')}
+    export const updates: unknown[] = []
+    const User = { update: async (...given: unknown[]) => [updates.push(given)] }`,
   'account-routes': `${SQLITE}
     type Texts = Record<import('express-token-endpoint').MailKind, (details?: object) => string>
     const texts: Texts = new Proxy({} as Texts, { get: (_, kind) => (details?: object) => String(kind) + JSON.stringify(details ?? '') })

@@ -186,18 +186,31 @@ function rowsOfMembers(name: string, others: readonly string[], columns: readonl
 /** The paths as the page names them. */
 const PATHS = { token: '{path}', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }
 
+/** Refusals that endpoints have together, by the word that the page explains. */
+const TOGETHER: Readonly<Record<string, readonly AuthErrorCode[]>> = {
+  body: ['body_too_large', 'cross_site_form', 'invalid_body', 'unsupported_media_type'],
+  busy: ['overloaded', 'unavailable'],
+}
+
+/** Returns the refusals of an endpoint, where a word stands for those that it has together. */
+function refusalsOf(codes: readonly AuthErrorCode[]): string {
+  const words = Object.entries(TOGETHER).filter(([, together]) => together.every((code) => codes.includes(code)))
+  const named = new Set(words.flatMap(([, together]) => together))
+  const rest = codes.filter((code) => !named.has(code)).map((code) => `\`${code}\``)
+  return [...rest.sort(), ...words.map(([word]) => word)].join(', ') || '–'
+}
+
 /** Returns the row of each endpoint: its request, whether it needs a token, and its responses with their codes. */
 const rowsOfEndpoints = () =>
   endpointsAt(PATHS, Object.fromEntries(Object.keys(FEATURES).map((name) => [name, true]))).map(({ at, endpoint }) => {
     const request = methodsOf([endpoint]).map((method) => `\`${method}\``)
     const codes = [...codesOf(endpoint)].filter((code) => code !== 'method_not_allowed' && !REFUSALS[code].unseen)
-    const refusals = codes.map((code) => `\`${code}\``).sort()
     const successes = successesOf(endpoint).map(([status]) => `\`${status}\``)
     return [
       `${request.join(', ')} \`${pathsBelow(at, endpoint.path)[0]}\``,
       endpoint.guard ? 'yes' : 'no',
       successes.join(', '),
-      refusals.join(', ') || '–',
+      refusalsOf(codes),
     ]
   })
 

@@ -119,6 +119,20 @@ describe('auth.signIn', () => {
     expect(events).toMatchObject([{ type: 'token.refused', code: 'email_not_verified', accountId: alice.id }])
   })
 
+  it('rejects with the error that refuse passes to next, and with the refusal where refuse returns a response', async () => {
+    const own = new Error('own')
+    const passing = await startAuth({ refuse: (_error, _req, next) => next(own) })
+    const req = { headers: {}, socket: {} } as Request
+    expect(await rejectionOf(passing.auth.signIn('nobody', req))).toBe(own)
+    expect(passing.events).toMatchObject([{ type: 'token.refused', reason: 'unknown_account' }])
+    expect(await rejectionOf(passing.auth.signIn('', req))).toBeInstanceOf(TypeError)
+    const returning = await startAuth({ refuse: () => ({ status: 418, body: 'tea' }) })
+    expect(await refusalOf(returning.auth.signIn('nobody', req))).toMatchObject({ code: 'invalid_credentials' })
+    returning.list.length = 0
+    expect(await returning.post('/passkey')).toMatchObject({ status: 418, body: 'tea' })
+    expect(returning.events).toHaveLength(2)
+  })
+
   it('does not ask beforeSignIn for an administrator who acts as the account, and names the methods of the administrator', async () => {
     const methods: string[] = []
     const beforeSignIn: AuthOptions['beforeSignIn'] = ({ method }) => void methods.push(method)

@@ -146,22 +146,48 @@ function isMalformedForm(text) {
 }
 
 const stricter = classes({
-  'a repeated form field': ({ kind, text }) => kind === 'form' && text !== undefined && hasRepeatedField(text),
-  'malformed percent-encoding': ({ kind, text }) => kind === 'form' && text !== undefined && isMalformedForm(text),
-  'a body that is not UTF-8': ({ kind, text }) => kind !== 'other' && text === undefined,
-  'a lone surrogate': ({ json }) =>
-    [own(json, 'email'), own(json, 'password')].some((value) => typeof value === 'string' && !value.isWellFormed()),
-  'another type or charset': ({ kind, charset, coding }) =>
-    kind === 'other' || charset !== 'utf-8' || (coding !== null && coding.toLowerCase() !== 'identity'),
-  'an impossible e-mail address': ({ fields }) => {
-    const email = own(fields, 'email')
-    return typeof email === 'string' && (email.includes('\0') || email.length > 320)
-  },
+  'a repeated form field': [
+    'The form has two fields of one name, and parsers disagree on which of them counts.',
+    'RFC 6749 section 3.2',
+    ({ kind, text }) => kind === 'form' && text !== undefined && hasRepeatedField(text),
+  ],
+  'malformed percent-encoding': [
+    'A form has a `%` without two hexadecimal digits, or encoded bytes that are not UTF-8. Other parsers guess.',
+    'RFC 3986 section 2.1',
+    ({ kind, text }) => kind === 'form' && text !== undefined && isMalformedForm(text),
+  ],
+  'a body that is not UTF-8': [
+    'Other parsers replace the bytes, so different passwords become equal.',
+    'RFC 8259 section 8.1',
+    ({ kind, text }) => kind !== 'other' && text === undefined,
+  ],
+  'a lone surrogate': [
+    'The e-mail address or the password has half a character. UTF-8 replaces it, so different passwords become equal.',
+    'RFC 8259 section 8.2',
+    ({ json }) =>
+      [own(json, 'email'), own(json, 'password')].some((value) => typeof value === 'string' && !value.isWellFormed()),
+  ],
+  'another type or charset': [
+    'The type is not JSON or a form in UTF-8, or has a content coding.',
+    'RFC 9110 section 15.5.16',
+    ({ kind, charset, coding }) =>
+      kind === 'other' || charset !== 'utf-8' || (coding !== null && coding.toLowerCase() !== 'identity'),
+  ],
+  'an impossible e-mail address': [
+    'The address has a NUL or more than 320 characters. Some databases fail on it, so the response is 403 without a look-up.',
+    '[`unknown_account`](../../../docs/reference/errors.md#login-reasons)',
+    ({ fields }) => {
+      const email = own(fields, 'email')
+      return typeof email === 'string' && (email.includes('\0') || email.length > 320)
+    },
+  ],
 })
 
 const lenient = [
   {
     name: 'a bracket in the value of a form field',
+    reason: 'The value contains `]=`. Express divides the field there, this package at the first equals sign.',
+    reference: 'URL Standard section 5.1',
     peers: ['express'],
     holds: ({ kind, text }) => kind === 'form' && /=[^&]*\]=/.test(text),
   },
@@ -218,6 +244,7 @@ const ofType = (type, body) =>
 
 export default {
   name: 'body',
+  title: 'Bodies of logins',
   fixed: ['coding', 'chunked'],
   cases: fc.oneof(ofType(JSON_TYPE, json), ofType(FORM_TYPE, form)),
   stricter,

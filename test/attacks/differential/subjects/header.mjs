@@ -70,15 +70,33 @@ const hasToken = (query) => Object.hasOwn(parse(query), 'access_token')
 const isBearer = ([first]) => /^bearer( |$)/i.test(first ?? '')
 
 const stricter = classes({
-  'two Authorization headers': ({ lines }) => lines.length > 1,
-  'a token in the query': ({ lines, query }) => isBearer(lines) && hasToken(query),
-  'a token in the query only': ({ lines, query }) => !isBearer(lines) && hasToken(query),
-  'a token with other characters': ({ lines }) => isBearer(lines) && !/^bearer +[\w.-]+$/i.test(lines[0]),
+  'two Authorization headers': [
+    'Node keeps the first header line, and a proxy may have read a different one.',
+    'RFC 9110 section 5.3',
+    ({ lines }) => lines.length > 1,
+  ],
+  'a token in the query': [
+    'The query has `access_token` in addition to the header.',
+    'RFC 6750 section 2',
+    ({ lines, query }) => isBearer(lines) && hasToken(query),
+  ],
+  'a token in the query only': [
+    'The only token is in the query, which logs and `Referer` headers show.',
+    'RFC 9700 section 4.3.2',
+    ({ lines, query }) => !isBearer(lines) && hasToken(query),
+  ],
+  'a token with other characters': [
+    'The token has a character that is neither base64url nor a dot, such as padding. oauth4webapi ignores some of them.',
+    'RFC 7515 section 2',
+    ({ lines }) => isBearer(lines) && !/^bearer +[\w.-]+$/i.test(lines[0]),
+  ],
 })
 
 const lenient = [
   {
     name: 'several spaces after the scheme',
+    reason: 'The grammar allows more than one space between the scheme and the token.',
+    reference: 'RFC 9110 section 11.4',
     peers: ['express-jwt', 'passport-http-bearer'],
     holds: ({ lines }) => /^bearer {2,}[^ ]+$/i.test(lines[0]),
   },
@@ -109,6 +127,7 @@ const query = weighted([4, fc.constant('')], [1, editedBy(pick(...QUERIES), ['&'
 
 export default {
   name: 'header',
+  title: 'Authorization headers',
   fixed: [],
   cases: fc.record({
     lines: fc.oneof(fc.tuple(line), fc.tuple(line), fc.tuple(line), fc.array(line, { maxLength: 3 })),

@@ -99,18 +99,48 @@ const faulty =
     !first && candidates.some(is)
 
 const stricter = classes({
-  'a private key in a set': faulty(isPrivate),
-  'a key for another use': faulty(hasOtherUse),
-  'a key for other operations': faulty(hasOtherOperations),
-  'a weak RSA key in a set': faulty(isWeak),
-  'a key for another algorithm': ({ candidates, first, alg }) =>
-    (!first || candidates.length === 1) && candidates.some((jwk) => own(jwk, 'alg') !== undefined && jwk.alg !== alg),
-  'an RSA key without an algorithm': faulty(namesNoAlgorithm),
-  'a repeated key id': ({ candidates, first, signer }) =>
-    candidates.length > 1 && first !== undefined && !isKeyOf(signer, first),
-  'one key with two algorithms': ({ set, first, signer }) =>
-    first !== undefined && isKeyOf(signer, first) && hasOtherAlgorithm(set, first),
-  'a set that is not UTF-8': ({ text }) => text === undefined,
+  'a private key in a set': [
+    'Everyone who reads the set could sign, so the key is refused.',
+    'RFC 7517 section 9.2',
+    faulty(isPrivate),
+  ],
+  'a key for another use': ['`use` is not `sig`, or has a wrong type.', 'RFC 7517 section 4.2', faulty(hasOtherUse)],
+  'a key for other operations': [
+    '`key_ops` is not a list with `verify`.',
+    'RFC 7517 section 4.3',
+    faulty(hasOtherOperations),
+  ],
+  'a weak RSA key in a set': [
+    'The modulus has fewer than 2048 bits, or the exponent is below 65,537.',
+    'RFC 7518 section 3.3',
+    faulty(isWeak),
+  ],
+  'a key for another algorithm': [
+    '`alg` differs from the algorithm of the token, or has a wrong type.',
+    'RFC 8725 section 3.1',
+    ({ candidates, first, alg }) =>
+      (!first || candidates.length === 1) && candidates.some((jwk) => own(jwk, 'alg') !== undefined && jwk.alg !== alg),
+  ],
+  'an RSA key without an algorithm': [
+    'Six algorithms fit, and the key must determine one.',
+    'RFC 8725 section 3.1',
+    faulty(namesNoAlgorithm),
+  ],
+  'a repeated key id': [
+    'Two keys have the `kid` of the token. Only the first usable key counts, and it did not sign the token.',
+    'RFC 7517 section 4.5',
+    ({ candidates, first, signer }) => candidates.length > 1 && first !== undefined && !isKeyOf(signer, first),
+  ],
+  'one key with two algorithms': [
+    'A key has the first algorithm that the set names for it. To accept a different one, use the option `algorithms`.',
+    'RFC 8725 section 3.1',
+    ({ set, first, signer }) => first !== undefined && isKeyOf(signer, first) && hasOtherAlgorithm(set, first),
+  ],
+  'a set that is not UTF-8': [
+    'Other parsers replace the bytes, so different key ids become equal.',
+    'RFC 8259 section 8.1',
+    ({ text }) => text === undefined,
+  ],
 })
 
 /** Returns whether a JWK is the key of a signer, for its algorithm. */
@@ -122,16 +152,22 @@ function isKeyOf(signer, jwk) {
 const lenient = [
   {
     name: 'members that are not objects',
+    reason: 'The set has members that are not keys. This package skips every member it cannot use.',
+    reference: 'RFC 7517 section 5',
     peers: ['jose', 'jwks-rsa', 'oauth4webapi'],
     holds: ({ set }) => Array.isArray(own(set, 'keys')) && !set.keys.every(isObject),
   },
   {
     name: 'a repeated key id',
+    reason: 'Two keys have the `kid` of the token, and the first usable key verifies it.',
+    reference: 'RFC 7517 section 4.5',
     peers: ['jose', 'jwks-rsa', 'oauth4webapi'],
     holds: ({ candidates }) => candidates.length > 1,
   },
   {
     name: 'members of the Web Cryptography API',
+    reason: '`ext` is not a Boolean, or `key_ops` has `verify` and more. That API refuses both, RFC 7517 does not.',
+    reference: 'RFC 7517 section 4.3',
     peers: ['jose', 'jwks-rsa', 'oauth4webapi'],
     holds: ({ candidates }) =>
       candidates.some(({ ext = true, key_ops = [] }) => typeof ext !== 'boolean' || key_ops?.length > 1),
@@ -178,6 +214,7 @@ function ofSigner(name) {
 
 export default {
   name: 'key-set',
+  title: 'JWK sets',
   fixed: ['signer'],
   cases: fc.oneof(...Object.keys(SIGNERS).map(ofSigner)),
   stricter,

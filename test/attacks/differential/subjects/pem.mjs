@@ -76,19 +76,43 @@ function hasOtherCurve(signer, text) {
 }
 
 const stricter = classes({
-  'a private key as a public key': ({ signer, text }) => signer !== 'secret' && text.includes('PRIVATE KEY-----'),
-  'a weak key or a key for another curve': ({ signer, text }) =>
-    SIGNERS_REFUSED.includes(signer) || hasOtherCurve(signer, text),
-  'a PEM that Node cannot read': ({ signer, text }) => signer !== 'secret' && !readByNode(text),
-  'a short secret': ({ signer, text }) => signer === 'secret' && Buffer.byteLength(text) < 32,
-  'a secret that repeats one character': ({ signer, text }) =>
-    signer === 'secret' && [1, 2, 3, 4].some((size) => isRepeated(Buffer.from(text), size)),
-  'a key as a secret': ({ signer, text }) => signer === 'secret' && [text, decoded(text)].some(isKey),
+  'a private key as a public key': [
+    'A verifier must not hold a key that signs.',
+    'RFC 7517 section 9.2',
+    ({ signer, text }) => signer !== 'secret' && text.includes('PRIVATE KEY-----'),
+  ],
+  'a weak key or a key for another curve': [
+    'RSA has fewer than 2048 bits or an exponent below 65,537, or the algorithm needs a different curve or kind of RSA key.',
+    'RFC 7518 sections 3.3 and 3.4',
+    ({ signer, text }) => SIGNERS_REFUSED.includes(signer) || hasOtherCurve(signer, text),
+  ],
+  'a PEM that Node cannot read': [
+    'A boundary is not on its own line, or the key contains a backslash, a rare space or a second boundary. jose removes them and reads the rest.',
+    'RFC 7468 section 3',
+    ({ signer, text }) => signer !== 'secret' && !readByNode(text),
+  ],
+  'a short secret': [
+    'The secret has fewer than 32 bytes.',
+    'RFC 7518 section 3.2',
+    ({ signer, text }) => signer === 'secret' && Buffer.byteLength(text) < 32,
+  ],
+  'a secret that repeats one character': [
+    'The secret is as easy to guess as 1 to 4 bytes.',
+    'RFC 8725 section 3.5',
+    ({ signer, text }) => signer === 'secret' && [1, 2, 3, 4].some((size) => isRepeated(Buffer.from(text), size)),
+  ],
+  'a key as a secret': [
+    'The secret is a PEM or a JWK, so it may be public, and its owner could sign.',
+    'RFC 8725 section 2.1',
+    ({ signer, text }) => signer === 'secret' && [text, decoded(text)].some(isKey),
+  ],
 })
 
 const lenient = [
   {
     name: 'a PEM in another form',
+    reason: 'The PEM has text around it, other line ends, or the form PKCS #1. Node reads the same key from it.',
+    reference: 'RFC 7468 section 2',
     peers: ['jose', 'fast-jwt'],
     holds: ({ signer, text }) => signer !== 'secret' && !STRICT.test(text),
   },
@@ -144,6 +168,7 @@ const secret = fc.record({
 
 export default {
   name: 'pem',
+  title: 'PEM texts and secrets',
   fixed: ['signer'],
   cases: fc.oneof(...Object.keys(SIGNERS).map(ofSigner), secret),
   stricter,

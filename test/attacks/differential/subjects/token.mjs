@@ -168,37 +168,95 @@ const claim =
 const header = (name, is) => (input) => isObject(input.header) && is(own(input.header, name), input)
 
 const stricter = classes({
-  'another spelling of base64url': ({ parts, isCanonical }) => parts.length === 3 && !isCanonical,
-  'bytes that are not UTF-8': ({ isCanonical, texts }) => isCanonical && texts.includes(undefined),
-  'byte order mark': ({ texts }) => texts.some((text) => text?.startsWith('\ufeff')),
-  'critical header': (input) => isObject(input.header) && Object.hasOwn(input.header, 'crit'),
-  'another type': header('typ', (typ) => typ !== 'at+jwt'),
-  'another key id': header('kid', (kid) => kid !== KID),
-  'a claim that is missing or not a text': ({ payload }) =>
-    isObject(payload) &&
-    ['iss', 'aud', 'sub', 'jti', 'client_id'].some(
-      (name) => !Array.isArray(own(payload, name)) && !isText(own(payload, name)),
-    ),
-  'a list of audiences': claim('aud', Array.isArray),
-  'a claim that is a list': ({ payload }) =>
-    ['iss', 'sub', 'jti', 'client_id'].some((name) => Array.isArray(own(payload, name))),
-  'a time that is not a whole second': ({ payload }) =>
-    isObject(payload) &&
-    ['iat', 'exp', 'nbf'].some(
-      (name) => !isTime(own(payload, name)) && (name !== 'nbf' || Object.hasOwn(payload, name)),
-    ),
-  'an end before its start': ({ payload }) => own(payload, 'exp') <= own(payload, 'iat'),
-  'issued in the future': claim('iat', (iat) => iat > NOW),
-  'expired in this second': claim('exp', (exp) => exp === NOW),
-  'a malformed scope': claim('scope', (scope, payload) => {
-    if (!Object.hasOwn(payload, 'scope')) return false
-    return typeof scope !== 'string' || !/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(scope)
-  }),
+  'another spelling of base64url': [
+    'A part has padding, spare bits, spaces or other letters, which give one token several texts.',
+    'RFC 7515 section 2, RFC 4648 section 3.5',
+    ({ parts, isCanonical }) => parts.length === 3 && !isCanonical,
+  ],
+  'bytes that are not UTF-8': [
+    'The header or the payload is not UTF-8, so two parsers read different names.',
+    'RFC 7515 section 5.2, RFC 7519 section 7.2',
+    ({ isCanonical, texts }) => isCanonical && texts.includes(undefined),
+  ],
+  'byte order mark': [
+    'The JSON of the header or the payload starts with a byte order mark.',
+    'RFC 8259 section 8.1',
+    ({ texts }) => texts.some((text) => text?.startsWith('\ufeff')),
+  ],
+  'critical header': [
+    'The header has `crit`, even if it is empty or has a wrong type, and this package understands no extension.',
+    'RFC 7515 section 4.1.11',
+    (input) => isObject(input.header) && Object.hasOwn(input.header, 'crit'),
+  ],
+  'another type': [
+    '`typ` is not exactly the text `at+jwt`.',
+    'RFC 8725 section 3.11',
+    header('typ', (typ) => typ !== 'at+jwt'),
+  ],
+  'another key id': [
+    '`kid` is missing or does not name a key of the verifier.',
+    'RFC 8725 section 3.10',
+    header('kid', (kid) => kid !== KID),
+  ],
+  'a claim that is missing or not a text': [
+    '`iss`, `aud`, `sub`, `jti` or `client_id` is missing, empty or not a text.',
+    'RFC 9068 section 2.2',
+    ({ payload }) =>
+      isObject(payload) &&
+      ['iss', 'aud', 'sub', 'jti', 'client_id'].some(
+        (name) => !Array.isArray(own(payload, name)) && !isText(own(payload, name)),
+      ),
+  ],
+  'a list of audiences': [
+    '`aud` is a list, and a token of this package has one audience.',
+    'RFC 8725 section 3.9',
+    claim('aud', Array.isArray),
+  ],
+  'a claim that is a list': [
+    '`iss`, `sub`, `jti` or `client_id` is a list.',
+    'RFC 7519 section 4.1',
+    ({ payload }) => ['iss', 'sub', 'jti', 'client_id'].some((name) => Array.isArray(own(payload, name))),
+  ],
+  'a time that is not a whole second': [
+    '`iat`, `exp` or `nbf` is not a whole number from 0 to the last moment of a `Date`.',
+    'RFC 7519 section 2',
+    ({ payload }) =>
+      isObject(payload) &&
+      ['iat', 'exp', 'nbf'].some(
+        (name) => !isTime(own(payload, name)) && (name !== 'nbf' || Object.hasOwn(payload, name)),
+      ),
+  ],
+  'an end before its start': [
+    '`exp` is not after `iat`.',
+    'RFC 7519 section 4.1',
+    ({ payload }) => own(payload, 'exp') <= own(payload, 'iat'),
+  ],
+  'issued in the future': [
+    '`iat` is after the current time, so the issuer or its clock is wrong.',
+    'RFC 7519 section 4.1.6',
+    claim('iat', (iat) => iat > NOW),
+  ],
+  'expired in this second': [
+    '`exp` is the current second.',
+    'RFC 7519 section 4.1.4',
+    claim('exp', (exp) => exp === NOW),
+  ],
+  'a malformed scope': [
+    '`scope` is not a text of scope tokens with one space between them.',
+    'RFC 6749 section 3.3',
+    claim('scope', (scope, payload) => {
+      if (!Object.hasOwn(payload, 'scope')) return false
+      return typeof scope !== 'string' || !/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(scope)
+    }),
+  ],
 })
 
 const lenient = [
   {
     name: 'a token that is bound to a key',
+    reason:
+      '`cnf` binds a token to a key of the client. oauth4webapi can check the proof, and a bearer guard ignores the claim.',
+    reference: 'RFC 9449 section 7.2',
     peers: ['oauth4webapi'],
     holds: ({ payload }) => isObject(payload) && Object.hasOwn(payload, 'cnf'),
   },
@@ -258,6 +316,7 @@ function ofAlg(alg) {
 
 const token = {
   name: 'token',
+  title: 'Tokens',
   /** Members that are one of a few values. The fuzzer takes them from other cases only. */
   fixed: ['alg', 'signature'],
   cases: fc.oneof(...['ES256', 'ES256', 'ES256', 'HS256', 'HS256', 'RS256', 'PS256', 'ES384', 'ES512'].map(ofAlg)),
@@ -285,6 +344,7 @@ const asProviders = (text) =>
 export const providerToken = {
   ...token,
   name: 'provider token',
+  title: undefined,
   corpus: 'token',
   isOnlyAccepted: true,
   stricter: [],

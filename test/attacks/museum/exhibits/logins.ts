@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { hashSync, verifySync } from '@node-rs/bcrypt'
-import { bcrypt, createPasswords } from 'express-token-endpoint'
+import { bcrypt, createLimits, createPasswords } from 'express-token-endpoint'
 import { deferred } from '../../../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../../support/fixtures.js'
 import { JSON_TYPE, login, type Sent, send } from '../../../support/plain-js/http-client.mjs'
-import type { Guard, Hall, Ours, Step } from '../exhibit.js'
+import type { Guard, Hall, Library, Ours, Step } from '../exhibit.js'
 import { loginWith } from '../ours.js'
+import { BETTER_AUTH, betterAuthApp } from './better-auth.js'
 
 const ALICE = ACCOUNTS.alice.email
 const ATTACKER = 'attacker@example.com'
@@ -120,19 +121,20 @@ const oracle =
 type Known = { passwordHash: string | null; disabled?: boolean }
 
 /** A model of a login that returns at its first reason to refuse. */
-const eager = (refusalOf: (account: Known | undefined) => string | undefined) =>
+const eager = (refusalOf: (account: Known | undefined, password: string) => string | undefined) =>
   oracle((request) => {
     const { email, password } = JSON.parse(String(request.body))
     const account: Known | undefined = Object.values(ACCOUNTS).find((one) => one.email === email)
-    const early = refusalOf(account)
+    const early = refusalOf(account, password)
     if (early !== undefined) return { status: 403, body: early, hashed: 0 }
     const isRight = account?.passwordHash === `plain:${password}` && !account.disabled
     return { status: isRight ? 200 : 403, body: '', hashed: 1 }
   })
 
-async function ourOracle(): Promise<Ours> {
-  const hasher = countingHasher()
-  const { port, refusals } = await loginWith({ passwords: fastPasswords(hasher) })()
+type CountingHasher = Parameters<typeof fastPasswords>[0] & { asked: string[] }
+
+async function ourOracle(hasher: CountingHasher = countingHasher(), accounts = makeStore()): Promise<Ours> {
+  const { port, refusals } = await loginWith({ passwords: fastPasswords(hasher), accounts })()
   const attempt = async (request: Sent) => {
     const before = hasher.asked.length
     const { status, body } = await send(port, request)
@@ -141,9 +143,20 @@ async function ourOracle(): Promise<Ours> {
   return { guard: oracle(attempt), refusals }
 }
 
+/** Creates a hasher of bcrypt that counts its checks. */
+function countingBcrypt() {
+  const { accepts, hash, verify } = bcrypt({ cost: 4 })
+  const asked: string[] = []
+  const counted = (password: string, stored: string) => {
+    asked.push(stored)
+    return verify(password, stored)
+  }
+  return { accepts, hash, verify: counted, asked }
+}
+
 const looking = {
   control: () => [login(ACCOUNTS.alice.email, PASSWORD)],
-  ours: ourOracle,
+  ours: () => ourOracle(),
   // The last request of the oracle has an unknown address.
   refusal: 'invalid_credentials: unknown_account',
 }
@@ -163,6 +176,17 @@ export const ENUMERATION: Hall = {
   'CVE-2024-39329': {
     faulty: () => eager((account) => (account?.passwordHash === null ? '' : undefined)),
     attack: () => [login(ACCOUNTS.passwordless.email, 'wrong')],
+    ...looking,
+  },
+  'CVE-2025-22234': {
+    faulty: () => eager((account, password) => (account && Buffer.byteLength(password) > 72 ? '' : undefined)),
+    attack: () => [login(ALICE, `${LONG} and any other text`)],
+    ...looking,
+    ours: () => ourOracle(countingBcrypt(), makeStore([{ ...ACCOUNTS.alice, passwordHash: hashSync(PASSWORD, 4) }])),
+  },
+  'CVE-2026-22746': {
+    faulty: () => eager((account) => (account?.disabled ? '' : undefined)),
+    attack: () => [login(ACCOUNTS.disabled.email, 'wrong')],
     ...looking,
   },
 }
@@ -215,6 +239,49 @@ function ourSimultaneous() {
   return loginWith({ accounts }, CHECKED)()
 }
 
+const [GUESSER, VICTIM] = ['::ffff:192.0.2.1', '::ffff:198.51.100.7']
+
+/** Makes a guard of a limit. It admits a valid login, and an attack whose victim is refused because of the guesses of another client. */
+const shutOut =
+  (attempt: (request: Sent) => Promise<number>): Guard =>
+  async (request) => {
+    const status = await attempt(request)
+    const isAttack = address(request) === VICTIM ? status === 429 : status === 200
+    return isAttack ? 'admitted' : 'refused'
+  }
+
+/** The middleware in front of a login that refuses every password but the valid one. */
+function rateLimited({ rateLimit }: Library): Guard {
+  const limiter = rateLimit({ limit: LIMIT, validate: false })
+  return shutOut(
+    (request) =>
+      new Promise((resolve) => {
+        const isValid = JSON.parse(String(request.body)).password === PASSWORD
+        const res = { setHeader() {}, status: resolve, send() {} }
+        limiter({ ip: address(request) }, res, () => resolve(isValid ? 200 : 403))
+      }),
+  )
+}
+
+async function ourNetworkLimit(): Promise<Ours> {
+  const limits = createLimits({ limits: { address: { points: LIMIT, duration: '1h' } } })
+  const { port, refusals } = await loginWith({ limits })()
+  return { guard: shutOut(async (request) => (await send(port, request)).status), refusals }
+}
+
+/** The route of Better Auth for a sign-in, and the limit that belongs to its path. A checked password counts as admitted. */
+function betterAuthLimit(): Guard {
+  const { call } = betterAuthApp(BETTER_AUTH, { rateLimit: { enabled: true } })
+  return async ({ path, body, headers }) => {
+    const { status } = await call(
+      String(path).slice('/auth'.length).replace('token', 'sign-in/email'),
+      String(body),
+      headers,
+    )
+    return [200, 401].includes(status) ? 'admitted' : 'refused'
+  }
+}
+
 const simultaneous = {
   together: true as const,
   control: () => [login(ACCOUNTS.bob.email, PASSWORD)],
@@ -254,5 +321,30 @@ export const LIMITS: Hall = {
     faulty: () => limitedBy(address),
     attack: guesses((i) => login(ALICE, 'guess', `2001:db8:1:2::${i + 1}`)),
     ...limited,
+  },
+  'CVE-2025-71399': {
+    installed: BETTER_AUTH,
+    faulty: betterAuthLimit,
+    attack: guesses((i) => login(ALICE, 'guess', '192.0.2.1', i < LIMIT ? '/auth/token' : '/auth//token')),
+    // All apps of Better Auth in a process share a limit, and the attack has used it up.
+    control: () => [{ wait: 60_000 }, login(ALICE, PASSWORD, '192.0.2.1', '/auth/token')],
+    // Express finds no route for two slashes, so this host makes one of them, as many proxies do.
+    ours: loginWith({ path: '/token' }, CHECKED, '/auth', (req, _res, next) => {
+      req.url = req.url.replace(/\/{2,}/g, '/')
+      next()
+    }),
+    refusal: 'too_many_attempts',
+  },
+  'CVE-2026-30827': {
+    installed: 'express-rate-limit-8.2.1',
+    faulty: rateLimited,
+    attack: () => [
+      ...guesses((i) => login(`user-${i}@example.com`, 'guess', GUESSER))(),
+      login(ALICE, PASSWORD, VICTIM),
+    ],
+    control: () => [login(ALICE, PASSWORD, GUESSER)],
+    ours: ourNetworkLimit,
+    // The refusal of the last guess. The victim is not refused.
+    refusal: 'too_many_attempts',
   },
 }

@@ -12,17 +12,11 @@ const GOOD = { email: 'alice@example.com', password: 'secret' }
 describe('the page on own routes', () => {
   it('own-response: reads the user name, and returns the names of OAuth', async () => {
     const { app, tokens } = await run('own-response')
-    const { document } = await run('openapi-own-response')
     const { body } = await request(app)
       .post('/login')
       .send({ username: GOOD.email, password: GOOD.password })
       .expect(200)
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: expect.any(Number) })
-    const { TokenCredentials, TokenResult } = document.components.schemas
-    expect([TokenCredentials?.['required'], TokenResult?.['required']]).toEqual([
-      ['username', 'password'],
-      Object.keys(body),
-    ])
     expect(await tokens.verify(body.access_token)).toMatchObject({ accountId: 'acc-1' })
     await signIn(app, '/login').expect(400)
   })
