@@ -60,11 +60,8 @@ export interface AuthOptions<A extends LookUpResult = Account>
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
-   * [The store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of sessions,
-   * codes and factors: `memoryStore()`, one of a database, or your own object with some of `sessions`, `codes` and `factors`. Stores the
-   * [session](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#show-and-end-sessions) of
-   * each token after `respond`, and then looks the account up a second time. A token whose session could not be stored is not sent (`503`).
-   * Default: no sessions, codes and factors.
+   * [Store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of sessions,
+   * codes and factors, or of some of them. A token whose session cannot be stored is not sent (`503`). Default: none.
    */
   store?: Partial<Store> | undefined
   /**
@@ -74,10 +71,9 @@ export interface AuthOptions<A extends LookUpResult = Account>
    */
   keys?: TokenIssuerOptions['keys'] | undefined
   /**
-   * Further verifiers for all guards, such as
-   * [`oldTokens`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/old-tokens.md) and
-   * [your own](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers).
-   * At most 31, each of another issuer. Default: `[]`.
+   * Further verifiers for all guards, such as `oldTokens` and [your
+   * own](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). At most
+   * 31, each of a different issuer. Default: `[]`.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**
@@ -93,15 +89,16 @@ export interface AuthOptions<A extends LookUpResult = Account>
 export interface AuthGuardOptions<A extends LookUpResult = Account> extends RouteOptions<A> {
   /**
    * Also admits a
-   * [ticket](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sockets.md#links-that-send-no-header)
-   * of `auth.ticket` in the query member `ticket`. Default: `false`.
+   * [ticket](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authticketreq-options) in
+   * the query member `ticket`. Default: `false`.
    *
    * Its `req.auth.claims` are only `path`, `method`, `auth_time` and the `act` of an administrator.
    */
   ticket?: boolean | undefined
   /**
-   * Also admits an [API key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys) of
-   * the option `apiKeys`. `signedInWithin` refuses every key. Default: `false`.
+   * Also admits an [API
+   * key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys), unless the
+   * guard has `signedInWithin`. Default: `false`.
    */
   apiKeys?: boolean | undefined
 }

@@ -31,20 +31,19 @@ import { refusalsWith } from './auth-errors.js'
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
   /**
-   * The token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act: { sub, iss }` (RFC
-   * 8693), and the event `token.issued` has `actorId` and `actorIssuer`. The new token expires with that of the administrator
-   * at the latest: with less than 1 s left, the call is refused with `invalid_token`. There is no refresh token, and the session does not count for
-   * `maxPerAccount`. Guards with `signedInWithin` refuse the token with `403`, unless they have `acting: true`: the sign-in is then that of
-   * the administrator. `undefined` is a `TypeError`. Default: none.
+   * Token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act: { sub, iss }` (RFC
+   * 8693), expires with that token at the latest, and has no refresh token. With less than 1 s left, the call rejects with
+   * `invalid_token`. Guards with `signedInWithin` refuse it, unless they have `acting: true`. `undefined` is a `TypeError`. Default:
+   * none.
    */
   actor?: VerifiedToken
-  /** The name of the device for the list of sessions. Default: that of `sessionLabel`. */
+  /** Name of the device in the list of sessions. Default: that of `sessionLabel`. */
   label?: NewSession['label']
-  /** The time just before you authenticated the account. A later `tokensValidAfter` refuses its token. Default: the time of the call. */
+  /** Time just before you authenticated the account. A later `tokensValidAfter` rejects its token. Default: the time of the call. */
   issuedAt?: Date | undefined
   /**
-   * The methods by which you authenticated the account (RFC 8176), like `['hwk', 'user']`: the claim `amr` of its tokens, also after a refresh.
-   * Default: those of `auth.logIn` for its `subject`, and otherwise none. With `actor`: those of the administrator.
+   * Methods by which you authenticated the account (RFC 8176), such as `['hwk', 'user']`: the claim `amr` of its tokens. Default: those
+   * of `auth.logIn` for its `subject`, those of the administrator with `actor`, otherwise none.
    */
   amr?: readonly string[] | undefined
   /** `false` for a cookie that the browser deletes when it closes. Default: `true`. */

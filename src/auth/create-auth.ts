@@ -20,7 +20,7 @@ import type { PasskeysParts } from '../features/passkeys.js'
 import { type HostFactors, hostFactors } from '../features/second-factor.js'
 import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
 import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearerFor } from '../guard/require-bearer.js'
-import type { RequireBearerOptions } from '../guard/require-bearer-options.js'
+import { type RequireBearerOptions, readRequireBearerOptions } from '../guard/require-bearer-options.js'
 import { endpointRouter } from '../http/endpoint.js'
 import type { Limits } from '../limits/limits.js'
 import { createFinish } from '../login/finish-sign-in.js'
@@ -211,6 +211,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const router = endpointRouter(mounted, {
     ...settings,
     guards,
+    challenge: readRequireBearerOptions('auth.guard', ownGuard),
     modeOf: refresh?.modeOf,
     cookieOrigins: refresh?.cookieOrigins,
   })

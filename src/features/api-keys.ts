@@ -21,10 +21,9 @@ import { FACTORS } from './second-factor.js'
 /** The option of API keys in an app. */
 export interface ApiKeysOptions {
   /**
-   * `true` lets users make
-   * [API keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys) for machines. A
-   * key enters only routes whose guard has `apiKeys: true`. Needs `store` with `sessions` and `factors`, and `accounts` with `findById`. Default:
-   * `false`.
+   * `true` lets users make [API
+   * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys), for guards
+   * with `apiKeys: true`. Needs `store` with `sessions` and `factors`, and `accounts` with `findById`. Default: `false`.
    */
   apiKeys?: boolean | undefined
 }

@@ -25,9 +25,9 @@ import { REPLACE_HASH } from './password-reset.js'
 /** The option of a change of the password in an app. */
 export interface ChangePasswordOptions {
   /**
-   * `true` for a
-   * [change of the password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#change-the-password)
-   * with the old one. Needs `store` with `sessions`, and `accounts` with `findById` and `replacePasswordHash`. Default: `false`.
+   * `true` for a [change of the
+   * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#change-the-password).
+   * Needs `store` with `sessions`, and `accounts` with `findById` and `replacePasswordHash`. Default: `false`.
    */
   changePassword?: boolean | undefined
 }

@@ -27,8 +27,8 @@ import { withToken } from './sign-in.js'
 /** The option of passkeys in an app. */
 export interface PasskeysFeatureOptions {
   /**
-   * `passkeys({ rpId })` of `express-token-endpoint/passkeys`, for
-   * [passkeys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#passkeys). Needs
+   * [`passkeys({ rpId
+   * })`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#passkeysoptions). Needs
    * `secret`, `store` with `sessions` and `factors`, and `accounts` with `findById`. Default: no passkeys.
    */
   passkeys?: PasskeyChecks | false | undefined

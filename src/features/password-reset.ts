@@ -26,8 +26,8 @@ import { CODES, type Feature, FIND_BY_ID, MAIL, type Need, onOrOff, SESSIONS } f
 export interface PasswordResetOptions {
   /**
    * `true` for a
-   * [reset of the password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#reset-a-password)
-   * by a mailed code. Needs `mail`, `store` with `sessions` and `codes`, and `accounts` with `findById` and `replacePasswordHash`. Default:
+   * [reset](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#reset-a-password) by
+   * a mailed code. Needs `mail`, `store` with `sessions` and `codes`, and `accounts` with `findById` and `replacePasswordHash`. Default:
    * `false`.
    */
   passwordReset?: boolean | undefined

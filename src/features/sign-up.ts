@@ -44,14 +44,12 @@ export interface SignUpFields {
 /** The options of the mails and of a sign-up in an app. */
 export interface SignUpOptions {
   /**
-   * Function `({ kind, to, code, details, tenant })` that
-   * [sends a mail](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails).
-   * Needed for the routes that mail. A failure is an event, because the response was sent before. Default: none.
+   * Function `({ kind, to, code, details, tenant })` that [sends a
+   * mail](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails).
+   * Called after the response, so a failure is only an event. Default: none.
    */
   mail?: SendMail | undefined
-  /**
-   * Function `(promise)` that keeps a serverless host awake for the work after a response: its `waitUntil`. Default: none.
-   */
+  /** Function `(promise)` that keeps a serverless host awake after a response: its `waitUntil`. Default: none. */
   defer?: Defer | undefined
   /**
    * `true`, or `{ fields }` with names of further members, for

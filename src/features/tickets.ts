@@ -13,11 +13,11 @@ import { signedInAtOf } from '../tokens/verified-token.js'
 
 /** The route that a ticket is for. */
 export interface TicketOptions {
-  /** Path of the URL as the client sends it, with the mount path and without the query: `/reports/7.pdf`. */
+  /** Path of the URL, including the mount path and without the query: `/reports/7.pdf`. */
   path: string
-  /** Method of the request. `GET` and `HEAD` are one: a ticket for either admits both. Default: `GET`. */
+  /** Method of the request. `GET` and `HEAD` count as one. Default: `GET`. */
   method?: string | undefined
-  /** Time until the ticket expires. 1 s to 10 min. It never outlives the token of the request. Default: `'60s'`. */
+  /** Time until the ticket expires, at most that of the token. 1 s to 10 min. Default: `'60s'`. */
   lifetime?: Duration | undefined
 }
 

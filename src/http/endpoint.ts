@@ -2,6 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response, Router } from 'ex
 import type { limitTasks } from '../concurrency/limit.js'
 import type { createTurnQueue } from '../concurrency/turn-queue.js'
 import { AuthError, type AuthErrorDetails, copyOf } from '../errors/auth-error.js'
+import type { HeaderFacts } from '../errors/headers.js'
 import type { Refusals } from '../errors/refusal.js'
 import type { Emit, EventSubject, NewEvent } from '../events/emitter.js'
 import type { AuthEvent } from '../events/events.js'
@@ -96,6 +97,8 @@ export interface Service extends BodyLimits {
   refuse: Refuse | undefined
   /** The guards, by their names. Default: the router has no guarded endpoint. */
   guards?: Readonly<Record<EndpointGuard<unknown>['name'], RequestHandler>> | undefined
+  /** The facts of the guards in the challenges of guarded endpoints. Default: the router has no guarded endpoint. */
+  challenge?: HeaderFacts | undefined
   /** Returns where the client of a request keeps its refresh token. Default: no client has one. */
   modeOf?: ((req: Request) => RefreshMode | undefined) | undefined
   /** The only origins whose requests may have the cookie. Default: the own origin, and `allowedOrigins`. */
@@ -203,12 +206,13 @@ function methodNotAllowed(endpoints: readonly Endpoint[], service: Service): Req
 }
 
 /** Returns the function that reports a refusal, and sends it. */
-function refuserOf(declared: Endpoint, { emit, refuse, bodyLimit }: Service) {
+function refuserOf(declared: Endpoint, { emit, refuse, bodyLimit, challenge }: Service) {
   const refusals: Refusals = refusalsOf(declared)
   const limit = declared.body ? bodyLimit : 0
   const form = { refuse, isProblem: declared.isProblem }
+  const facts = declared.guard && challenge
   return (thrown: unknown, about: EventSubject, req: Request, res: Response, next: NextFunction): void =>
-    sendRefusal(form, reportRefusal(emit, about, refusals, thrown), req, res, next, hasUnreadBody(req, limit))
+    sendRefusal(form, reportRefusal(emit, about, refusals, thrown, facts), req, res, next, hasUnreadBody(req, limit))
 }
 
 /** Runs an endpoint: request → call → result → response. */

@@ -7,20 +7,20 @@ import type { Refuse } from './refuse.js'
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
   /**
-   * Time limit for each dependency of a request: the queue, the limits, the account store, the password check, the key set, `isRevoked` and
-   * the sessions. 1 ms to 1 min. Then `503`. A password check must also begin within it. Default: `'5s'`.
+   * Time limit for each dependency of a request: the queue, the limits, the account store, the password check, the key set, `isRevoked`
+   * and the sessions. 1 ms to 1 min. Then `503`. Default: `'5s'`.
    */
   timeout?: Duration | undefined
   /**
-   * Called with each [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/monitor.md#events):
-   * each refusal and each failure, and for a router each token. Default: a process warning for the first failure of each dependency.
+   * Receives each [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/monitor.md#events):
+   * refusals and failures, and for a router each token. Default: a process warning for the first failure of each dependency.
    */
   onEvent?: AuthObserver | undefined
   /**
-   * Function `(error, req, next)` that gives refusals
-   * [a form that your clients expect](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#send-refusals-in-your-own-form),
-   * or passes
-   * [an error](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#errors-in-your-own-json)
+   * Function `(error, req, next)` that sends refusals in [your own
+   * form](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#send-refusals-in-your-own-form),
+   * or passes [an
+   * error](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#errors-in-your-own-json)
    * to your error handler. The headers stay. Default: problem details.
    *
    * It returns `{ status, body }`, of which an object is sent as JSON, or calls `next` once and returns nothing. When it does neither,

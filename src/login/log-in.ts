@@ -9,6 +9,7 @@ import { type KnownSignIn, knownSignIn } from './known-sign-in.js'
 import type { LoginSettings } from './login-options.js'
 import type { SentCredentials } from './read-credentials.js'
 import { recheckOf } from './recheck-account.js'
+import { assertCodeText } from './second-factor.js'
 import {
   admitAttempt,
   type CheckedTask,
@@ -38,6 +39,8 @@ export function createLogin({ emit, emailInEvents, tenant: tenantOf, ...dependen
     const dependencyFailed: LoginTask['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
     async function run(): Promise<KnownSignIn> {
+      // Before the account is known, so that the response is the same for every account and password.
+      if (dependencies.secondFactor) assertCodeText(credentials.fields)
       const tenant = tenantIn(tenantOf, origin.req, credentials.fields)
       if (tenant !== undefined) subject.tenant = tenant
       return logIn({ ...dependencies, ...credentials, ...origin, tenant, dependencyFailed })

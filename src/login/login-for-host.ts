@@ -45,7 +45,7 @@ export interface LoginResult<U = object> {
  * `too_many_attempts`, `overloaded`, `client_closed_request`, or `unavailable` when a dependency fails
  */
 export type Login<U = object> = (
-  credentials: Credentials & ExtraFields,
+  credentials: Credentials | (Credentials & ExtraFields),
   origin?: IncomingMessage | LoginOrigin,
 ) => Promise<LoginResult<U>>
 

@@ -31,28 +31,25 @@ export interface LoginOptions<A extends LookUpResult = Account>
    * [account store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md).
    */
   accounts: AccountLookup<A> | AccountStoreOption<A>
-  /**
-   * Names of further members of the request body, for `beforeSignIn` and `findByEmail`: a code, a tenant. Both receive them as the client
-   * sent them. Default: `[]`.
-   */
+  /** Names of further members of the body, which `beforeSignIn` and `findByEmail` receive unchanged. Default: `[]`. */
   extraFields?: readonly string[] | undefined
   /**
    * Function `({ req, fields }) => text`: the
-   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#tell-tenants-apart) of
-   * a sign-in. It is part of the failed-login limits, and `findByEmail` and events receive it. A failure is `503`. Default: no tenants.
+   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#tell-tenants-apart)
+   * of a sign-in, for the limits, `findByEmail` and events. A failure is `503`. Default: no tenants.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
   /**
-   * Function `({ account, method, amr, fields, req, signal })` that
-   * [accepts or refuses each sign-in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md):
-   * after a right password, and in every other way. A failure is `503`. Default: none.
+   * Function `({ account, method, amr, fields, req, signal })` that [accepts or
+   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md) each
+   * sign-in. A failure is `503`. Default: none.
    */
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
   /**
    * Return value of
-   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md). Share one
-   * object between all logins of a process. Default: `createPasswords()`.
+   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions).
+   * Share one object between all logins of a process. Default: `createPasswords()`.
    */
   passwords?: Passwords | undefined
   /**

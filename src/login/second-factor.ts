@@ -19,8 +19,19 @@ export interface FactorChecked {
 }
 
 /**
+ * Refuses a code that is not a text, as every other member of a body. `null` counts as absent, as the empty field of a form does.
+ * @throws AuthError `invalid_body`
+ */
+export function assertCodeText(fields: ExtraFields): void {
+  const code = fields[OTP] ?? ''
+  if (typeof code !== 'string')
+    throw new AuthError('invalid_body', { message: 'The member "otp" of the request body must be a string.' })
+}
+
+/**
  * Asks for the second factor of an account that has one.
- * @throws SignInRefusal `code_required`, which counts nothing, and `wrong_code`, which counts as a failed login; AuthError `unavailable`
+ * @throws SignInRefusal `code_required`, which counts nothing, and `wrong_code`, which counts as a failed login; AuthError `unavailable`, and
+ * `invalid_body` for a code that is not a text
  */
 export type SecondFactorStep = (found: FoundAccount, fields: ExtraFields) => Promise<FactorChecked>
 
@@ -33,6 +44,7 @@ export function secondFactorStep(factors: Pick<Factors, 'isOn' | 'check'>): Seco
   }
 
   return async function askForCode({ account: { id } }, fields) {
+    assertCodeText(fields)
     const code = fields[OTP]
     // A form sends an empty field too.
     const isSent = code !== undefined && code !== null && code !== ''

@@ -8,18 +8,18 @@ import { helpers, simplewebauthn } from './simplewebauthn.cjs'
 /** The options of `passkeys`. */
 export interface PasskeysOptions {
   /**
-   * The domain of the passkeys, such as `example.com`: the host of your page, or a domain that the host is below. Passkeys of one
-   * domain do not work on another, so never change `rpId`.
+   * Domain of the passkeys: the host of your page, or a parent domain of it, such as `example.com`. Never change it, because passkeys of
+   * one domain do not work on a different one.
    */
   rpId: string
   /**
-   * The origins of your pages, such as `['https://app.example.com']`, and `android:apk-key-hash:…` of an app for Android. Default: the
-   * origin of the issuer.
+   * Origins of your pages, such as `['https://app.example.com']`, and `android:apk-key-hash:…` of an Android app. Default: the origin of
+   * the issuer.
    */
   origins?: readonly string[] | undefined
   /** The name of your app. Default: `rpId`. */
   name?: string | undefined
-  /** Returns the name of an account, which browsers show in their list of passkeys. Default: the e-mail address, or the id of the account. */
+  /** Returns the account name browsers show in their list of passkeys. Default: the e-mail address, or the id of the account. */
   userName?: ((account: PasskeyUser) => string) | undefined
 }
 

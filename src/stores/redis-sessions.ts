@@ -7,7 +7,9 @@ const SCRIPTS = {
 if not score or tonumber(score) < tonumber(ARGV[3]) then redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2]) end
 extend(KEYS[1], tonumber(ARGV[3]))
 return 1`,
-  add: ADD,
+  /** Adds a session, but does not replace one: an old refresh token names its session, so two requests may add the same. */
+  add: `if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+${ADD}`,
   touch: `local found = redis.call('HGET', KEYS[1], 'found')
 if found then redis.call('HSET', KEYS[1], 'found', (found:gsub('%d+', ARGV[2], 1))) end
 return 1`,
@@ -61,7 +63,8 @@ export function redisSessions(sendCommand: SendCommand, prefix: string): Require
       const device = [...DEVICE, 'terms' as const].flatMap((field) =>
         session[field] == null ? [] : [field, session[field]],
       )
-      await run('add', keyOf(id), Date.now(), end, 'found', textOf(session), ...device)
+      const isAdded = await run('add', keyOf(id), Date.now(), end, 'found', textOf(session), ...device)
+      if (!isAdded) throw new Error('redisStore: the store already has this session')
     },
     find,
     async list(accountId) {

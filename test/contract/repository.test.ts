@@ -7,6 +7,8 @@ import { filesBelow, root } from '../support/documents/repository.js'
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
 
 const manifest: {
+  version: string
+  publishConfig?: { tag: string }
   engines: { node: string }
   scripts: Record<string, string>
   dependencies: Record<string, string>
@@ -47,6 +49,19 @@ it('the SBOM (node .ci/sbom.mjs) has all dependencies, no development dependency
   const locked = Object.entries(packages).map(([path, one]) => `${path.replace(/.*node_modules\//, '')}@${one.version}`)
   expect(components.filter(({ name, version }) => !locked.includes(`${name}@${version}`))).toEqual([])
   expect(components.filter(({ hashes = [] }) => hashes.length === 0)).toEqual([])
+})
+
+it('package.json publishes a release candidate as "next", and each other version as "latest"', () => {
+  expect(manifest.publishConfig?.tag).toBe(manifest.version.includes('-') ? 'next' : undefined)
+})
+
+it('the badges of the README are from workflows that run, and from npm', () => {
+  const badges = [...read('README.md').matchAll(/\[!\[[^\]]+\]\((https:[^)]+)\)/g)].map(([, url = '']) => url)
+  expect(badges.length).toBeLessThanOrEqual(4)
+  const workflows = badges.flatMap((url) => /\/workflows\/([\w.]+)\/badge\.svg$/.exec(url)?.[1] ?? [])
+  expect(workflows.filter((name) => !existsSync(`${root}.github/workflows/${name}`))).toEqual([])
+  const others = badges.filter((url) => !url.includes('/workflows/'))
+  expect(others.map((url) => new URL(url).hostname).sort()).toEqual(['api.scorecard.dev', 'img.shields.io'])
 })
 
 interface Job {
@@ -100,6 +115,7 @@ describe('workflows', () => {
     ).toEqual([])
     expect(Object.fromEntries(JOBS.map(([name, { permissions }]) => [name, permissions]))).toEqual({
       'codeql.yml, analyze': { contents: 'read', 'security-events': 'write' },
+      'scorecard.yml, analyze': { contents: 'read', 'security-events': 'write', 'id-token': 'write' },
       'release.yml, test': { contents: 'read' },
       'release.yml, pack': { contents: 'read' },
       'release.yml, stage': { 'id-token': 'write', attestations: 'write' },
@@ -123,6 +139,8 @@ describe('workflows', () => {
       'actions/setup-node',
       'github/codeql-action/analyze',
       'github/codeql-action/init',
+      'github/codeql-action/upload-sarif',
+      'ossf/scorecard-action',
     ])
   })
 
@@ -186,6 +204,8 @@ describe('release.yml', () => {
   })
 
   it('runs for tags of versions only', () => {
-    expect(workflow('release.yml').on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+'] } })
+    expect(workflow('release.yml').on).toEqual({
+      push: { tags: ['v[0-9]+.[0-9]+.[0-9]+', 'v[0-9]+.[0-9]+.[0-9]+-rc.[0-9]+'] },
+    })
   })
 })

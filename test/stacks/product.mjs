@@ -68,7 +68,7 @@ async function tryOut(name) {
     spread('192.0.2'),
     wrong,
   )
-  rows['right passwords before 429: one address'] = await guessesOf(await newPerson(), one('203.0.113.2'), {}, 20)
+  rows['correct passwords before 429: one address'] = await guessesOf(await newPerson(), one('203.0.113.2'), {}, 20)
 
   for (const [from, browserOf] of Object.entries({
     'one address': one('203.0.113.3'),
@@ -76,7 +76,7 @@ async function tryOut(name) {
   })) {
     const person = await newPerson()
     await product.withCodes(person)
-    const row = `wrong codes with the right password before 429: ${from}`
+    const row = `wrong codes with the correct password before 429: ${from}`
     rows[row] = await guessesOf(person, browserOf, { code: '000000' })
   }
 
@@ -84,7 +84,7 @@ async function tryOut(name) {
   const app = await product.withCodes(guessed)
   const newAddress = spread('198.18.1')
   for (let i = 0; i < 20; i++) await product.signIn(newAddress(i), { ...guessed, code: '000000' })
-  rows['the right code after 20 wrong codes from 20 addresses'] = await product.signIn(open(), {
+  rows['the correct code after 20 wrong codes from 20 addresses'] = await product.signIn(open(), {
     ...guessed,
     code: app.codeOf(1),
   })

@@ -79,11 +79,11 @@ async function tryOut({ name, path, reset, disable, fail, tokenOf }) {
     'wrong passwords before 429: one account, one address': until429(
       await times(12, () => logIn('192.0.2.2', EMAIL, 'wrong')),
     ),
-    'then another account from that address': (await logIn('192.0.2.2', BOB)).status,
+    'then a different account from that address': (await logIn('192.0.2.2', BOB)).status,
     'wrong passwords before 429: one account, 25 addresses': until429(
       await times(110, (i) => logIn(`192.0.2.${100 + (i % 25)}`, BOB, 'wrong')),
     ),
-    'right passwords before 429: one address': until429(await times(20, () => logIn('192.0.2.3'))),
+    'correct passwords before 429: one address': until429(await times(20, () => logIn('192.0.2.3'))),
   }
   await disable(module)
   rows['disabled account: login, GET /me with its old token'] = [

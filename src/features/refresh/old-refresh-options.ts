@@ -40,25 +40,24 @@ export interface OldRefreshCookie {
 /** The option `oldRefreshTokens` of `createAuth`. */
 export interface OldRefreshTokensOptions {
   /**
-   * Function `(token, { req })` that finds an old refresh token in your table and returns `{ accountId, signedInAt }`, or undefined for one that is
-   * unknown, expired or of a disabled session. It changes nothing, because it is called twice for each token. Called with any text of at most
-   * 4,096 characters. If it throws or exceeds `timeout`, the client gets `503` and keeps its token.
+   * Function `(token, { req })` that returns `{ accountId, signedInAt }` from your table, or `undefined` for an unknown, expired or
+   * disabled token. Called twice per token, with any text of at most 4,096 characters, so it must not change anything. A failure is
+   * `503`, and the client keeps its token.
    */
   find(
     token: string,
     call: OldRefreshTokenCall,
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
-   * Function `(token, { req })` that deletes or marks the row, so that `find` does not return it any more. Called after the new session is stored
-   * and before the response is sent, and again when the client repeats the request because the response was lost. If it throws or exceeds
-   * `timeout`, the client gets `503` and keeps its token.
+   * Function `(token, { req })` that deletes or marks the row, so that `find` no longer returns it. Called before the response is sent,
+   * and again if the client repeats the request. A failure is `503`, and the client keeps its token.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
   /** `Date` from which all old refresh tokens are refused. */
   until: Date
   /**
-   * The old cookie, where browsers keep the refresh token in a cookie: `{ name, path, domain }`, with the path and the domain that it was set with,
-   * so that it can be deleted. Default: none. Default of `path`: `'/'`.
+   * Old cookie of the refresh token, with the path and domain it was set with: `{ name, path, domain }`. Default of `path`: `'/'`.
+   * Default: none.
    */
   cookie?: OldRefreshCookie | undefined
 }

@@ -1,19 +1,20 @@
 import { currentAccount, findAccount } from '../../accounts/find-account.js'
 import { callHost } from '../../concurrency/host-call.js'
 import { limitTasks } from '../../concurrency/limit.js'
-import { AuthError } from '../../errors/auth-error.js'
+import { AuthError, isAuthError } from '../../errors/auth-error.js'
 import type { Call } from '../../http/endpoint.js'
 import { headerOf } from '../../http/header-lines.js'
 import { createLoginLimit } from '../../limits/limit.js'
 import { keptTerms, subjectOf } from '../../login/known-sign-in.js'
 import { deleteOldCookie, oldCookieValues, presentedIn } from '../../login/refresh-cookie.js'
+import { startIdOf } from '../../sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../../sessions/refresh/refresh-token.js'
 import { type OldRefreshTokensSettings, readOldRefreshToken } from './old-refresh-options.js'
 import type { PresentingCall, RefreshParts } from './presented.js'
 import { refused } from './refresh-steps.js'
 
-/** The longest old refresh token, in characters: some are JWTs. */
-const LONGEST = 4096
+/** An old refresh token (RFC 6749 section A.17), at most as long as a JWT in a cookie. A database may refuse to look up other characters. */
+const FORM = /^[\x20-\x7e]{1,4096}$/
 
 /** The most calls of `find` and `remove` in progress. Each is a query of the host, for a text that anybody may send. */
 const CALLS = { total: 256, perNetwork: 32 }
@@ -67,12 +68,18 @@ function createOldRefreshTokens(settings: OldRefreshTokensSettings, { tokens, ti
     if (Number(tokens.now()) >= until) return []
     const inCookie = mode === 'cookie' && cookie ? oldCookieValues(req, cookie) : []
     const texts = mode === 'body' && body ? [body.refreshToken] : inCookie
-    return [...new Set(texts)].filter((one) => one !== '' && one.length <= LONGEST && !refreshSteps.read(one, issuers))
+    return [...new Set(texts)].filter((one) => FORM.test(one) && !refreshSteps.read(one, issuers))
   }
 
   async function removeRow(call: OldCall): Promise<void> {
     await callOption(call, async () => void (await remove(call.token, { req: call.req })))
   }
+
+  const knownOrNone = (call: OldCall) =>
+    known(call).catch((error) => {
+      if (isAuthError(error) && error.code === 'invalid_refresh_token') return undefined
+      throw error
+    })
 
   /** Finds the session of a token: that of the newest secret, or of one that was replaced since. */
   async function findSession(ids: readonly string[]) {
@@ -101,12 +108,13 @@ function createOldRefreshTokens(settings: OldRefreshTokensSettings, { tokens, ti
    * Asks the host again after the session has started, because its user may have signed out or changed the password since the first time. Of
    * several requests, one removes the row after it has moved the session on: so a session without a row has moved on, or is over.
    */
-  async function requireRow(call: OldCall, sessionId: string): Promise<void> {
+  async function requireRow(call: OldCall, sessionId: string): Promise<RefreshTokenFacts> {
+    const facts = { sessionId, generation: 0 }
     const session = await refreshSteps.find({ sessionId, generation: 0 })
-    if (!session || session.state.generation > 0) return
-    if ((await ask(call))?.accountId === session.accountId) return
+    if (!session || session.state.generation > 0) return facts
+    if ((await ask(call))?.accountId === session.accountId) return { ...facts, startId: startIdOf(session) }
     const current = await refreshSteps.find({ sessionId, generation: 0 })
-    if (!current || current.state.generation > 0) return
+    if (!current || current.state.generation > 0) return facts
     await refreshSteps.end(current, 'account', call.origin.address)
     throw refused('ended', current.accountId)
   }
@@ -132,8 +140,7 @@ function createOldRefreshTokens(settings: OldRefreshTokensSettings, { tokens, ti
       const session = await findSession(ids)
       const sessionId = session?.id ?? (ids[0] as string)
       if (!session) await start(call, sessionId)
-      await requireRow(call, sessionId)
-      return { sessionId, generation: 0 }
+      return requireRow(call, sessionId)
     },
     /** @throws AuthError `overloaded`, or `unavailable` when the function of the host fails */
     remove: removeRow,
@@ -144,11 +151,15 @@ function createOldRefreshTokens(settings: OldRefreshTokensSettings, { tokens, ti
      */
     async signOut(call: PresentedCall): Promise<RefreshTokenFacts[]> {
       const { req, origin } = call
-      const removed = textsIn(call).slice(0, MOST_COOKIES)
-      // The row first: a refresh at the same time finds none after it has started its session.
-      for (const token of removed) await removeRow({ req, origin, token })
-      const ids = removed.flatMap((token) => refreshSteps.idsOfOld(token, tokens.issuer))
-      return ids.map((sessionId) => ({ sessionId, generation: 0 }))
+      const facts: RefreshTokenFacts[] = []
+      for (const token of textsIn(call).slice(0, MOST_COOKIES)) {
+        const ids = refreshSteps.idsOfOld(token, tokens.issuer)
+        const one = { req, origin, token }
+        // The row first: a refresh at the same time finds none after it has started its session.
+        if ((await findSession(ids)) ?? (await knownOrNone(one))) await removeRow(one)
+        facts.push(...ids.map((sessionId) => ({ sessionId, generation: 0 })))
+      }
+      return facts
     },
     /** Deletes the old cookie of a request that has it. */
     deleteCookie({ req, res, mode }: Pick<Call, 'req' | 'res' | 'mode'>): void {

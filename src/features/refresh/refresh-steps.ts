@@ -123,6 +123,8 @@ async function rotateOrEnd(
   { presented, session, found }: Live,
 ): Promise<RefreshableSession> {
   const rotated = await task.refreshSteps.rotate(session, presented, found.account.passwordHash)
+  // The client tries again, and the token is checked for the session that it has now.
+  if (rotated === 'restarted') throw new AuthError('overloaded')
   if (rotated === 'ended') throw refused('ended', session.accountId)
   return rotated === 'reused' ? end(task, session, 'reused', 'reused') : rotated
 }

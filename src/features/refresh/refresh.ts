@@ -36,21 +36,19 @@ import { signOutEndpoint } from './sign-out.js'
 /** The options of a refresh in an app. */
 export interface RefreshFeatureOptions {
   /**
-   * Signs refresh tokens, tickets and challenges of passkeys, encrypts authenticator apps, and without `keys` signs the tokens too with HS256, each with
-   * [its own key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret). A text or
-   * bytes of at least 32 bytes, the same in all processes. Or
-   * [a list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret):
-   * the first signs, all verify. `{ secret, only: 'decrypt' }` in the list is a replaced one that decrypts second factors and verifies nothing.
-   * Needed for `refresh`, `secondFactor` and `passkeys`, and without `keys`. Default: none.
+   * Text or bytes of at least 32 bytes, the same in all processes, [from which keys are
+   * derived](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret). Or [a
+   * list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret):
+   * the first signs, all verify, and `{ secret, only: 'decrypt' }` only decrypts second factors. Needed for `refresh`, `secondFactor` and
+   * `passkeys`, and without `keys`. Default: none.
    */
   secret?: Secret | readonly (Secret | DecryptingSecret)[] | undefined
   /**
-   * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, whose `undefined` is a client without refresh, or
-   * [an object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh) with
-   * this `mode` and times.
-   * [Keeps users signed in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md): adds
-   * `POST {token}/refresh` and `{token}/sign-out`. Needs `store`, `secret`, and `accounts` with `findById`. A failure of the function is
-   * `503`. Default: none.
+   * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, or [an
+   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh).
+   * `undefined` is a client without refresh. [Keeps users signed
+   * in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md). Needs `store`,
+   * `secret`, and `accounts` with `findById`. A failure of the function is `503`. Default: none.
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
   /**

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { callHost } from '../../concurrency/host-call.js'
 import { AuthError } from '../../errors/auth-error.js'
 import type { Emit } from '../../events/emitter.js'
@@ -50,6 +51,15 @@ export type RefreshSteps = ReturnType<typeof createRefreshSteps>
 
 /** More changes of one session at the same moment than any number of tabs makes. */
 const MOST_RACES = 16
+
+/** The ids of starts are before the year 2005 as times, so none is the time of a recent refresh. */
+const LATEST_START_ID = 2 ** 40
+
+/**
+ * Returns the id of the start of a session of an old refresh token. The token has one session id, so its session may end and start again
+ * while a request has checked the first one. The place of the time at which the token was replaced holds it, until the session moves on.
+ */
+export const startIdOf = ({ state }: Pick<RefreshableSession, 'state'>) => state.replacedAt[0]
 
 /** The settings of refresh, and the look-up of an account. */
 export interface RefreshStepsSettings extends RefreshSettings {
@@ -145,10 +155,11 @@ export function createRefreshSteps({
   function rotationOf(
     found: RefreshableSession,
     session: RefreshableSession,
-    { generation, terms: ofToken }: RefreshTokenFacts,
+    { generation, terms: ofToken, startId }: RefreshTokenFacts,
     passwordHash: string | null,
-  ): Partial<RefreshableSession> | undefined | 'reused' {
+  ): Partial<RefreshableSession> | undefined | 'reused' | 'restarted' {
     const { state } = session
+    if (startId !== undefined && state.generation === 0 && startIdOf(session) !== startId) return 'restarted'
     // A refresh token of an earlier release holds the terms itself, and its successor does not.
     const moved = session.terms === undefined && ofToken !== undefined ? { terms: ofToken } : undefined
     const time = now()
@@ -197,7 +208,8 @@ export function createRefreshSteps({
       { accountId, id, ...client }: Omit<NewSession, 'expiresAt' | 'refresh'>,
       { createdAt, remember, passwordHash }: { createdAt: Date; remember: boolean; passwordHash: string | null },
     ): Promise<void> {
-      const state = firstState({ remember, passwordTag: signer.tagOf(passwordHash) })
+      const first = firstState({ remember, passwordTag: signer.tagOf(passwordHash) })
+      const state = { ...first, replacedAt: [randomInt(LATEST_START_ID)] }
       const expiresAt = endOf({ createdAt, state })
       const given = { ...client, id, accountId, expiresAt, refresh: writeState(state) }
       const session = newSession(given, createdAt.getTime())

@@ -7,6 +7,8 @@ export interface RefreshTokenFacts {
   generation: number
   /** The terms of the sign-in in a token of an earlier release. Default: those of the session. */
   terms?: string | undefined
+  /** The start of the session that an old refresh token was checked for. Default: any. */
+  startId?: number | undefined
 }
 
 /** Signs refresh tokens, and the digest of a password in a session. A copy of the database opens nothing. */

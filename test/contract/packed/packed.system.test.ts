@@ -7,6 +7,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { linksIn, readPage, shippedPages, shippedPictures, targetOf } from '../../support/documents/pages.js'
+import { filesBelow } from '../../support/documents/repository.js'
 import { ONLY_EXPRESS } from '../../support/runner/only.js'
 import { differences, expectWorks, start } from './consumer.js'
 import {
@@ -48,9 +49,11 @@ it('the build prints nothing', () => {
 })
 
 describe('the tarball', () => {
-  it('holds what is compiled and the documents, and nothing else', () => {
+  it('holds what is compiled, the documents and the starter, and nothing else', () => {
     const others = [...packed.files.keys()].filter((file) => !(file.startsWith('dist/') && isModule(file)))
-    expect(others.sort()).toEqual([...shippedPages(), ...shippedPictures(), 'LICENSE', 'package.json'].sort())
+    expect(others.sort()).toEqual(
+      [...shippedPages(), ...shippedPictures(), ...filesBelow('example-app/starter'), 'LICENSE', 'package.json'].sort(),
+    )
   })
 
   it('holds each page and picture that its documents link to, unless the link is an address', () => {

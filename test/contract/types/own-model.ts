@@ -36,6 +36,16 @@ declare const req: Parameters<typeof auth.userOf>[0]
 auth.userOf(req).greet()
 export const greeting: Promise<string> = auth.logIn({ email: '', password: '' }).then(({ account }) => account.greet())
 
+declare class SignInBody {
+  email: string
+  password: string
+}
+declare const body: SignInBody
+auth.logIn(body)
+auth.logIn({ ...body, code: '123456' })
+// @ts-expect-error -- a member is missing
+auth.logIn({ email: '', code: '123456' })
+
 const inline = createAuth({
   issuer,
   keys,

@@ -115,6 +115,12 @@ describe.skipIf(NO_HOSTS || NO_POSTGRES)('the page on other tools', () => {
       expect(await store.findByEmail('alice@example.com', context)).toMatchObject({ id: inTenant?.id })
       expect(await store.findByEmail('alice@example.com', { ...context, tenant: 'two' })).toBeFalsy()
 
+      const noPassword = { email: 'carol@example.com', passwordHash: null as never }
+      const { id: carol = '' } = (await store.create(noPassword, { tenant: undefined, req: { headers: {} } })) ?? {}
+      expect(await store.replacePasswordHash(id, null, 'hash-2')).toBe(false)
+      expect(await store.replacePasswordHash(carol, null, 'hash-2')).toBe(true)
+      expect(await store.replacePasswordHash(carol, null, 'hash-3')).toBe(false)
+
       for (const other of [
         'x',
         '0',

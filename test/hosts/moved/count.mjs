@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-const APPS = ['aichbauer', 'tanem', 'cirosantilli']
+const APPS = ['aichbauer', 'tanem', 'cirosantilli', 'hagopj13', 'ljlm0402', 'davellanedam']
 const isCode = (line) => line.trim() !== '' && !/^\s*(\/\/|\/?\*)/.test(line)
 
 /** Returns the lines of code that the patch of a moved app removes and adds. */

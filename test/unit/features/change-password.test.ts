@@ -8,7 +8,7 @@ const PATH = `${ACCOUNT}/password`
 
 describe.each(EXPRESS)('a change of the password, on %s', async (_name, express) => {
   const { start, expectOnlyUsers, expectNoOvertaking, ...library } = await accountPackage(express)
-  const { ACCOUNTS, createLimits, frozenClock, memoryStore, PASSWORD } = library
+  const { ACCOUNTS, createLimits, frozenClock, ISSUER, memoryStore, PASSWORD } = library
   const { alice, bob, passwordless } = ACCOUNTS
 
   type App = Awaited<ReturnType<typeof start>>
@@ -157,6 +157,7 @@ describe.each(EXPRESS)('a change of the password, on %s', async (_name, express)
       expect(late.status).toBe(401)
       expect(JSON.parse(late.body)).toMatchObject({ code: 'insufficient_user_authentication' })
       expect(late.headers['www-authenticate']).toContain('max_age="600"')
+      expect(late.headers['www-authenticate']).toContain(`realm="${ISSUER}"`)
       clock.advance(-1)
       expect((await change(app, token, { ...old, newPassword: STRONG })).status).toBe(204)
       await app.signIn(passwordless.email, STRONG)

@@ -63,6 +63,17 @@ describe.each(EXPRESS)('a second factor, on %s', async (_name, express) => {
       expect(await app.signInWith(otp, 'wrong')).toMatchObject({ status: 403, body: '' })
   })
 
+  it.each([123_456, true, ['000000'], { code: '000000' }])('refuses a code that is not a text: %j', async (otp) => {
+    const app = await startWith()
+    expect((await app.signInWith(otp)).status).toBe(400)
+    await app.setUp()
+    for (const password of [PASSWORD, 'wrong']) {
+      const answer = await app.signInWith(otp, password)
+      expect([answer.status, codeIn(answer)]).toEqual([400, 'invalid_body'])
+    }
+    expect(codeIn(await app.signInWith(null))).toBe('code_required')
+  })
+
   it('takes each recovery code once, in any spelling', async () => {
     const app = await startWith()
     const { recoveryCodes } = await app.setUp()

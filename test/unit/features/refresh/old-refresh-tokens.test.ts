@@ -199,7 +199,7 @@ describe('an old refresh token', () => {
   it('signs out, before and after it was replaced', async () => {
     const { refresh, signOut, rows, sessions, calls } = await start()
     expect((await signOut(OLD)).status).toBe(204)
-    expect([rows.size, calls]).toEqual([0, ['remove']])
+    expect([rows.size, calls]).toEqual([0, ['find', 'remove']])
     expectForbidden(await refresh(OLD))
     rows.set(OLD, { accountId: ALICE, signedInAt: SIGNED_IN })
     bodyOf(await refresh(OLD))
@@ -207,12 +207,20 @@ describe('an old refresh token', () => {
     expect(await sessions.list(ALICE)).toEqual([])
   })
 
+  it('of a sign-out that nobody knows removes nothing, within the limits', async () => {
+    const { refresh, signOut, calls } = await start()
+    expect((await signOut('unknown')).status).toBe(204)
+    expect(calls).toEqual(['find'])
+    for (let i = 1; i < 100; i++) await refresh('unknown')
+    expect((await signOut('unknown')).status).toBe(503)
+  })
+
   it('is refused after "until", when it is unknown, and when it is too long or empty', async () => {
     const { refresh, time, calls, events } = await start()
     expectForbidden(await refresh('unknown'))
     expect(events).toMatchObject([{ type: 'token.refused', reason: 'malformed' }])
     expect(calls).toEqual(['find'])
-    for (const text of ['', 'x'.repeat(4097)]) expectForbidden(await refresh(text))
+    for (const text of ['', 'x'.repeat(4097), 'a\u0000', 'ä']) expectForbidden(await refresh(text))
     time.now += 1000 * MINUTE
     expectForbidden(await refresh(OLD))
     expect(calls).toEqual(['find'])
