@@ -27,6 +27,6 @@ await types.write({
 for (const name of names) {
   // Kysely declares its classes anew for `import`.
   if (name === 'kysely') copyFileSync(here('../dist/kysely.d.cts'), here('../dist/kysely.d.ts'))
-  else writeFileSync(here(`../dist/${name}.d.ts`), `export * from './${name}.cjs'\n`)
+  else writeFileSync(here(`../dist/${name}.d.ts`), `export * from './${name.replace(/.*\//, '')}.cjs'\n`)
 }
 rmSync(DECLARATIONS, { recursive: true })

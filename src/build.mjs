@@ -11,7 +11,7 @@ const ENTRIES = Object.keys(exports)
 /** The modules of one entry, and the module that browsers need too. */
 const APART = /[\\/]src[\\/]((client|cli|openapi|passkeys|passport|stores|testing)[\\/]|(?!index\b)\w+\.ts$)/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
-const IN_BROWSERS = /[\\/]urls\.ts$/
+const IN_BROWSERS = /[\\/](urls|refresh-cookie-name)\.ts$/
 
 /** Replaces the code that only other runtimes need. */
 const forBrowsers = {
@@ -59,8 +59,9 @@ const { output } = await join([...ENTRIES, 'cli'], {
 for (const { isEntry, name, exports } of output) {
   if (!isEntry || name === 'cli') continue
   const file = name === 'client' ? 'client-in-node' : name
+  const inFolder = name.replace(/.*\//, '')
   const names = exports.length > 0 ? `{ ${exports.sort().join(', ')} }` : '{}'
-  writeFileSync(here(`../dist/${file}.js`), `export ${names} from './${name}.cjs'\n`)
+  writeFileSync(here(`../dist/${file}.js`), `export ${names} from './${inFolder}.cjs'\n`)
 }
 
 // Browsers need an ES module, and a small one: constants that are used once take the place of their names.

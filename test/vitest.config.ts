@@ -16,7 +16,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^express-token-endpoint$/, replacement: source('index') },
-      { find: /^express-token-endpoint\/(\w+)$/, replacement: source('$1') },
+      { find: /^express-token-endpoint\/([\w/]+)$/, replacement: source('$1') },
       { find: /^.*\/on-first-use\.cjs$/, replacement: source('../test/support/runner/on-first-use') },
       { find: /^.*\/simplewebauthn\.cjs$/, replacement: source('../test/support/runner/simplewebauthn') },
       ...(ONLY_EXPRESS ? [{ find: /^express$/, replacement: `${ONLY_EXPRESS.folder}/index.js` }] : []),

@@ -204,7 +204,6 @@ export function readAuthOptions<A extends LookUpResult>(options: AuthOptions<A>)
     lookUps: lookUpsIn(options.accounts),
     refresh: read.refresh && {
       ...read.refresh,
-      sites: read.refresh.cookie.sites,
       cookieOrigins: originsOfCookie(read.refresh.cookie, read.allowedOrigins),
       secrets: read.secret?.verifying ?? [],
       findById: findByIdOption(options.accounts),

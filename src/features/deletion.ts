@@ -55,7 +55,7 @@ export const deletionFeature: Feature<DeletionParts> = {
           await parts.ownFactors.removeAll(account.id)
           // A sign-in in progress may have started a session meanwhile.
           await end()
-          if (refresh && mode === 'cookie') deleteCookie(res, { path: req.baseUrl + path, sites: refresh.sites })
+          if (refresh && mode === 'cookie') deleteCookie(res, req.baseUrl + path, refresh.cookie)
         }
       },
     }),

@@ -101,7 +101,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
   }
 
   async function issueWithRefresh(task: WantedSignIn, mode: RefreshMode, refresh: RefreshRoutes): Promise<Finished> {
-    const { refreshSteps, sites } = refresh
+    const { refreshSteps, cookie } = refresh
     const { req, res, user, subject, ofAccount, terms, remember, mountPath } = task
     const endReplaced = mode === 'cookie' ? replacedSessions(refresh, req) : undefined
     const now = Number(tokens.now())
@@ -112,7 +112,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
     const kept = keptTerms(subject, ofAccount, terms)
     await start(task, { id, expiresAt, refresh: state, terms: kept }, { refreshSteps, endReplaced })
     const refreshToken = refreshSteps.write({ sessionId: id, generation: 0 }, tokens.issuer)
-    const where = { path: (mountPath ?? req.baseUrl) + path, sites, expiresAt, now }
+    const where = { path: (mountPath ?? req.baseUrl) + path, cookie, expiresAt, now }
     return [issued, refreshResponse(res, issued.text, { ...where, mode, refreshToken, remember }), id]
   }
 

@@ -14,6 +14,12 @@ export interface RefreshCookieOptions {
    * `sameSite: 'none'`. Default: `true` with `sameSite: 'none'`.
    */
   partitioned?: boolean | undefined
+  /**
+   * `'/'`: the browser also sends the cookie with requests for pages, for
+   * [a server that renders them](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/server-rendering.md).
+   * Default: the path of the token endpoint.
+   */
+  path?: '/' | undefined
 }
 
 /** The attributes of the cookie. */
@@ -22,6 +28,8 @@ export interface RefreshCookieSettings {
   sites: string
   /** True for a cookie that a browser adds to requests of every site. Then only the origin of a request tells whether it may have the cookie. */
   ofEverySite: boolean
+  /** The path of the cookie. Undefined: that of the token endpoint. */
+  path: '/' | undefined
 }
 
 const CALLER = 'createAuth: option "refresh.cookie"'
@@ -32,15 +40,20 @@ const schema = {
     'strict' as const,
   ),
   partitioned: optional(bool),
+  path: optional(checkThat<'/'>("'/'", (value) => value === '/')),
 }
 
 /** Reads the option `cookie`. */
 export const refreshCookieOption: Check<RefreshCookieSettings> = (value) => {
-  const { sameSite, partitioned } = readOptions<RefreshCookieOptions, typeof schema>(CALLER, value as object, schema)
+  const { sameSite, partitioned, path } = readOptions<RefreshCookieOptions, typeof schema>(
+    CALLER,
+    value as object,
+    schema,
+  )
   if (sameSite === 'none')
-    return { sites: `SameSite=None${(partitioned ?? true) ? '; Partitioned' : ''}`, ofEverySite: true }
+    return { sites: `SameSite=None${(partitioned ?? true) ? '; Partitioned' : ''}`, ofEverySite: true, path }
   if (partitioned) throw misuse(`${CALLER}: "partitioned" needs "sameSite": 'none'`)
-  return { sites: 'SameSite=Strict', ofEverySite: false }
+  return { sites: 'SameSite=Strict', ofEverySite: false, path }
 }
 
 /**
@@ -48,7 +61,7 @@ export const refreshCookieOption: Check<RefreshCookieSettings> = (value) => {
  * @throws TypeError without an origin, and for an origin whose pages others can change on their way
  */
 export function originsOfCookie(
-  { ofEverySite }: RefreshCookieSettings,
+  { ofEverySite }: Pick<RefreshCookieSettings, 'ofEverySite'>,
   allowedOrigins: ReadonlySet<string>,
 ): ReadonlySet<string> | undefined {
   if (!ofEverySite) return undefined

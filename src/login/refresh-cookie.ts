@@ -2,37 +2,40 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError } from '../errors/auth-error.js'
 import { warnOnce } from '../events/warnings.js'
 import { headerOf } from '../http/header-lines.js'
-import { REFRESH_COOKIE } from '../http/responses.js'
+import { REFRESH_COOKIE } from '../http/refresh-cookie-name.js'
 import { isExposed } from '../options/urls.js'
 import { resultOrUndefined } from '../options/values.js'
 import type { RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
+import type { RefreshCookieSettings } from './refresh-cookie-options.js'
 
 const TOO_MANY = 'The request has more refresh cookies than a browser keeps.'
 
-/** A cookie for the token endpoint and the paths below it. */
+/** A cookie for the token endpoint and the paths below it, unless its settings name a path. */
 interface RefreshCookie {
   value: string
   /** The path of the token endpoint, as the browser knows it. */
   path: string
   /** Seconds until the cookie ends. Undefined: when the browser ends. */
   maxAge: number | undefined
-  /** The attributes that say which sites' pages send the cookie. */
-  sites: string
+  cookie: RefreshCookieSettings
 }
 
 /** Adds the cookie to a response, next to those of the host. Scripts cannot read it. */
-export function addCookie(res: ServerResponse, { value, path, maxAge, sites }: RefreshCookie): void {
+export function addCookie(
+  res: ServerResponse,
+  { value, path, maxAge, cookie: { sites, path: own } }: RefreshCookie,
+): void {
   if (res.headersSent) return
   if (value !== '') warnOfHttp(res.req)
   const lasting = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
-  const cookie = `${REFRESH_COOKIE}=${value}; Path=${attributeOf(path)}${lasting}; HttpOnly; Secure; ${sites}`
+  const cookie = `${REFRESH_COOKIE}=${value}; Path=${attributeOf(own ?? path)}${lasting}; HttpOnly; Secure; ${sites}`
   appendCookie(res, cookie)
 }
 
-/** Deletes the cookie. With the same `sites`, because a browser keeps a partitioned cookie apart from another one. */
-export const deleteCookie = (res: ServerResponse, { path, sites }: Pick<RefreshCookie, 'path' | 'sites'>) =>
-  addCookie(res, { value: '', path, maxAge: 0, sites })
+/** Deletes the cookie. With its settings, because a browser keeps a partitioned cookie apart from another one. */
+export const deleteCookie = (res: ServerResponse, path: string, cookie: RefreshCookieSettings) =>
+  addCookie(res, { value: '', path, maxAge: 0, cookie })
 
 /** The cookie in which another system has kept its refresh tokens. */
 export interface OldCookie {

@@ -25,7 +25,7 @@ export interface RefreshOptions<R = Request> extends RefreshTimes {
   /** `'cookie'`, `'body'`, or a function `(req) => mode`. Default: `'cookie'` with `cookie`, and required without it. */
   mode?: RefreshChoice<R> | undefined
   /**
-   * `{ sameSite, partitioned }`: which
+   * `{ sameSite, partitioned, path }`: which
    * [pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-on-another-site.md) may use the cookie.
    * Default: those of the API's site.
    */
@@ -43,8 +43,7 @@ export interface RefreshRoutes {
    * @throws AuthError `unavailable` when the function of the host throws, or returns something else
    */
   modeOf(req: Request): RefreshMode | undefined
-  /** The attributes of the cookie that tell the browser which pages may send it. */
-  sites: string
+  cookie: RefreshCookieSettings
   /** The only origins whose requests may have a cookie that the browser sends for pages of every site. Undefined: it does not. */
   cookieOrigins: ReadonlySet<string> | undefined
 }
@@ -120,8 +119,7 @@ interface RefreshResponse {
   now: number
   /** The path of the token endpoint, as the browser knows it. */
   path: string
-  /** The attributes of the cookie that tell the browser which pages may send it. */
-  sites: string
+  cookie: RefreshCookieSettings
 }
 
 /**
@@ -131,10 +129,10 @@ interface RefreshResponse {
 export function refreshResponse(
   res: Response | undefined,
   text: string,
-  { mode, refreshToken, remember, expiresAt, now, path, sites }: RefreshResponse,
+  { mode, refreshToken, remember, expiresAt, now, path, cookie }: RefreshResponse,
 ): HttpResponse {
   if (mode === 'body') return jsonResponse(JSON.stringify({ ...JSON.parse(text), refreshToken }))
   const maxAge = remember ? Math.floor((expiresAt.getTime() - now) / 1000) : undefined
-  addCookie(res as Response, { value: refreshToken, path, maxAge, sites })
+  addCookie(res as Response, { value: refreshToken, path, maxAge, cookie })
   return jsonResponse(text)
 }

@@ -106,7 +106,7 @@ export const ROOMS = {
     ],
   },
   refusals: {
-    mutate: ['src/errors/*.ts', 'src/events/*.ts', 'src/http/{responses,send-response,refuse}.ts'],
+    mutate: ['src/errors/*.ts', 'src/events/*.ts', 'src/http/{responses,send-response,refuse,refresh-cookie-name}.ts'],
     tests: [
       'test/unit/{errors,events,http}/*.test.ts',
       'test/unit/login/**/{before-sign-in,login-for-host}.test.ts',

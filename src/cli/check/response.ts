@@ -1,4 +1,4 @@
-import { REFRESH_COOKIE } from '../../http/responses.js'
+import { REFRESH_COOKIE } from '../../http/refresh-cookie-name.js'
 import { isPlainObject, own, parseJson } from '../../options/values.js'
 import type { Received } from './send.js'
 import { must } from './verdict.js'

@@ -96,7 +96,7 @@ const OVER: ReadonlySet<unknown> = new Set<RefreshRefusal>([
 /** Creates the refresh of a session: refresh token → account → token → response. */
 function createRefresh(settings: RefreshParts, old: OldRefreshTokens | undefined) {
   const { tokens, path, timeout, emit } = settings
-  const { refreshSteps, findById, sites } = settings.refresh
+  const { refreshSteps, findById, cookie } = settings.refresh
   const issue = createIssuing(settings)
   const present = createPresenter(settings.refresh)
 
@@ -133,7 +133,7 @@ function createRefresh(settings: RefreshParts, old: OldRefreshTokens | undefined
     const { id: tokenId, expiresAt: end, text } = issued
     emit(about, { type: 'session.refreshed', accountId, sessionId, tokenId, expiresAt: end })
     const now = lookedUpAt.getTime()
-    const where = { path: req.baseUrl + path, sites, expiresAt, now }
+    const where = { path: req.baseUrl + path, cookie, expiresAt, now }
     return refreshResponse(res, text, { ...where, mode, refreshToken, remember })
   }
 }
@@ -167,7 +167,7 @@ export const refreshFeature: Feature<RefreshParts> = {
       handle(parts: RefreshParts) {
         const old = oldRefreshTokensOf(parts)
         const refreshed = createRefresh(parts, old)
-        const { sites } = parts.refresh
+        const { cookie } = parts.refresh
 
         return async (call) => {
           const { req, res, mode } = call
@@ -179,7 +179,7 @@ export const refreshFeature: Feature<RefreshParts> = {
             const reason = isAuthError(error) ? own(error, 'reason') : undefined
             const isOver = OVER.has(reason)
             if (isOver || reason === 'malformed') old?.deleteCookie(call)
-            if (isOver && mode === 'cookie') deleteCookie(res, { path: req.baseUrl + parts.path, sites })
+            if (isOver && mode === 'cookie') deleteCookie(res, req.baseUrl + parts.path, cookie)
             throw error
           }
         }

@@ -25,7 +25,7 @@ export const signOutEndpoint = endpoint({
   turns: waitForTurn,
   calls: limitCalls,
   handle(parts: RefreshParts) {
-    const { refreshSteps, sites } = parts.refresh
+    const { refreshSteps, cookie } = parts.refresh
     const present = createPresenter(parts.refresh)
     const old = oldRefreshTokensOf(parts)
 
@@ -37,7 +37,7 @@ export const signOutEndpoint = endpoint({
       // All of them, because another host of the domain may have set a cookie, too.
       for (const presented of found) await signOut({ refreshSteps, address }, presented)
       old?.deleteCookie(call)
-      if (mode === 'cookie') deleteCookie(res, { path: req.baseUrl + parts.path, sites })
+      if (mode === 'cookie') deleteCookie(res, req.baseUrl + parts.path, cookie)
     }
   },
 })

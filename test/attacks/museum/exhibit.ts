@@ -21,10 +21,17 @@ export interface Ours {
 export type Step = Sent | { wait: number }
 
 /**
- * A published vulnerability: its attack, the faulty guard, and our guard. `test/attacks/museum/README.md` says what the fault is, and
- * has its project, its year and its source.
+ * A published vulnerability: its attack, the faulty guard, and our guard. `npm run docs:tables` writes its row of README.md.
  */
 export interface Exhibit {
+  /** The URL of the advisory. */
+  source: string
+  /** The year of publication. */
+  year: number
+  /** The project, with the versions that have the fault. */
+  versions: string
+  /** The fault, as one or more sentences. */
+  fault: string
   /** The vulnerable version in `packages/package.json` that the attack runs on. Otherwise `faulty` is a model of the fault. */
   installed?: string
   faulty?: (library: Library) => Guard

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readPage } from '../../support/documents/pages.js'
 import { type Exhibit, expectAdmitted, type Ours, run } from './exhibit.js'
 import { EXHIBITS, HALLS } from './exhibits/index.js'
 import { ISSUER } from './tokens.js'
@@ -53,32 +52,17 @@ it('the museum installs each vulnerable version under its own name, and nothing 
   }
 })
 
-describe('test/attacks/museum/README.md', () => {
-  const page = readPage('test/attacks/museum/README.md')
+it('there are at least 40 exhibits, of which at least 15 run on a vulnerable version', () => {
+  expect(EXHIBITS.length).toBeGreaterThanOrEqual(40)
+  expect(EXHIBITS.filter(([, { installed }]) => installed).length).toBeGreaterThanOrEqual(15)
+  expect(new Set(EXHIBITS.map(([id]) => id)).size).toBe(EXHIBITS.length)
+})
 
-  it('counts the exhibits: at least 40, of which at least 15 run on a vulnerable version', () => {
-    const real = EXHIBITS.filter(([, { installed }]) => installed).length
-    expect(page.text).toContain(`${EXHIBITS.length} attacks. ${real} of them run on the version that had the fault.`)
-    expect(EXHIBITS.length).toBeGreaterThanOrEqual(40)
-    expect(real).toBeGreaterThanOrEqual(15)
-    expect(new Set(EXHIBITS.map(([id]) => id)).size).toBe(EXHIBITS.length)
-  })
-
-  it.each(Object.entries(HALLS))('lists each exhibit with its year and its source: %s', (hall, exhibits) => {
-    const rows = page.tableIn(`### ${hall}`).map(([link = '', year, _versions, fault, runsOn]) => {
-      const [, id = '', source = ''] = /^\[(.+)\]\((https:.+)\)$/.exec(link) ?? []
-      expect(id).toMatch(/^(CVE-\d{4}-\d{4,}|GHSA(-[23456789cfghjmpqrvwx]{4}){3})$/)
-      const [, assigned] = /^CVE-(\d{4})/.exec(id) ?? []
-      if (assigned) expect([Number(assigned), Number(assigned) + 1]).toContain(Number(year))
-      if (!source.includes('GHSA-') && source.includes('CVE-')) expect(source).toContain(id)
-      expect(fault).toMatch(/^.{20,}\.$/)
-      return { id, runsOn }
-    })
-    expect(rows).toEqual(
-      Object.entries(exhibits).map(([id, { installed }]) => {
-        const version = installed?.replace(/-(?=[\d.]+$)/, '@')
-        return { id, runsOn: version ? `\`${version}\`` : 'a model' }
-      }),
-    )
-  })
+it.each(EXHIBITS)('%s has its year, its source and its fault', (id, { source, year, fault }) => {
+  expect(id).toMatch(/^(CVE-\d{4}-\d{4,}|GHSA(-[23456789cfghjmpqrvwx]{4}){3})$/)
+  const [, assigned] = /^CVE-(\d{4})/.exec(id) ?? []
+  if (assigned) expect([Number(assigned), Number(assigned) + 1]).toContain(year)
+  expect(source).toMatch(/^https:/)
+  if (!source.includes('GHSA-') && source.includes('CVE-')) expect(source).toContain(id)
+  expect(fault).toMatch(/^.{20,}\.$/)
 })

@@ -11,7 +11,7 @@ const printer = ts.createPrinter({ removeComments: true })
 /** Returns the report on each file of declarations that the build writes, by the name of the report. A report has no comments. */
 export function apiReports() {
   const files = readdirSync(DIST, { recursive: true }).map((file) => file.replaceAll('\\', '/'))
-  const declarations = files.filter((file) => /^(types\/)?[\w-]+\.d\.cts$/.test(file)).sort()
+  const declarations = files.filter((file) => /^((types|client)\/)?[\w-]+\.d\.cts$/.test(file)).sort()
   return new Map(
     declarations.map((file) => {
       const source = ts.createSourceFile(file, readFileSync(DIST + file, 'utf8'), ts.ScriptTarget.Latest)

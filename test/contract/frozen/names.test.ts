@@ -26,5 +26,6 @@ it('a name that is gone, renamed or required is breaking, and a new one is not',
     'createAuth › issuer may be absent now',
     'status: "200" is now "undefined"',
   ])
+  expect(breaks({ Options: { mode: {} } }, { Options: { 'mode?': {} } })).toEqual([])
   expect(breaks(frozen, { renamed: {}, status: '200' })).toEqual(['createAuth is gone'])
 })

@@ -92,7 +92,9 @@ export function breaks(frozen: Names | string, now: Names | string | undefined, 
     const at = path ? `${path} › ${name}` : name
     const plain = name.replace(/\?$/, '')
     if (!(name in now) && plain in now) return [`${at} is no longer optional`]
-    if (!(name in now) && `${name}?` in now) return [`${at} may be absent now`]
+    // An option that may be omitted breaks nothing, but a member that the app reads does.
+    if (!(name in now) && `${name}?` in now)
+      return path.includes('Options') ? breaks(inner, now[`${name}?`], at) : [`${at} may be absent now`]
     return breaks(inner, now[name], at)
   })
 }

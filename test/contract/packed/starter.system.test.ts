@@ -6,18 +6,19 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { NO_CHROMIUM, startBrowser } from '../../support/services/chromium.js'
 import { freePort } from '../../support/services/servers/free-port.mjs'
-import { install, npm, pack, tempFolder } from './pack.js'
+import { install, npm, type Packed, pack, tempFolder } from './pack.js'
 
 const PASSWORD = 'green tea at half past four'
 
 let temporary: Awaited<ReturnType<typeof tempFolder>>
 /** The copy of the starter in which the tarball is installed. */
 let folder: string
+let packed: Packed
 let files: [name: string, text: string][]
 
 beforeAll(async () => {
   temporary = await tempFolder('starter')
-  const packed = await pack(temporary.folder)
+  packed = await pack(temporary.folder)
   files = [...packed.files].filter(([name]) => name.startsWith('example-app/starter/'))
   folder = join(temporary.folder, 'my-app')
   await cp(join(temporary.folder, 'package/example-app/starter'), folder, { recursive: true })
@@ -30,6 +31,11 @@ describe('the starter in the tarball', () => {
     expect(
       files.map(([, text]) => text.split('\n').length - 1).reduce((sum, lines) => sum + lines),
     ).toBeLessThanOrEqual(150)
+  })
+
+  it('depends on the version that it ships with', () => {
+    const [, text = ''] = files.find(([name]) => name.endsWith('/package.json')) ?? []
+    expect(JSON.parse(text).dependencies['express-token-endpoint']).toBe(`^${packed.manifest.version}`)
   })
 
   it('passes its own tests', async () => {

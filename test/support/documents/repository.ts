@@ -1,15 +1,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 const { exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 
-/** The names of the package's entries, which are modules at the top of `src`. */
+/** The names of the package's entries, which are modules of `src`. */
 export const ENTRIES = Object.keys(exports)
   .filter((name) => !name.endsWith('.json'))
-  .map((name) => (name === '.' ? 'index' : basename(name)))
+  .map((name) => name.slice(2) || 'index')
 
 /** Folders that are installed or generated. */
 const SKIPPED = /\/(node_modules|dist|results|reference\/api|\.[^/]+)$/

@@ -24,13 +24,13 @@ describe('the option refresh.cookie', () => {
     [{ ...NONE, partitioned: true }, 'SameSite=None; Partitioned', true],
     [{ ...NONE, partitioned: false }, 'SameSite=None', true],
   ])('%o gives the attributes %s', (given, sites, ofEverySite) => {
-    expect(refreshCookieOption(given)).toEqual({ sites, ofEverySite })
+    expect(refreshCookieOption(given)).toMatchObject({ sites, ofEverySite })
   })
 
   it('names the only origins of a cookie of every site', () => {
     const allowedOrigins = new Set([PAGE, 'capacitor://localhost', 'http://localhost:5173'])
-    expect(originsOfCookie({ sites: '', ofEverySite: true }, allowedOrigins)).toBe(allowedOrigins)
-    expect(originsOfCookie({ sites: '', ofEverySite: false }, allowedOrigins)).toBeUndefined()
+    expect(originsOfCookie({ ofEverySite: true }, allowedOrigins)).toBe(allowedOrigins)
+    expect(originsOfCookie({ ofEverySite: false }, allowedOrigins)).toBeUndefined()
   })
 
   it.each<[string, unknown, Partial<AuthOptions>, string]>([
@@ -45,6 +45,7 @@ describe('the option refresh.cookie', () => {
     ['partitioned without none', { cookie: { partitioned: true } }, {}, '"partitioned" needs "sameSite"'],
     ['another sameSite', { cookie: { sameSite: 'lax' } }, {}, "must be 'strict' or 'none'"],
     ['another partitioned', { cookie: { ...NONE, partitioned: 1 } }, { allowedOrigins: [PAGE] }, 'true or false'],
+    ['another path', { cookie: { path: '/app' } }, {}, "must be '/'"],
     ['an unknown member', { cookie: { samesite: 'none' } }, {}, 'unknown option "samesite"'],
     ['text', { cookie: 'none' }, {}, 'expected an options object'],
   ])('throws for %s', (_, refresh, more, message) => {

@@ -1,3 +1,4 @@
+// Tests http/refresh-cookie-name.ts
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { cookieValues, deleteCookie } from '../../../src/login/refresh-cookie.js'
@@ -5,7 +6,9 @@ import { cookieValues, deleteCookie } from '../../../src/login/refresh-cookie.js
 describe('the refresh cookie', () => {
   it('is not added to a response that the host has sent, because Node would throw', () => {
     const res = { headersSent: true, getHeader() {}, setHeader: () => expect.fail('sent') }
-    expect(() => deleteCookie(res as never as ServerResponse, { path: '/token', sites: '' })).not.toThrow()
+    expect(() =>
+      deleteCookie(res as never as ServerResponse, '/token', { sites: '', ofEverySite: false, path: undefined }),
+    ).not.toThrow()
   })
 
   it.each([

@@ -1,4 +1,4 @@
-import { REFRESH_COOKIE } from '../../../http/responses.js'
+import { REFRESH_COOKIE } from '../../../http/refresh-cookie-name.js'
 import { type CheckedApp, otherOf } from '../app.js'
 import { cookieLine, type Held, heldIn, mustBe } from '../response.js'
 import type { Rows } from '../row.js'

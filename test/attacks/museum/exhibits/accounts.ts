@@ -161,6 +161,10 @@ async function ourSecondFactor() {
 /** Nobody may keep a way into an account whose owner proves the mailbox, or enter with half of a sign-in. */
 export const ACCOUNT_ROUTES: Hall = {
   'GHSA-xg6x-h9c9-2m83': {
+    source: 'https://github.com/better-auth/better-auth/security/advisories/GHSA-xg6x-h9c9-2m83',
+    year: 2026,
+    versions: 'better-auth < 1.4.9',
+    fault: 'The cookie that caches a session is set after the password, and stays valid without the second factor.',
     installed: BETTER_AUTH,
     faulty: withCookieCache,
     attack: () => passwordOnly(ALICE),
@@ -169,6 +173,11 @@ export const ACCOUNT_ROUTES: Hall = {
     refusal: 'missing_token',
   },
   'GHSA-qq9h-g4jm-xgf3': {
+    source: 'https://github.com/advisories/GHSA-qq9h-g4jm-xgf3',
+    year: 2026,
+    versions: 'better-auth < 1.6.22',
+    fault:
+      'An attacker signs up with the address of a victim. After the victim has signed in by mail, the password of the attacker works.',
     installed: BETTER_AUTH,
     faulty: withMagicLink,
     attack: () => acts(signsUp('attacker'), PROVES, { who: 'attacker', does: 'log in' }),
@@ -176,6 +185,11 @@ export const ACCOUNT_ROUTES: Hall = {
     refusal: 'invalid_credentials: wrong_password',
   },
   'CVE-2026-44166': {
+    source: 'https://github.com/pocketbase/pocketbase/security/advisories/GHSA-pq7p-mc74-g65w',
+    year: 2026,
+    versions: 'PocketBase < 0.22.42, 0.30.0 to 0.37.3',
+    fault:
+      'A sign-in with a provider takes over the unverified account that an attacker has created with another provider. Both stay linked.',
     faulty: linksByAddress,
     attack: () => acts(signsUp('attacker'), PROVES, { who: 'attacker', does: 'use what the sign-up gave' }),
     ...mailbox,

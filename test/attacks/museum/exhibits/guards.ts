@@ -55,6 +55,10 @@ const SIGN_IN = login(ACCOUNTS.alice.email, PASSWORD)
 /** A guard must stand in front of the route for every request. */
 export const LOGIC: Hall = {
   'CVE-2016-10525': {
+    source: 'https://github.com/advisories/GHSA-mg8r-9g6j-hwv9',
+    year: 2016,
+    versions: 'hapi-auth-jwt2 5.1.1',
+    fault: 'Where a token is optional, a request without a token counts as authenticated.',
     installed: 'hapi-auth-jwt2-5.1.1',
     faulty: (library) => {
       type Scheme = (server: object, options: object) => { authenticate(request: object, reply: unknown): void }
@@ -81,6 +85,10 @@ export const LOGIC: Hall = {
     ours: guardWith(SECRET_KEY, { optional: true }),
   },
   'CVE-2022-29165': {
+    source: 'https://github.com/argoproj/argo-cd/security/advisories/GHSA-r642-gv9p-2wjj',
+    year: 2022,
+    versions: 'Argo CD < 2.1.15, < 2.2.9, < 2.3.4',
+    fault: 'With anonymous access, the claims of an invalid token are trusted.',
     faulty: () => (request) => {
       const isAnonymous = true
       return verdictOf(isValid(request) || (isAnonymous && open(tokenOf(request)).payload['sub'] === 'acc-1'))
@@ -91,6 +99,10 @@ export const LOGIC: Hall = {
     refusal: 'invalid_token: signature',
   },
   'CVE-2025-29927': {
+    source: 'https://github.com/advisories/GHSA-f82v-jwr5-mffw',
+    year: 2025,
+    versions: 'Next.js < 12.3.5, < 13.5.9, < 14.2.25, < 15.2.3',
+    fault: 'A header of the client marks a request as internal, which skips the middleware and its guard.',
     faulty: () => (request) => {
       const depth = String(request.headers?.['X-Middleware-Subrequest'] ?? '').split(':').length
       return verdictOf(depth >= 5 || isValid(request))
@@ -99,6 +111,10 @@ export const LOGIC: Hall = {
     ...bySecret('missing_token'),
   },
   'CVE-2025-61928': {
+    source: 'https://github.com/advisories/GHSA-99h5-pjcv-gr6v',
+    year: 2025,
+    versions: 'better-auth < 1.3.26',
+    fault: 'Without a session, the user id in the body is the user.',
     faulty: () => (request) => {
       const { userId } = JSON.parse(String(request.body ?? '{}'))
       return verdictOf(isValid(request) || userId !== undefined)
@@ -109,6 +125,10 @@ export const LOGIC: Hall = {
     ...bySecret('missing_token'),
   },
   'CVE-2026-44883': {
+    source: 'https://github.com/portainer/portainer/security/advisories/GHSA-jvp4-q659-95mj',
+    year: 2026,
+    versions: 'Portainer < 2.33.8, < 2.39.2, < 2.41.0',
+    fault: 'A token in the URL is accepted, so tokens end up in logs and referrers.',
     faulty: () => (request) => {
       const fromQuery = new URL(request.path ?? '/', 'http://localhost').searchParams.get('token')
       return verdictOf(isValid(fromQuery ? bearer(fromQuery, '/') : request))
@@ -117,6 +137,10 @@ export const LOGIC: Hall = {
     ...bySecret('missing_token'),
   },
   'CVE-2022-25896': {
+    source: 'https://github.com/advisories/GHSA-v923-w3x8-wh69',
+    year: 2022,
+    versions: 'passport < 0.6.0',
+    fault: 'The session keeps its id at sign-in, so a victim signs the attacker in (session fixation).',
     installed: 'passport-0.5.3',
     faulty: () => passportApp('passport-0.5.3'),
     // The attacker gets a cookie and plants it. The victim signs in with it. Then the attacker uses it.
@@ -162,6 +186,10 @@ const endedBy = (
 /** A token that was valid before must not stand for another one, nor for itself for ever. */
 export const CACHE: Hall = {
   'CVE-2026-35039': {
+    source: 'https://github.com/advisories/GHSA-rp9m-7r4c-75qg',
+    year: 2026,
+    versions: 'fast-jwt < 6.2.0',
+    fault: 'Two tokens can have one key in the cache, which returns the claims of the other token.',
     installed: 'fast-jwt-6.1.0',
     faulty: (library) => {
       const cacheKeyBuilder = (text: string) => text.slice(-KEY)
@@ -175,6 +203,10 @@ export const CACHE: Hall = {
     ...bySecret('invalid_token: signature'),
   },
   'CVE-2026-107719': {
+    source: 'https://github.com/advisories/GHSA-x937-hj6v-793p',
+    year: 2026,
+    versions: 'fast-jwt < 6.3.4',
+    fault: 'The cache admits an expired token that has no `iat`.',
     installed: 'fast-jwt-6.2.4',
     faulty: (library) => guardOf(library.createVerifier({ key: SECRET, cache: true })),
     attack: (typ) => {
@@ -185,6 +217,10 @@ export const CACHE: Hall = {
     ...bySecret('invalid_token: claims'),
   },
   'CVE-2025-53826': {
+    source: 'https://github.com/filebrowser/filebrowser/security/advisories/GHSA-7xwp-2cpp-p8r7',
+    year: 2025,
+    versions: 'File Browser <= 2.39.0',
+    fault: 'A token works after its owner signed out.',
     ...endedBy(
       'POST',
       '/logout',
@@ -196,6 +232,10 @@ export const CACHE: Hall = {
     ),
   },
   'CVE-2026-35594': {
+    source: 'https://github.com/advisories/GHSA-96q5-xm3p-7m84',
+    year: 2026,
+    versions: 'Vikunja < 2.3.0',
+    fault: 'A token works after its owner was deleted, because only its claims are read.',
     ...endedBy(
       'DELETE',
       '/account',
@@ -211,6 +251,10 @@ export const CACHE: Hall = {
     ),
   },
   'CVE-2020-26892': {
+    source: 'https://advisories.nats.io/CVE/CVE-2020-26892.txt',
+    year: 2020,
+    versions: 'nats-io/jwt < 1.1.0',
+    fault: 'A revocation is compared with the current time instead of the time of issue.',
     ...endedBy(
       'POST',
       '/password',

@@ -66,63 +66,115 @@ const emptySecret = {
 /** A key must be what the host meant: not a secret because of its spelling, not empty, not the attacker's. */
 export const KEYS: Hall = {
   'CVE-2017-11424': {
+    source: 'https://github.com/advisories/GHSA-r9jw-mwhq-wp62',
+    year: 2017,
+    versions: 'PyJWT < 1.5.1',
+    fault: 'A PKCS #1 PEM is not recognised as a public key, so it is an HMAC secret.',
     faulty: () => withDenylist(PEMS, PKCS1, PEM, 'RS256'),
     ...asSecret(PKCS1),
   },
   'CVE-2022-29217': {
+    source: 'https://github.com/jpadilla/pyjwt/security/advisories/GHSA-ffqj-6fqr-9h24',
+    year: 2022,
+    versions: 'PyJWT 1.5.0 to 2.3.0',
+    fault: 'OpenSSH keys other than `ssh-rsa` are not recognised as public keys.',
     faulty: () => withDenylist([...PEMS, '-----BEGIN RSA PUBLIC KEY-----'], SSH, EC.publicKey, 'ES256'),
     ...ssh,
   },
   'CVE-2024-33663': {
+    source: 'https://github.com/advisories/GHSA-6c5p-j8vq-pqhj',
+    year: 2024,
+    versions: 'python-jose < 3.4.0',
+    fault: 'OpenSSH keys of ECDSA are not recognised as public keys.',
     faulty: () => withDenylist(['-----BEGIN', 'ssh-rsa'], SSH, EC.publicKey, 'ES256'),
     ...ssh,
   },
   'CVE-2026-48526': {
+    source: 'https://github.com/advisories/GHSA-xgmm-8j9v-c9wx',
+    year: 2026,
+    versions: 'PyJWT < 2.13.0',
+    fault: 'The JSON text of a public JWK is an HMAC secret.',
     faulty: () => withDenylist([...PEMS, '-----BEGIN', 'ssh-', 'ecdsa-'], JWK_TEXT, PEM, 'RS256'),
     ...asSecret(JWK_TEXT),
   },
   'CVE-2023-48223': {
+    source: 'https://github.com/advisories/GHSA-c2ff-88x2-x9pg',
+    year: 2023,
+    versions: 'fast-jwt < 3.3.2',
+    fault: 'A PKCS #1 PEM is not recognised as a public key, so it is an HMAC secret.',
     installed: 'fast-jwt-3.3.1',
     faulty: fastJwt(PKCS1),
     ...asSecret(PKCS1),
   },
   'CVE-2026-34950': {
+    source: 'https://github.com/advisories/GHSA-mvf2-f6gm-w987',
+    year: 2026,
+    versions: 'fast-jwt < 6.2.0',
+    fault: 'A PEM with white space before it is not recognised as a public key.',
     installed: 'fast-jwt-6.1.0',
     faulty: fastJwt(`\n${PKCS1}`),
     ...asSecret(`\n${PKCS1}`),
   },
   'CVE-2026-107722': {
+    source: 'https://github.com/advisories/GHSA-ww5h-9m49-7xx4',
+    year: 2026,
+    versions: 'fast-jwt 6.2.0 to 6.2.4',
+    fault: 'A PEM with a comment before it is not recognised as a public key.',
     installed: 'fast-jwt-6.2.4',
     faulty: fastJwt(COMMENTED),
     ...asSecret(COMMENTED),
   },
   'CVE-2026-107724': {
+    source: 'https://github.com/advisories/GHSA-g3jj-5cmm-3hxx',
+    year: 2026,
+    versions: 'fast-jwt 6.2.4',
+    fault: 'The JSON text of a public JWK is an HMAC secret.',
     installed: 'fast-jwt-6.2.4',
     faulty: fastJwt(JWK_TEXT),
     ...asSecret(JWK_TEXT),
   },
   'CVE-2025-65945': {
+    source: 'https://github.com/advisories/GHSA-869p-cjfg-cm3x',
+    year: 2025,
+    versions: 'jws < 3.2.3, 4.0.0',
+    fault: 'For an unknown key id, `createVerify` uses an empty HMAC secret.',
     installed: 'jws-3.2.2',
     verifies: (signature, library) =>
       library.createVerify({ signature, algorithm: 'HS256', secret: secretFor(signature) }).verify(),
     ...emptySecret,
   },
   'CVE-2026-44351': {
+    source: 'https://github.com/advisories/GHSA-gmvf-9v4p-v8jc',
+    year: 2026,
+    versions: 'fast-jwt < 6.2.4',
+    fault: 'A key function that finds nothing returns an empty text, which is an HMAC secret.',
     installed: 'fast-jwt-6.2.3',
     verifies: (text, { createVerifier }) => createVerifier({ key: async () => secretFor(text) ?? '' })(text),
     ...emptySecret,
   },
   'CVE-2026-45363': {
+    source: 'https://github.com/jwt/ruby-jwt/security/advisories/GHSA-c32j-vqhx-rx3x',
+    year: 2026,
+    versions: 'ruby-jwt < 2.10.3, < 3.2.0',
+    fault: 'An empty key from a key finder is an HMAC secret.',
     verifies: (text) => isSigned(text, secretFor(text) ?? '', 'HS256'),
     ...emptySecret,
   },
   'CVE-2019-20933': {
+    source: 'https://github.com/advisories/GHSA-2rmp-fw5r-j5qv',
+    year: 2019,
+    versions: 'InfluxDB < 1.7.6',
+    fault: 'Tokens are accepted when no shared secret is set, so the secret is empty.',
     verifies: (text) => ['', SECRET].some((configured) => isSigned(text, configured, 'HS256')),
     ...emptySecret,
     attack: (typ) => present(token(typ, { key: '' })),
     refusal: 'invalid_token: signature',
   },
   'CVE-2018-0114': {
+    source: 'https://github.com/advisories/GHSA-jfxm-w8g2-4rcv',
+    year: 2018,
+    versions: 'node-jose < 0.11.0',
+    fault: 'The key that is embedded in the header verifies the token.',
     installed: 'node-jose-0.10.0',
     faulty: (library) => {
       const { JWK: keys, JWS } = library
@@ -140,6 +192,10 @@ export const KEYS: Hall = {
     ...byPair('invalid_token: signature'),
   },
   'CVE-2026-48031': {
+    source: 'https://github.com/dhax/go-base/security/advisories/GHSA-mqq6-462x-jxmm',
+    year: 2026,
+    versions: 'dhax/go-base before 2026-05-17',
+    fault: 'The default secret `random` is public.',
     verifies: (text) => ['random', SECRET].some((secret) => isSigned(text, secret, 'HS256')),
     attack: (typ) => present(token(typ, { key: 'random' })),
     ...bySecret('invalid_token: signature'),
@@ -167,6 +223,10 @@ const byAttacker = (typ: string, iss: string, header = {}) =>
 /** Keys come from one source that the host chose, and belong to its issuer. */
 export const REMOTE_KEYS: Hall = {
   'CVE-2026-32301': {
+    source: 'https://github.com/centrifugal/centrifugo/security/advisories/GHSA-j77h-rr39-c552',
+    year: 2026,
+    versions: 'Centrifugo < 6.7.0',
+    fault: 'A claim of the unverified token is a part of the URL that the keys are fetched from.',
     verifies: (text) => {
       const key = PUBLISHED[String(open(text).payload['iss'])]
       return key !== undefined && isSigned(text, key, 'RS256')
@@ -175,6 +235,10 @@ export const REMOTE_KEYS: Hall = {
     ...remote,
   },
   'CVE-2026-49998': {
+    source: 'https://github.com/centrifugal/centrifugo/security/advisories/GHSA-g6vg-wj8f-48cj',
+    year: 2026,
+    versions: 'Centrifugo < 6.8.1',
+    fault: 'Cached keys of all issuers share the key ids, so one issuer signs for another.',
     faulty: () => {
       const cached = new Map<unknown, string | typeof RSA.publicKey>()
       return guardOf((text) => {

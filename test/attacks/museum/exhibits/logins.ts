@@ -48,16 +48,28 @@ const ordinary = (refusal: string) => ({ control: () => body(ALICE, PASSWORD), o
 /** A login must take an e-mail address and a password as text, and compare all of it. */
 export const LOGIN: Hall = {
   'CVE-2019-18818': {
+    source: 'https://github.com/advisories/GHSA-6xc2-mj39-q599',
+    year: 2019,
+    versions: 'Strapi < 3.0.0-beta.17.5',
+    fault: 'An object instead of a code is a query that matches any code.',
     faulty: queried,
     attack: () => body(ALICE, { $gt: '' }),
     ...ordinary('invalid_body'),
   },
   'CVE-2021-22911': {
+    source: 'https://hackerone.com/reports/1130721',
+    year: 2021,
+    versions: 'Rocket.Chat 3.12.1 and others',
+    fault: 'A regular expression in the query finds a secret one character after the other.',
     faulty: queried,
     attack: () => body(ALICE, { $regex: `^${PASSWORD[0]}` }),
     ...ordinary('invalid_body'),
   },
   'CVE-2023-7028': {
+    source: 'https://nvd.nist.gov/vuln/detail/CVE-2023-7028',
+    year: 2024,
+    versions: 'GitLab 16.1 to 16.7.1',
+    fault: 'Of an array of addresses, one finds the account and all get the reset link.',
     faulty: () =>
       endpoint((given) => {
         const addresses = [given.email].flat()
@@ -67,6 +79,10 @@ export const LOGIN: Hall = {
     ...ordinary('invalid_body'),
   },
   'CVE-2022-35924': {
+    source: 'https://github.com/advisories/GHSA-xv97-c62v-4587',
+    year: 2022,
+    versions: 'next-auth < 3.29.10, 4.0.0 to 4.10.2',
+    fault: 'A text with two addresses finds one account, and both addresses get the link.',
     faulty: () =>
       endpoint((given) => {
         const addresses = String(given.email).split(',')
@@ -76,12 +92,20 @@ export const LOGIN: Hall = {
     ...ordinary('invalid_credentials: unknown_account'),
   },
   'CVE-2019-19844': {
+    source: 'https://github.com/advisories/GHSA-vfq6-hq5r-27r6',
+    year: 2019,
+    versions: 'Django < 1.11.27, < 2.2.9, < 3.0.1',
+    fault: 'An address that equals another one in upper case finds its account, and gets the reset link.',
     faulty: () => endpoint((given) => logsIn(given) || String(given.email).toUpperCase() === ALICE.toUpperCase()),
     // The dotless i becomes the capital letter of i.
     attack: () => body(ALICE.replace('i', 'ı'), 'x'),
     ...ordinary('invalid_credentials: unknown_account'),
   },
   'CVE-2019-16109': {
+    source: 'https://github.com/advisories/GHSA-fcjw-8rhj-gwwc',
+    year: 2019,
+    versions: 'Devise < 4.7.1',
+    fault: 'A blank token matches a record with a blank token.',
     faulty: () => {
       const stored: Record<string, string> = { [ALICE]: PASSWORD, [ACCOUNTS.passwordless.email]: '' }
       return endpoint(({ email, password }) => stored[String(email)] === password)
@@ -90,6 +114,10 @@ export const LOGIN: Hall = {
     ...ordinary('invalid_credentials: no_password'),
   },
   'CVE-2025-22228': {
+    source: 'https://github.com/advisories/GHSA-mg83-c7gq-rv5c',
+    year: 2025,
+    versions: 'Spring Security 6.3.0 to 6.3.7, 6.4.0 to 6.4.3 and others',
+    fault: 'bcrypt compares the first 72 bytes of a password.',
     faulty: () => endpoint(({ password }) => verifySync(String(password), LONG_HASH)),
     attack: () => body(ALICE, `${LONG} and any other text`),
     control: () => body(ALICE, LONG),
@@ -164,27 +192,48 @@ const looking = {
 /** A refused login must not show whether the address has an account: not in its response, and not in its work. */
 export const ENUMERATION: Hall = {
   'CVE-2018-6188': {
+    source: 'https://github.com/advisories/GHSA-rf4j-j272-fj86',
+    year: 2018,
+    versions: 'Django 1.11.8, 1.11.9, 2.0 to 2.0.1',
+    fault: 'A login with a wrong password tells that an account is inactive.',
     faulty: () => eager((account) => (account?.disabled ? 'This account is inactive.' : undefined)),
     attack: () => [login(ACCOUNTS.disabled.email, 'wrong')],
     ...looking,
   },
   'CVE-2021-29621': {
+    source: 'https://github.com/dpgaspar/Flask-AppBuilder/security/advisories/GHSA-434h-p4gx-jm89',
+    year: 2021,
+    versions: 'Flask-AppBuilder < 3.3.0',
+    fault: 'A password is hashed only when the account exists, which takes longer.',
     faulty: () => eager((account) => (account ? undefined : '')),
     attack: () => [login(ACCOUNTS.alice.email, 'wrong')],
     ...looking,
   },
   'CVE-2024-39329': {
+    source: 'https://nvd.nist.gov/vuln/detail/CVE-2024-39329',
+    year: 2024,
+    versions: 'Django 4.2 to 4.2.13, 5.0 to 5.0.6',
+    fault: 'An account without a usable password is refused sooner than an unknown one.',
     faulty: () => eager((account) => (account?.passwordHash === null ? '' : undefined)),
     attack: () => [login(ACCOUNTS.passwordless.email, 'wrong')],
     ...looking,
   },
   'CVE-2025-22234': {
+    source: 'https://spring.io/security/cve-2025-22234/',
+    year: 2025,
+    versions: 'Spring Security 5.7.16, 5.8.18, 6.3.8, 6.4.4 and others',
+    fault:
+      'The new length limit of bcrypt breaks the equal work for unknown addresses, so the time of a refusal tells who has an account.',
     faulty: () => eager((account, password) => (account && Buffer.byteLength(password) > 72 ? '' : undefined)),
     attack: () => [login(ALICE, `${LONG} and any other text`)],
     ...looking,
     ours: () => ourOracle(countingBcrypt(), makeStore([{ ...ACCOUNTS.alice, passwordHash: hashSync(PASSWORD, 4) }])),
   },
   'CVE-2026-22746': {
+    source: 'https://spring.io/security/cve-2026-22746',
+    year: 2026,
+    versions: 'Spring Security 5.7.0 to 5.7.22, 6.5.0 to 6.5.9, 7.0.0 to 7.0.4 and others',
+    fault: 'A disabled account is refused sooner than an unknown one.',
     faulty: () => eager((account) => (account?.disabled ? '' : undefined)),
     attack: () => [login(ACCOUNTS.disabled.email, 'wrong')],
     ...looking,
@@ -292,16 +341,28 @@ const simultaneous = {
 /** The eleventh password must not be checked, even if the request looks different. */
 export const LIMITS: Hall = {
   'CVE-2019-5421': {
+    source: 'https://github.com/advisories/GHSA-73rf-6mrf-759q',
+    year: 2019,
+    versions: 'Devise < 4.6.0',
+    fault: 'Simultaneous failures overwrite each other in the count.',
     faulty: countedAfterwards,
     attack: guesses(() => login(ALICE, 'guess')),
     ...simultaneous,
   },
   'CVE-2024-4629': {
+    source: 'https://nvd.nist.gov/vuln/detail/CVE-2024-4629',
+    year: 2024,
+    versions: 'Keycloak <= 22.0.11, <= 24.0.6, <= 25.0.2',
+    fault: 'Simultaneous logins pass the brute-force protection before it has counted them.',
     faulty: countedAfterwards,
     attack: guesses((i) => login(ALICE, `guess ${i}`)),
     ...simultaneous,
   },
   'CVE-2023-38507': {
+    source: 'https://github.com/advisories/GHSA-24q2-59hm-rh9r',
+    year: 2023,
+    versions: 'Strapi < 4.12.1',
+    fault: 'Another spelling of the path has its own limit.',
     faulty: () => limitedBy((request) => `${request.path} ${address(request)}`),
     attack: guesses((i) => login(ALICE, 'guess', '192.0.2.1', i < LIMIT ? '/auth/token' : '/AUTH/token')),
     control: () => [login(ALICE, PASSWORD, '192.0.2.1', '/auth/token')],
@@ -310,6 +371,10 @@ export const LIMITS: Hall = {
     refusal: 'too_many_attempts',
   },
   'CVE-2025-64526': {
+    source: 'https://github.com/advisories/GHSA-7mqx-wwh4-f9fw',
+    year: 2026,
+    versions: 'Strapi < 5.45.0',
+    fault: 'The limit belongs to a member of the body that the login does not use.',
     faulty: () => limitedBy((request) => `${JSON.parse(String(request.body)).username} ${address(request)}`),
     attack: guesses((i) => {
       const sent = login(ALICE, 'guess')
@@ -318,11 +383,19 @@ export const LIMITS: Hall = {
     ...limited,
   },
   'CVE-2026-45364': {
+    source: 'https://github.com/advisories/GHSA-p6v2-xcpg-h6xw',
+    year: 2026,
+    versions: 'better-auth < 1.4.17',
+    fault: 'Each IPv6 address has its own limit, and a subscriber has 2^64 of them.',
     faulty: () => limitedBy(address),
     attack: guesses((i) => login(ALICE, 'guess', `2001:db8:1:2::${i + 1}`)),
     ...limited,
   },
   'CVE-2025-71399': {
+    source: 'https://github.com/advisories/GHSA-x732-6j76-qmhm',
+    year: 2025,
+    versions: 'better-auth < 1.4.5',
+    fault: 'A path with two slashes reaches the same route, but has no limit.',
     installed: BETTER_AUTH,
     faulty: betterAuthLimit,
     attack: guesses((i) => login(ALICE, 'guess', '192.0.2.1', i < LIMIT ? '/auth/token' : '/auth//token')),
@@ -336,6 +409,10 @@ export const LIMITS: Hall = {
     refusal: 'too_many_attempts',
   },
   'CVE-2026-30827': {
+    source: 'https://github.com/express-rate-limit/express-rate-limit/security/advisories/GHSA-46wh-pxpv-q5gq',
+    year: 2026,
+    versions: 'express-rate-limit 8.0.0, 8.0.1, 8.1.0, 8.2.0, 8.2.1',
+    fault: 'IPv4 addresses in their IPv6 form share one limit, so one client locks all others out.',
     installed: 'express-rate-limit-8.2.1',
     faulty: rateLimited,
     attack: () => [

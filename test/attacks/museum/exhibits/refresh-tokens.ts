@@ -114,12 +114,20 @@ const ours = { control: () => [refreshBy('owner'), MINUTE, refreshBy('owner')], 
 /** A stolen refresh token must not work next to the one of its owner. */
 export const REFRESH_TOKENS: Hall = {
   'CVE-2026-9802': {
+    source: 'https://access.redhat.com/security/cve/CVE-2026-9802',
+    year: 2026,
+    versions: 'Keycloak 26.6 before build 26.6-6',
+    fault: 'After a restart, a refresh token that was used before works again.',
     faulty: () => holders(forgetful),
     attack: () => [refreshBy('owner'), MINUTE, refreshBy('owner'), MINUTE, RESTART, refreshBy('thief')],
     ...ours,
     refusal: 'invalid_refresh_token: reused',
   },
   'CVE-2026-53517': {
+    source: 'https://github.com/advisories/GHSA-392p-2q2v-4372',
+    year: 2026,
+    versions: '@better-auth/oauth-provider < 1.6.11',
+    fault: 'Two requests with one refresh token at the same moment get two tokens, and each of them stays valid.',
     installed: '@better-auth/oauth-provider-1.6.9',
     faulty: (library) => holders(() => betterAuthProvider(library)),
     // Both refresh at the same moment. Afterwards, each has its own token, which the other one's refreshes do not revoke.

@@ -33,7 +33,7 @@ describe('the pages name each of these, and no other:', () => {
   it('entries of the package', () => {
     const named = readPage('docs/reference/compatibility.md')
       .section('## Module systems')
-      .match(/`express-token-endpoint(\/\w+)?`/g)
+      .match(/`express-token-endpoint(\/[\w/]+)?`/g)
     const names = ENTRIES.map((name) => `\`express-token-endpoint/${name}\``.replace('/index', ''))
     expect(named?.toSorted()).toEqual(names.toSorted())
   })

@@ -1,0 +1,1 @@
+export { refreshOnServer, type ServerRefreshOptions, type ServerSession } from './refresh-on-server.js'
