@@ -17,14 +17,13 @@ export type GivenStore = Partial<Store> | (() => Partial<Store> | Promise<Partia
 /** The options of `storeContract`. */
 export interface StoreContractOptions {
   /**
-   * Another store object on the same data, as another process has one, or a function that returns it. The checks read with both, and so
-   * find a cache or a replica that lags. They also call `remove` and `replace` of both at the same time, and so find a lock that works in
+   * Second store object on the same data, or a function that returns it. Finds a cache, a replica that lags, and a lock that works in
    * only one process. Default: none.
    */
   otherStore?: GivenStore | undefined
-  /** Account of what the checks add, for a store that knows the accounts. Default: a random id. */
+  /** Account of the added entries, for a store that knows the accounts. Default: a random id. */
   accountId?: string | undefined
-  /** Another account, for the same. Default: a random id. */
+  /** A different account, for the same purpose. Default: a random id. */
   otherAccountId?: string | undefined
 }
 
