@@ -82,7 +82,7 @@ export interface TokenClientOptions {
   credentials: (request: CredentialsRequest) => Credentials | StepFields | PromiseLike<Credentials | StepFields>
   /**
    * Set it if a person types the credentials. The client then waits without a time limit, asks only after the token has expired, and allows
-   * [more attempts after a refusal](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/client-in-a-page.md#steps-after-the-password).
+   * [more attempts after a refusal](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#steps-after-the-password).
    * Default: `false`.
    *
    * It asks once more after a wrong password, and again after a refusal with another code: at most 5 times in one sign-in.

@@ -27,7 +27,7 @@ export type TokenClientErrorCode =
   | 'interrupted'
   /**
    * Your call began before a sign-out, or
-   * [somebody signed in in another tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/client-in-a-page.md#another-tab-signs-in).
+   * [somebody signed in in another tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in).
    * The call is not repeated for the next user: in the second case, call `restore()`. The error's `name` is `AbortError`.
    */
   | 'signed_out'

@@ -47,7 +47,7 @@ export interface TokenRefusedEvent extends EventBase {
   type: 'token.refused'
   /**
    * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal. Of a
-   * [`SignInRefusal`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md#refuse-for-another-reason),
+   * [`SignInRefusal`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md#refuse-for-another-reason),
    * your code, and `sign_in_refused` for an error that your error handler receives.
    */
   code: AuthErrorCode | HostCode

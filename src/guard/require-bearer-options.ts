@@ -85,7 +85,7 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   optional?: boolean | 'lenient' | undefined
   /**
    * Function `(req, account, auth) => boolean`, or a promise of it, for [routes of an
-   * owner](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#let-owners-use-a-route).
+   * owner](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#let-owners-use-a-route).
    * `false` is `403`, a failure `503`. Needs `accounts`. Default: each account.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
@@ -94,7 +94,7 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   scheme?: string | readonly string[] | undefined
   /**
    * Function `(req, inHeader) => text`, `undefined` or `null`, for [a token
-   * elsewhere](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#keep-the-header-of-your-clients).
+   * elsewhere](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#keep-the-header-of-your-clients).
    * `inHeader()` returns the token of the header. A malformed text is an invalid token. Default: the header.
    *
    * Browsers send cookies with requests of other sites, so a token in a cookie needs a defence against them (CSRF), such as `SameSite`.

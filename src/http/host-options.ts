@@ -12,13 +12,13 @@ export interface HostOptions {
    */
   timeout?: Duration | undefined
   /**
-   * Receives each [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/monitor.md#events):
+   * Receives each [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#events):
    * refusals and failures, and for a router each token. Default: a process warning for the first failure of each dependency.
    */
   onEvent?: AuthObserver | undefined
   /**
    * Function `(error, req, next)` that sends refusals in [your own
-   * form](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#send-refusals-in-your-own-form),
+   * form](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#send-refusals-in-your-own-form),
    * or passes [an
    * error](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#errors-in-your-own-json)
    * to your error handler. The headers stay. Default: problem details.

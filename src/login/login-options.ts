@@ -35,14 +35,14 @@ export interface LoginOptions<A extends LookUpResult = Account>
   extraFields?: readonly string[] | undefined
   /**
    * Function `({ req, fields }) => text`: the
-   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/fit-your-app.md#tell-tenants-apart)
+   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#tell-tenants-apart)
    * of a sign-in, for the limits, `findByEmail` and events. A failure is `503`. Default: no tenants.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
   /**
    * Function `({ account, method, amr, fields, req, signal })` that [accepts or
-   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md) each
+   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md) each
    * sign-in. A failure is `503`. Default: none.
    */
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined

@@ -16,7 +16,7 @@ export interface RefreshCookieOptions {
   partitioned?: boolean | undefined
   /**
    * `'/'`: the browser also sends the cookie with requests for pages, for
-   * [a server that renders them](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/server-rendering.md).
+   * [a server that renders them](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#server-rendered-pages).
    * Default: the path of the token endpoint.
    */
   path?: '/' | undefined

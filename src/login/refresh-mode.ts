@@ -26,7 +26,7 @@ export interface RefreshOptions<R = Request> extends RefreshTimes {
   mode?: RefreshChoice<R> | undefined
   /**
    * `{ sameSite, partitioned, path }`: which
-   * [pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-on-another-site.md) may use the cookie.
+   * [pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#pages-on-another-site) may use the cookie.
    * Default: those of the API's site.
    */
   cookie?: RefreshCookieOptions | undefined

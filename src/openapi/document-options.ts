@@ -65,7 +65,7 @@ export interface OpenApiOptions {
   tokenRequest?: Schema | undefined
   /**
    * Codes of your
-   * [`SignInRefusal`s](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/after-the-password.md),
+   * [`SignInRefusal`s](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md),
    * or the refusals themselves. With `secondFactor`, also `code_required` and `wrong_code`. Default: none.
    *
    * Pass a refusal with another status than 403 itself.

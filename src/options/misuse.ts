@@ -3,13 +3,13 @@ const DOCS = 'express-token-endpoint/docs'
 
 export const PAGE = {
   accounts: `${DOCS}/guides/accounts.md`,
-  beforeSignIn: `${DOCS}/cookbook/after-the-password.md`,
+  beforeSignIn: `${DOCS}/guides/sign-in-steps.md`,
   errors: `${DOCS}/reference/errors.md`,
   guard: `${DOCS}/guides/mount-and-guard.md`,
   http: `${DOCS}/reference/http.md`,
   issuers: `${DOCS}/guides/issuers.md`,
-  hashes: `${DOCS}/cookbook/passwords.md`,
-  idTokens: `${DOCS}/cookbook/other-sign-ins.md`,
+  hashes: `${DOCS}/guides/passwords.md`,
+  idTokens: `${DOCS}/guides/other-sign-ins.md`,
   keys: `${DOCS}/guides/keys.md`,
   login: `${DOCS}/reference/login.md`,
   oldTokens: `${DOCS}/guides/migrate.md`,
@@ -19,7 +19,7 @@ export const PAGE = {
   proxy: `${DOCS}/guides/proxies-and-cors.md`,
   signOut: `${DOCS}/guides/sign-out.md`,
   sessionOptions: `${DOCS}/reference/sessions.md`,
-  sockets: `${DOCS}/guides/sockets.md`,
+  sockets: `${DOCS}/guides/hosts.md`,
   stores: `${DOCS}/guides/stores.md`,
   tests: `${DOCS}/guides/test-your-app.md`,
 } as const

@@ -27,7 +27,7 @@ export interface PasswordsOptions {
   minLength?: number | undefined
   /**
    * Function `(password) => boolean` that [rejects a new
-   * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/cookbook/new-passwords.md), called by
+   * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/passwords.md#refuse-leaked-passwords), called by
    * `hash` and the routes that set one. At most 5 s. Default: none.
    *
    * True refuses the password with an `AuthError` `weak_password` (422) of the reason `forbidden`. Throw a `SignInRefusal` for your own code.

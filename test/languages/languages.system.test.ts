@@ -64,7 +64,7 @@ it('this package refuses each invalid token, and accepts the valid tokens', asyn
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** The page with a strict program of each language, and with the table. */
-const PAGE = fileOf('../../docs/guides/other-languages.md')
+const PAGE = fileOf('../../docs/guides/issuers.md')
 const readGuide = () => readFileSync(PAGE, 'utf8')
 
 /** A block with a program of this folder: one of JavaScript has the name of an example. */

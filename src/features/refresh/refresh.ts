@@ -53,7 +53,7 @@ export interface RefreshFeatureOptions {
   refresh?: RefreshChoice | RefreshOptions | undefined
   /**
    * Object `{ find, remove, until, cookie }` that
-   * [accepts the refresh tokens of your old system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/old-apps.md#your-refresh-tokens-are-in-your-own-table)
+   * [accepts the refresh tokens of your old system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table)
    * once, at `{token}/refresh`, and replaces each by one of this package. It does not call `beforeSignIn`, because its user signs in at no new
    * device. Needs `refresh`. Default: none.
    */

@@ -11,7 +11,7 @@ import { listen } from '../../support/http.js'
 const HANDLER = /\.(get|post|put|patch|delete|all|use)\((?!.*onRequest).*\basync \(/
 const WRAPPER = '(req, res, next) => handler(req, res).catch(next)'
 /** The page whose example wraps its handlers. */
-const WRAPPED = 'docs/cookbook/login-routes.md'
+const WRAPPED = 'docs/guides/sign-in-steps.md'
 
 const withHandlers = ['README.md', ...pagesBelow('docs'), ...pagesBelow('example-app')]
   .map(readPage)

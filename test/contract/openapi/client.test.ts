@@ -90,7 +90,7 @@ describe('a client generated from the document', () => {
       code: 'insufficient_scope',
       expiration,
     })
-    // docs/guides/other-clients.md says so: openapi-fetch has no error for an empty body.
+    // docs/guides/client.md says so: openapi-fetch has no error for an empty body.
     expect(await accountOf(url, 'alice@example.com', 'wrong')).toStrictEqual({ status: 403, error: undefined })
   })
 })

@@ -8,12 +8,12 @@ import { root } from '../../support/documents/repository.js'
 import { NO_CHROMIUM, startBrowser } from '../../support/services/chromium.js'
 
 const html = (path: string) => readPage(path).blocks.filter(({ language }) => language === 'html')[0]?.code
-const block = readPage('docs/guides/client-in-a-page.md').blocks.find(({ name }) => name === 'client-form')
+const block = readPage('docs/guides/pages-and-apps.md').blocks.find(({ name }) => name === 'client-form')
 const script = transpile(block?.code ?? '')
 
 const PAGE = `<!doctype html><title>form</title>
   ${html('docs/reference/compatibility.md')}
-  ${html('docs/guides/client-in-a-page.md')}
+  ${html('docs/guides/pages-and-apps.md')}
   <p id="statements"></p>
   <script type="module">${script}
     async function showStatements() {

@@ -15,7 +15,7 @@ import { TOKEN_PATH } from '../../support/http.js'
 import { NO_HOSTS } from '../kit.js'
 
 const require = createRequire(import.meta.url)
-const { blocks } = readPage('docs/guides/server-rendering.md')
+const { blocks } = readPage('docs/guides/pages-and-apps.md')
 const codeOf = (name) => blocks.find((block) => block.name === name).code
 const COOKIE = '__Secure-refresh'
 

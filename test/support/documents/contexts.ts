@@ -93,8 +93,9 @@ const SQLITE = `import { createTables } from 'express-token-endpoint/kysely'
 const SHARED: [context: string, blocks: string][] = [
   [KEYS, 'old-errors old-reasons'],
   [HOST, 'refuse token-source allow tickets'],
-  [HOST, 'own-response own-errors step-up cors mount-parts'],
+  [HOST, 'own-response own-errors step-up mount-parts'],
   [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
+  [KEYS, 'cors'],
   [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'remote-guard verify-text'],
@@ -315,7 +316,7 @@ const db = { users: { findOne: find } }`,
         return { matchedCount: found.length }
       },
     }`,
-  'redis-limits': `${STORE}
+  'redis-limits': `${KEYS}
     const log = { error: (_: unknown) => {} }`,
   // Routes.
   roles: `${ISSUER_ONLY}
@@ -325,7 +326,7 @@ const db = { users: { findOne: find } }`,
     const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
   environments: `${HOST}
     const [live, sandbox] = [accounts, accounts]`,
-  proxy: `${HOST}
+  proxy: `${KEYS}
     export const lines: string[] = []
     const log = { info: (line: string) => lines.push(line) }`,
   // Clients.
@@ -372,6 +373,10 @@ const db = { users: { findOne: find } }`,
   'serverless-google': `${HOST}
     import express from 'express'
     const app = express().use(library.tokenRouter({ tokens, accounts }))`,
+  maintenance: `${KEYS}
+    import express from 'express'
+    export const auth = library.createAuth({ issuer, keys, accounts, paths: { token: '/login' } })
+    export const app = express()`,
   'serverless-azure': `${APP}
 app.get('/me', (_req, res) => {
   res.json({ account: 'acc-1' })

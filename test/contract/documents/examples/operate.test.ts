@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import codegenie from '@codegenie/serverless-express'
 import vendia from '@vendia/serverless-express'
+import type { Auth } from 'express-token-endpoint'
 import serverlessHttp from 'serverless-http'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -155,6 +156,17 @@ describe('the page on deployment', () => {
     child.kill('SIGTERM')
     expect(await (await response).text()).toBe('done')
     expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  it('maintenance: closes the sign-in, and issued tokens keep working', async () => {
+    const { app, auth } = await run<{ auth: Auth }>('maintenance')
+    app.get('/me', auth.guard(), (_req, res) => void res.sendStatus(204))
+    const { body } = await signIn(app, '/login').expect(200)
+    vi.stubEnv('MAINTENANCE', '1')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const closed = await signIn(app, '/login').expect(503)
+    expect(closed.headers['retry-after']).toBe('600')
+    await get(app, '/me', body.authenticationToken).expect(204)
   })
 
   it('health: stays alive and stops being ready while the database is down', async () => {

@@ -145,7 +145,7 @@ describe('the page on new passwords', () => {
     const inCase = lines.filter((line) => line.length >= 15).length
     const known = dictionary['passwords-common'] as string[]
     const numbers = [inCase, known.length].map((count) => count.toLocaleString('en'))
-    const { text } = readPage('docs/cookbook/new-passwords.md')
+    const { text } = readPage('docs/guides/passwords.md')
     for (const number of numbers) expect(text).toContain(number)
     expect(text).toContain(`only ${known.filter((word) => word.length >= 15).length} have 15 characters`)
     expect(text).toContain(`awk 'length >= 15' node_modules/`)
