@@ -60,10 +60,6 @@ export const app = express()`
 const APP = `import express from 'express'
 export const app = express()`
 
-const STORE = `${ISSUER_ONLY}
-    import { memoryAccounts } from 'express-token-endpoint'
-    const accounts = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])`
-
 const API = `import { createTokenClient } from 'express-token-endpoint/client'
     const url = process.env.API_URL ?? ''
     export const api = createTokenClient({ url, credentials: () => ({ email: 'alice@example.com', password: 'secret' }) })`
@@ -259,24 +255,9 @@ const db = { users: { findOne: find } }`,
   'prisma-accounts': `const { prisma } = globalThis as any`,
   // Tokens.
   'remote-keys': `const log = { error: (_: unknown) => {} }`,
-  'account-check': `${STORE}
-    const store = accounts`,
-  'redis-revocation': `${ISSUER_ONLY}
+  'redis-revocation': `${KEYS}
     const log = { error: (_: unknown) => {} }`,
   // Sessions.
-  'session-start': `${KEYS}
-    import * as framework from 'express'
-    export const app = framework.default()
-    export const disable = () => Object.assign(account, { disabled: true })
-    export const auth = library.createAuth({ issuer, keys, accounts, store: library.memoryStore() })
-    export const { sessions } = auth
-    const checkCode = async (_id: string, code: unknown) => {
-      if (code !== '123456') throw new library.AuthError('invalid_credentials')
-    }
-    const checkPasskey = async (_passkey: object) => 'acc-1'`,
-  'session-elsewhere': `${ISSUER_ONLY}
-    import { memoryStore } from 'express-token-endpoint'
-    export const store = memoryStore()`,
   'whole-store-contract': `import { memoryStore } from 'express-token-endpoint'
     const store = memoryStore()`,
   'stores-read': `import { Kysely, PostgresDialect } from 'kysely'
