@@ -114,19 +114,6 @@ export { pbkdf2 } from './passwords/hashers/pbkdf2.js'
 export { scrypt } from './passwords/hashers/scrypt.js'
 export { createPasswords, type Passwords } from './passwords/passwords.js'
 export type { ForbiddenCheck, PasswordsOptions } from './passwords/passwords-options.js'
-export {
-  authErrors,
-  authInfoOf,
-  createCodes,
-  createLogin,
-  createSessions,
-  createSignIn,
-  createThrottle,
-  memoryCodes,
-  memorySessions,
-  protectedResourceRouter,
-  sessionRouter,
-} from './renamed.js'
 export type { RefreshTimes } from './sessions/refresh/refresh-options.js'
 export type { FoundSession, NewSession, Session, SessionChange, SessionStore } from './sessions/session.js'
 export type { SessionOwner, Sessions } from './sessions/sessions.js'

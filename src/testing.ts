@@ -1,6 +1,5 @@
 export { type FastPasswordsOptions, fastPasswords } from './testing/fast-passwords.js'
 export type { RefusedSessionTokens, RefusedTokens } from './testing/refused-tokens.js'
-export { codeStoreContract, sessionStoreContract } from './testing/renamed.js'
 export {
   type AccountStoreContractOptions,
   accountStoreContract,

@@ -256,7 +256,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     sessions: sessions as Auth<A, S>['sessions'],
     codes: codes as Auth<A, S>['codes'],
   }
-  return Object.freeze(Object.defineProperty(auth, 'throttle', { get: throwRenamed }))
+  return Object.freeze(auth)
 }
 
 /** @throws TypeError for an API over http, because browsers take a cookie of every site only over https */
@@ -266,11 +266,6 @@ function assertHttps(issuer: string): void {
       'createAuth: option "issuer" has http. Use https, which browsers require for a cookie with "sameSite": \'none\'',
       PAGE.otherSites,
     )
-}
-
-/** The name of an earlier release. It goes at 1.0.0. */
-function throwRenamed(): never {
-  throw misuse('auth.throttle is now auth.limits', PAGE.options)
 }
 
 /** Creates the look-up of an account's password hash. */

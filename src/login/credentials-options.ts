@@ -46,15 +46,23 @@ const byteSize: Check<number> = (value) => {
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/
 
 /** Returns whether a text is an origin as browsers write it (https://html.spec.whatwg.org/#ascii-serialisation-of-an-origin). */
-const isOrigin = (text: unknown) =>
+const isOrigin = (text: unknown): text is string =>
   typeof text === 'string' && ORIGIN.test(text) && URL.canParse(text) && [text, 'null'].includes(new URL(text).origin)
+
+const AS_BROWSERS = 'Write origins as browsers do: in lower case, without a path and without the default port'
+
+/** Checks the origin of a page. */
+export const pageOrigin: Check<string> = (value) => {
+  if (isOrigin(value)) return value
+  throw new InvalidOption('an origin, like https://app.example.com', mistakeIn(value) ?? AS_BROWSERS)
+}
 
 const originList: Check<ReadonlySet<string>> = (value) => {
   if (Array.isArray(value) && value.every(isOrigin)) return new Set(value)
   const wrong = Array.isArray(value) ? value.find((one) => !isOrigin(one)) : value
   throw new InvalidOption(
     "an array of origins, like ['https://app.example.com']",
-    mistakeIn(wrong) ?? 'Write them as browsers do: in lower case, without a path and without the default port',
+    mistakeIn(wrong) ?? AS_BROWSERS,
     describeList(isOrigin),
   )
 }

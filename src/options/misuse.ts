@@ -90,13 +90,6 @@ export function misuse(message: string, page?: Page): TypeError {
   return withoutSecrets(new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${see}`))
 }
 
-/** Creates a function of an earlier release, whose error says what replaces it. */
-export function gone(message: string, page: Page): (...args: unknown[]) => never {
-  return () => {
-    throw misuse(message, page)
-  }
-}
-
 const ownErrors = new WeakSet<Error>()
 
 /** Marks an error of this package, whose message holds no secret. */

@@ -43,7 +43,7 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 /** The layers from the top down. Entries of one layer do not import each other. */
 const FLOORS = [
   [...ENTRIES, 'cli'].map((name) => `${name}.ts`),
-  ['auth', 'testing', 'cli', 'stores', 'passkeys', 'renamed.ts'],
+  ['auth', 'testing', 'cli', 'stores', 'passkeys'],
   ['openapi'],
   ['passport', 'features'],
   ['account'],

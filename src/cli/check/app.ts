@@ -14,10 +14,21 @@ export interface ReadToken extends CompactToken {
 /** The app as the rows see it. Rows share responses, so each request is sent once. */
 export type CheckedApp = ReturnType<typeof createApp>
 
-export function createApp(target: Target, send: Send) {
+export function createApp(target: Target, sendBare: Send) {
   /** A random text. A response that contains it echoes the request. */
   const mark = `x${randomBytes(4).toString('hex')}`
-  const { credentials } = target
+  const { credentials, origin } = target
+
+  /**
+   * Sends a request as a page of `--origin` does. A browser names the origin of the page, except with a `GET` or `HEAD` of the API's own origin
+   * (https://fetch.spec.whatwg.org/#append-a-request-origin-header).
+   */
+  const send: Send = (url, sent = {}) => {
+    const isNamed = origin !== url.origin || !['GET', 'HEAD'].includes(sent.method ?? 'GET')
+    // Another environment and another service may have other pages.
+    if (origin === undefined || url.origin !== target.token.origin || !isNamed) return sendBare(url, sent)
+    return sendBare(url, { ...sent, headers: { Origin: origin, ...sent.headers } })
+  }
 
   async function call(url: URL, sent: Sent): Promise<Received> {
     const response = await send(url, sent)
@@ -28,6 +39,8 @@ export function createApp(target: Target, send: Send) {
   async function logIn(members: object, sent: Sent = {}, url = target.token): Promise<Received> {
     const headers = { 'Content-Type': 'application/json', ...sent.headers }
     const response = await call(url, { method: 'POST', body: JSON.stringify(members), ...sent, headers })
+    if (origin !== undefined && memberIn(response, 'code') === 'cross_site_request')
+      throw new Fault('403: the app refuses pages of --origin. Pass an origin of its allowedOrigins')
     // A new sign-in may end the session of an earlier one, as in an app with `maxPerAccount: 1`.
     if (response.status === 200 && url === target.token) newest = response
     return response
@@ -133,6 +146,7 @@ export function createApp(target: Target, send: Send) {
     credentials,
     mark,
     send,
+    sendBare,
     ask,
     askWith,
     logIn,

@@ -4,6 +4,7 @@ import { SESSIONS_PATH } from '../../features/sessions.js'
 import { TOKEN_PATH } from '../../features/sign-in.js'
 import type { Declaration } from '../../http/declaration.js'
 import { methodsOf, pathsBelow } from '../../http/endpoint.js'
+import { pageOrigin } from '../../login/credentials-options.js'
 import { duration } from '../../options/checks.js'
 import { type Check, checkThat, InvalidOption, optional } from '../../options/read-options.js'
 import { isExposed, withoutEndSlashes } from '../../options/urls.js'
@@ -56,6 +57,7 @@ export const options = {
   recent: { value: 'PATH', help: 'a guarded path that needs a recent sign-in (RFC 9470)' },
   path: { value: 'PATH', help: `path of the token endpoint; default ${TOKEN_PATH}` },
   jwks: { value: 'PATH', help: `path of the public keys; default ${KEYS_PATH}` },
+  origin: { value: 'ORIGIN', help: 'a page of the app, from its allowedOrigins, like https://app.example.com' },
   other: { value: 'URL', help: 'another environment with the same paths, whose tokens must not be valid here' },
   'other-email': { value: 'EMAIL', help: 'address of an account there; default: the same' },
   skip: { value: 'ROW', multiple: true, help: 'name of a row to skip; repeatable' },
@@ -96,6 +98,7 @@ export function readSettings(values: Values<typeof options>, url: string | undef
   const there = otherBase && environment(otherBase, values['other-email'] ?? email, pathsThere)
   const jwks = readPath('--jwks', base, values.jwks ?? KEYS_PATH)
   const about = {
+    origin: checked('--origin', optional(pageOrigin), values.origin),
     endpoints: endpointsBelow(base, readPath('--path', base, values.path ?? TOKEN_PATH), jwks),
     recent: values.recent === undefined ? undefined : readGuarded('--recent', base, values.recent, plainHttp),
     foreignToken: env['CHECK_FOREIGN_TOKEN'] || undefined,

@@ -356,6 +356,80 @@ describe('a request', () => {
   })
 })
 
+describe('pages on another site', () => {
+  const PAGE = 'https://app.example.com'
+  const ofPages = async (cookie: object, ...args: string[]) => {
+    const auth = createAuth({
+      issuer: ISSUER,
+      keys: signingKey('ES256'),
+      accounts: memoryAccounts([{ ...ACCOUNTS.alice, passwordHash: PASSWORD }]),
+      passwords: soundParts().passwords,
+      store: memoryStore(),
+      secret: 'secret r'.repeat(4),
+      allowedOrigins: [PAGE],
+      refresh: { mode: 'cookie', cookie },
+    })
+    const app = express()
+      .use(auth.router)
+      .get(STATEMENTS, auth.guard(), (_req, res) => void res.json([]))
+    return checkApp(app, ...args)
+  }
+  const COOKIES = [{ sameSite: 'none' }, { sameSite: 'none', partitioned: false, path: '/' }, { path: '/' }]
+
+  test.each(COOKIES)('hold with --origin: %j', async (cookie) => {
+    const { fails, rowOf } = await ofPages(cookie, '--origin', PAGE)
+    expect(fails).toEqual([])
+    const ids = ['refresh', 'refresh-cookie', 'refresh-origin', 'refresh-sign-out']
+    expect(ids.map((id) => rowOf(id)?.verdict)).toEqual(Array(4).fill('holds'))
+  })
+
+  test('without --origin, the rows that need it are skipped, and say so', async () => {
+    const { fails, rowOf } = await ofPages({ sameSite: 'none' })
+    expect(fails).toEqual([])
+    expect(rowOf('refresh-cookie')).toMatchObject({ verdict: 'holds' })
+    const detail = 'the cookie has SameSite=None, and no --origin was given'
+    const ids = ['refresh', 'refresh-foreign', 'refresh-origin', 'refresh-sign-out']
+    expect(ids.map((id) => rowOf(id))).toMatchObject(Array(4).fill({ verdict: 'skipped', detail }))
+  })
+
+  test('an --origin that is not in allowedOrigins is named before any row', async () => {
+    const { url } = await listen(appOf(soundParts()))
+    const { code, stdout, stderr } = await cli(argsFor(url, '--origin', 'https://typo.example.com'), { env })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('403: the app refuses pages of --origin. Pass an origin of its allowedOrigins')
+  })
+
+  test.each(['app.example.com', 'https://app.example.com/', 'https://APP.example.com', '*'])(
+    '--origin %s is wrong usage',
+    async (origin) => {
+      const { code, stderr } = await cli(argsFor('https://api.example.com', '--origin', origin), { env })
+      expect(code).toBe(2)
+      expect(stderr).toContain('--origin must be an origin, like https://app.example.com')
+    },
+  )
+
+  test('only the app gets --origin, where a browser names it', async () => {
+    const seen = (list: string[]): express.RequestHandler => {
+      return ({ method, headers: { origin = 'none' } }, _res, next) => {
+        list.push(`${method} ${origin}`)
+        next()
+      }
+    }
+    const [here, there]: [string[], string[]] = [[], []]
+    const other = await listen(appOf({ ...soundParts(issuerOf({ issuer: THERE })), before: [seen(there)] }))
+    const { url } = await listen(appOf({ ...soundParts(), before: [seen(here)] }))
+    await reportOn(url, ['--other', other.url, '--origin', url])
+    expect(here).toContain(`POST ${url}`)
+    expect(here).toContain('GET none')
+    expect(here).not.toContain('POST none')
+    expect(here).not.toContain(`GET ${url}`)
+    expect(there.filter((one) => one.includes(url))).toEqual([])
+    here.length = 0
+    await reportOn(url, ['--origin', PAGE])
+    expect(here).toContain(`GET ${PAGE}`)
+  })
+})
+
 test.each(['body', 'cookie'] as const)(
   'an app holds in which each sign-in ends the one before: %s',
   async (refresh) => {

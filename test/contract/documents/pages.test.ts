@@ -149,11 +149,11 @@ describe('each block of TypeScript or JavaScript', () => {
 })
 
 describe('the README', () => {
-  it('shows the commands for the project, and links to ten tasks', () => {
+  it('shows the commands for the project, and links to eight tasks', () => {
     expect(readme.text).toMatch(/^npm ci && npm start/m)
     expect(readme.text).toMatch(/^npm cit/m)
     const rows = readme.tableIn('## Documentation')
-    expect(rows).toHaveLength(10)
+    expect(rows).toHaveLength(8)
     for (const row of rows) expect(row[1], row[0]).toMatch(/^\[[^\]]+\]\(docs\/[^)]+\)$/)
   })
 })

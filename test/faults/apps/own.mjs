@@ -55,8 +55,11 @@ const asHtml = (res) => {
 const ofRefresh = (_issuer) => ({
   store: { sessions: sessionStore },
   secret: 'a secret of these refresh tokens',
+  allowedOrigins: [PAGE],
   refresh: { mode: 'cookie', grace: '1s' },
 })
+/** A page of another origin. */
+const PAGE = 'https://app.example.com'
 const withIds = (findByEmail) => ({ findByEmail, findById: (id) => store.findById(id) })
 
 // The places of the faults.
@@ -159,6 +162,7 @@ export function appOf({ tokens, accounts, passwords, before: first, guards }) {
 export const createApp = (issuer) => appOf(soundParts(issuerOf({ issuer })))
 export const OPTIONS = [
   ...['--email', ACCOUNT.email, '--guarded', STATEMENTS, '--guarded', REPORTS, '--recent', PASSWORD_CHANGE],
+  ...['--origin', PAGE],
 ]
 const issue = async (options, subject) => (await issuerOf(options).issue({ accountId: ACCOUNT.id, ...subject })).token
 export const ENV = {

@@ -43,7 +43,6 @@ const ISSUER_ONLY = `import { createTokenIssuer } from 'express-token-endpoint'
 
 /** The account of the README's `app.mjs`. */
 const README = `import * as library from 'express-token-endpoint'
-import { createAuth, SignInRefusal } from 'express-token-endpoint'
 const passwordHash = await library.createPasswords().hash('correct horse')
 const account = { id: 'acc-1', email: 'alice@example.com', passwordHash, scopes: ['reports:read'], verified: false }
 const accounts = library.memoryAccounts([account])
@@ -54,17 +53,12 @@ export const keys = Object.freeze({ alg: 'HS256', secret: '${SECRET}' })`
 const README_APP = `${README}
 import 'express-token-endpoint/express'
 import express from 'express'
-import { authOf } from 'express-token-endpoint'
-const auth = createAuth({ issuer, keys, accounts })
+const auth = library.createAuth({ issuer, keys, accounts })
 export const { tokens } = auth
 export const app = express()`
 
 const APP = `import express from 'express'
 export const app = express()`
-
-const STORE = `${ISSUER_ONLY}
-    import { memoryAccounts } from 'express-token-endpoint'
-    const accounts = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])`
 
 const API = `import { createTokenClient } from 'express-token-endpoint/client'
     const url = process.env.API_URL ?? ''
@@ -100,7 +94,6 @@ const SHARED: [context: string, blocks: string][] = [
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'remote-guard verify-text'],
   [WITHOUT_ISSUER, 'other-site'],
-  [README, 'readme-steps'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
   [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
@@ -232,13 +225,14 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })`,
   // README and tutorial.
   'readme-point': `${README}
+import { createAuth } from 'express-token-endpoint'
 import express from 'express'
 export const app = express()`,
   'readme-test': `${README}
 import { once } from 'node:events'
 import { after } from 'node:test'
 import express from 'express'
-const auth = createAuth({ issuer, keys, accounts })
+const auth = library.createAuth({ issuer, keys, accounts })
 const app = express().get('/reports', auth.guard({ scope: 'reports:read' }), (_req, res) => {
   res.json([])
 })
@@ -246,6 +240,10 @@ const server = app.listen(0)
 await once(server, 'listening')
 after(() => server.close())
 const url = 'http://localhost:' + /** @type {import('node:net').AddressInfo} */ (server.address()).port`,
+  'readme-account': `${README}
+export const links: string[] = []
+const sendMail = async (_to: string, link: string) => void links.push(link)
+Object.assign(accounts, { create: async () => undefined, replacePasswordHash: async () => true })`,
   'readme-lookup': `${README}
 const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
 const db = { users: { findOne: find } }`,
@@ -256,24 +254,9 @@ const db = { users: { findOne: find } }`,
   'prisma-accounts': `const { prisma } = globalThis as any`,
   // Tokens.
   'remote-keys': `const log = { error: (_: unknown) => {} }`,
-  'account-check': `${STORE}
-    const store = accounts`,
-  'redis-revocation': `${ISSUER_ONLY}
+  'redis-revocation': `${KEYS}
     const log = { error: (_: unknown) => {} }`,
   // Sessions.
-  'session-start': `${KEYS}
-    import * as framework from 'express'
-    export const app = framework.default()
-    export const disable = () => Object.assign(account, { disabled: true })
-    export const auth = library.createAuth({ issuer, keys, accounts, store: library.memoryStore() })
-    export const { sessions } = auth
-    const checkCode = async (_id: string, code: unknown) => {
-      if (code !== '123456') throw new library.AuthError('invalid_credentials')
-    }
-    const checkPasskey = async (_passkey: object) => 'acc-1'`,
-  'session-elsewhere': `${ISSUER_ONLY}
-    import { memoryStore } from 'express-token-endpoint'
-    export const store = memoryStore()`,
   'whole-store-contract': `import { memoryStore } from 'express-token-endpoint'
     const store = memoryStore()`,
   'stores-read': `import { Kysely, PostgresDialect } from 'kysely'

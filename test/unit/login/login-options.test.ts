@@ -62,8 +62,8 @@ describe('the option allowedOrigins', () => {
     ['https://App.example.com', 'a string of 23 characters. Write it in lower case'],
     ['app.example.com', 'a string of 15 characters. Is "https://" missing?'],
     ['*', 'a string of 1 characters. Name each origin, because "\\*" would let every page send credentials'],
-    ['https://bücher.example', 'a string of 22 characters. Write them as browsers do'],
-    [7, 'a number. Write them as browsers do'],
+    ['https://bücher.example', 'a string of 22 characters. Write origins as browsers do'],
+    [7, 'a number. Write origins as browsers do'],
   ])('says what is wrong in the array: %j', (origin, says) => {
     expectMisuse(
       () => create({ allowedOrigins: [origin] }),

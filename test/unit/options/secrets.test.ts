@@ -20,10 +20,10 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { createTokenClient } from 'express-token-endpoint/client'
-import { kyselyAccounts, kyselyCodes, kyselySessions } from 'express-token-endpoint/kysely'
+import { kyselyAccounts, kyselyStore } from 'express-token-endpoint/kysely'
 import { openApiDocument } from 'express-token-endpoint/openapi'
 import { BearerStrategy, LoginStrategy } from 'express-token-endpoint/passport'
-import { redisCodes, redisSessions } from 'express-token-endpoint/redis'
+import { redisStore } from 'express-token-endpoint/redis'
 import { createTestIssuer } from 'express-token-endpoint/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startAuth } from '../../support/auth-app.js'
@@ -191,10 +191,8 @@ const OPTIONS: readonly Row[] = [
     ...LOGIN,
   ]),
   ...rowsOf('BearerStrategy', (options) => new BearerStrategy(options), { tokens }, ['tokens', 'tokenFrom']),
-  ...rowsOf('redisSessions', redisSessions, { sendCommand: async () => null }, ['sendCommand', 'prefix']),
-  ...rowsOf('redisCodes', redisCodes, { sendCommand: async () => null }, ['sendCommand', 'prefix']),
-  ['kyselySessions: the database', (value) => kyselySessions(value)],
-  ['kyselyCodes: the database', (value) => kyselyCodes(value)],
+  ...rowsOf('redisStore', redisStore, { sendCommand: async () => null }, ['sendCommand', 'prefix']),
+  ['kyselyStore: the database', (value) => kyselyStore(value as never)],
   ['kyselyAccounts: the database', (value) => kyselyAccounts(value, {} as never)],
   ...rowsOf('createTestIssuer', createTestIssuer, {}, ['issuer', 'keys']),
   ...rowsOf('openApiDocument', openApiDocument, {}, ['path', 'title', 'server', 'issuer']),

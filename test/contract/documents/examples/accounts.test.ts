@@ -8,7 +8,6 @@ import { get, signIn, startExamples } from '../../../support/documents/examples.
 import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
-import { createSessions } from '../../../support/sessions.js'
 
 const { run } = startExamples(import.meta.url)
 
@@ -29,48 +28,6 @@ describe('the page on sessions', () => {
     expect(list.body.sessions).toMatchObject([{ label: 'Laptop', current: true }])
     await request(app).post('/sessions/sign-out').auth(token, { type: 'bearer' }).expect(204)
     await get(app, '/statements', token).expect(401)
-  })
-
-  it('session-start: signs in with the whole subject, by a second factor and by a passkey, unless the account is disabled', async () => {
-    const { app, sessions, auth, disable } = await run<{ disable: () => void }>('session-start')
-    const { tokens } = auth
-    const send = (body: object, path = '/sign-in') =>
-      request(app)
-        .post(path)
-        .set('User-Agent', 'curl/8')
-        .send({ email: 'alice@example.com', password: 'secret', ...body })
-    await send({ code: '123457' }).expect(403, '')
-    await send({ code: '123456', password: 'wrong' }).expect(403, '')
-    expect(await sessions.list('acc-1')).toEqual([])
-    for (const [path, count] of [
-      ['/sign-in', 1],
-      ['/sign-in/passkey', 2],
-    ] as const) {
-      const { body } = await send({ code: '123456' }, path).expect(200).expect('Cache-Control', 'no-store')
-      const auth = await tokens.verify(body.authenticationToken)
-      expect(auth).toMatchObject({ accountId: 'acc-1', scopes: ['statements:read'], claims: { admin: true } })
-      expect(await sessions.isEnded(auth)).toBe(false)
-      const list = await sessions.list('acc-1')
-      expect(list).toHaveLength(count)
-      expect(list[0]).toMatchObject({ id: auth.id, userAgent: 'curl/8', address: expect.stringContaining('127.0.0.1') })
-    }
-    disable()
-    for (const path of ['/sign-in', '/sign-in/passkey']) await send({ code: '123456' }, path).expect(403, '')
-    expect(await sessions.list('acc-1')).toHaveLength(2)
-  })
-
-  it('session-elsewhere: refuses a token there after its session has ended here, and responds 503 without the store', async () => {
-    const { app, store, tokens } = await run('session-elsewhere')
-    const here = createSessions(store.sessions)
-    const { token, id, expiresAt } = await tokens.issue({ accountId: 'acc-1' })
-    await get(app, '/reports', token).expect(401)
-    await here.start({ id, accountId: 'acc-1', expiresAt })
-    const find = vi.spyOn(store.sessions, 'find').mockRejectedValueOnce(new Error('down'))
-    await get(app, '/reports', token).expect(503)
-    find.mockRestore()
-    await get(app, '/reports', token).expect(200)
-    await here.endAll('acc-1')
-    await get(app, '/reports', token).expect(401)
   })
 })
 

@@ -4,6 +4,7 @@ import type { Auth } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
+import { until } from '../../../support/concurrency.js'
 import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { issueNow } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
@@ -50,10 +51,14 @@ describe('the README', () => {
     expect(me.body).toMatchObject({ id: 'acc-1', scopes: ['reports:read'] })
   })
 
-  it('readme-steps: refuses an address that is not verified', async () => {
-    const { auth } = await run<{ auth: Auth }>('readme-steps')
-    const refused = await request(express().use(auth.router)).post(TOKEN_PATH).send(ALICE).expect(403)
-    expect(refused.body).toMatchObject({ code: 'email_not_verified' })
+  it('readme-account: mails a link to reset the password, and signs in with a refresh cookie', async () => {
+    const { auth, links } = await run<{ auth: Auth; links: string[] }>('readme-account')
+    const app = express().use(auth.router)
+    const login = await request(app).post(TOKEN_PATH).send(ALICE).expect(200)
+    expect(login.headers['set-cookie']?.[0]).toContain('HttpOnly')
+    await request(app).post('/auth/account/password/forgotten').send({ email: ALICE.email }).expect(202)
+    await until(() => expect(links).toHaveLength(1))
+    expect(links[0]).toMatch(/^https:\/\/app\.example\.com\/password-reset#.{20,}$/)
   })
 })
 

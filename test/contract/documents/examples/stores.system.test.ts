@@ -92,9 +92,9 @@ describe.skipIf(NO_REDIS)('the pages on stores and tokens, with Redis', () => {
 
   it('redis-revocation: a revoked token stays revoked when Redis is killed', async () => {
     const killAndStart = await startAsConfigured()
-    const { app, redis, tokens } = await run('redis-revocation', 'killed')
+    const { app, redis, auth } = await run('redis-revocation', 'killed')
     onTestFinished(() => redis.disconnect())
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
+    const { token } = issueNow(auth.tokens, { accountId: 'acc-1' })
     const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
     await signOut().expect(204)
     await killAndStart()
@@ -117,9 +117,9 @@ describe.skipIf(NO_REDIS)('the pages on stores and tokens, with Redis', () => {
 
   it('redis-revocation: refuses a token after sign-out, and forgets it when it has expired', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url
-    const { app, redis, tokens } = await run('redis-revocation')
+    const { app, redis, auth } = await run('redis-revocation')
     onTestFinished(() => redis.disconnect())
-    const { token, id, expiresAt } = issueNow(tokens, { accountId: 'acc-1' })
+    const { token, id, expiresAt } = issueNow(auth.tokens, { accountId: 'acc-1' })
     const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
     await signOut().expect(204)
     await signOut().expect(401)

@@ -62,13 +62,6 @@ describe('the pages on tokens', () => {
     expect(await tokens.verify(text)).toMatchObject({ accountId: 'acc-1' })
   })
 
-  it('account-check: refuses a token after sign-out', async () => {
-    const { app, tokens } = await run('account-check')
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(204)
-    await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(401)
-  })
-
   it('rotation: signs with the new key, and takes the tokens of the old one', async () => {
     const { tokens } = await run('rotation')
     const old = makeIssuer({ keys: { alg: 'ES256', privateKey: oldKeys.privateKey } })
