@@ -241,8 +241,9 @@ await once(server, 'listening')
 after(() => server.close())
 const url = 'http://localhost:' + /** @type {import('node:net').AddressInfo} */ (server.address()).port`,
   'readme-account': `${README}
-export const links: string[] = []
-const sendMail = async (_to: string, link: string) => void links.push(link)
+/** @type {string[]} */
+export const links = []
+const sendMail = async (/** @type {string} */ _to, /** @type {string} */ link) => void links.push(link)
 Object.assign(accounts, { create: async () => undefined, replacePasswordHash: async () => true })`,
   'readme-lookup': `${README}
 const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
