@@ -155,6 +155,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const passwordHash = await library.createPasswords().hash('secret')
     const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,
   'create-auth': WITHOUT_ISSUER,
+  'key-from-env': WITHOUT_ISSUER,
+  rotation: WITHOUT_ISSUER,
   google: `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccounts([account])', '')}
     type User = library.Account & { google?: string }
     const users: User[] = [account]
