@@ -259,11 +259,6 @@ const db = { users: { findOne: find } }`,
   // Sessions.
   'whole-store-contract': `import { memoryStore } from 'express-token-endpoint'
     const store = memoryStore()`,
-  'stores-read': `import { Kysely, PostgresDialect } from 'kysely'
-    const rows = [{ id: 7, email: 'alice@example.com', password_hash: null, role: 'admin' }]
-    const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }
-    const pool = { connect: async () => client as never, end: async () => {} }
-    const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
   'stores-create': `import { Kysely, SqliteDialect, sql } from 'kysely'
     const { default: Database } = await import('libsql' as string)
     export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
