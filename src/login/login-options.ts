@@ -35,7 +35,7 @@ export interface LoginOptions<A extends LookUpResult = Account>
   extraFields?: readonly string[] | undefined
   /**
    * Function `({ req, fields }) => text`: the
-   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#tell-tenants-apart)
+   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md#tell-tenants-apart)
    * of a sign-in, for the limits, `findByEmail` and events. A failure is `503`. Default: no tenants.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.

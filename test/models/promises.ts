@@ -76,6 +76,19 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'The same numbers limit the sign-ins that wait for `sign`, `respond` or your session store':
       'lets at most 1,024 sign-ins of one network wait for %s',
   },
+  'test/unit/features/tickets.test.ts': {
+    'A ticket works only for its path and method, for at most 10 minutes, and ends with its session': [
+      'is also one for HEAD and the other way round, and one for POST is only for POST',
+      'ends with the session of its token, and with its time',
+      'a ticket for another path is invalid',
+    ],
+  },
+  'test/unit/features/refresh/old-refresh-tokens.test.ts': {
+    'After 100 unknown texts in 15 minutes, a client network gets `503`':
+      'of unknown texts hold for one network, and are 503',
+    'Your functions run at most 256 times at the same time, and 32 per network':
+      'of calls in progress hold for one network',
+  },
   'test/unit/features/second-factor.test.ts': {
     'A new factor needs a sign-in within the last 10 minutes': 'needs a recent sign-in',
   },
