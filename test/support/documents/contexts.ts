@@ -96,7 +96,7 @@ const SHARED: [context: string, blocks: string][] = [
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
-  [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
+  [API, 'client-axios client-got client-openapi-fetch client-socket-io'],
   [SERVER, 'ws socket-io'],
 ]
 
@@ -311,17 +311,6 @@ const db = { users: { findOne: find } }`,
   'client-form': PAGE,
   'client-countdown': `${API}
     const document = { querySelector: (/** @type {string} */ _) => ({ textContent: '' }) }`,
-  'client-step-up': `const url = process.env.API_URL ?? ''
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    /** @type {unknown[]} */
-    export const asked = []
-    const askPassword = async (/** @type {unknown} */ refused) => {
-      asked.push(refused)
-      return ['wrong', 'secret'][asked.length - 1]
-    }`,
-  'client-new-password': `const url = process.env.API_URL ?? ''
-    const email = 'alice@example.com'
-    const readPassword = async () => process.env.API_PASSWORD ?? ''`,
   'client-other-names': `const url = process.env.API_URL ?? ''
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-sign-in': `${API}
