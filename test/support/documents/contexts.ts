@@ -222,9 +222,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       findByEmail: async (email: string) => accounts.findByEmail(email),
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'common-passwords': `${KEYS}
-    const leaked = new Set(['secret'])
-    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })`,
   // README and tutorial.
   'readme-point': `${README}
 import { createAuth } from 'express-token-endpoint'
