@@ -92,7 +92,6 @@ const SHARED: [context: string, blocks: string][] = [
   [KEYS, 'cors'],
   [AUTH, 'guard-mount allow step-up nest fastify apollo trpc session-or-token typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
-  [ISSUER_ONLY, 'remote-guard verify-text'],
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
@@ -155,6 +154,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const passwordHash = await library.createPasswords().hash('secret')
     const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,
   'create-auth': WITHOUT_ISSUER,
+  'key-from-env': WITHOUT_ISSUER,
+  rotation: WITHOUT_ISSUER,
   google: `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccounts([account])', '')}
     type User = library.Account & { google?: string }
     const users: User[] = [account]
@@ -220,9 +221,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       findByEmail: async (email: string) => accounts.findByEmail(email),
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'common-passwords': `${KEYS}
-    const leaked = new Set(['secret'])
-    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })`,
   // README and tutorial.
   'readme-point': `${README}
 import { createAuth } from 'express-token-endpoint'
@@ -397,5 +395,9 @@ app.get('/me', (_req, res) => {
     const users = accounts`,
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
-  'keys-fetch': `const fetchByProxy = fetch`,
+  issuers: `${WITHOUT_ISSUER.replace('const accounts', 'export const accounts')}
+    export const store = library.memoryStore()`,
+  'service-tokens': `${AUTH.replace('const auth', 'export const auth')}
+    import * as crypto from 'node:crypto'
+    const digestOf = async (id: string) => (id === 'acc-1' ? crypto.createHash('sha256').update('a secret').digest() : undefined)`,
 }
