@@ -86,11 +86,11 @@ const SQLITE = `import { createTables } from 'express-token-endpoint/kysely'
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [KEYS, 'old-errors old-reasons'],
-  [HOST, 'refuse token-source allow tickets'],
-  [HOST, 'own-response own-errors step-up mount-parts'],
+  [HOST, 'token-source tickets'],
+  [HOST, 'own-response own-errors'],
   [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
   [KEYS, 'cors'],
-  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims openapi'],
+  [AUTH, 'guard-mount allow step-up nest fastify apollo trpc session-or-token typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [ISSUER_ONLY, 'remote-guard verify-text'],
   [WITHOUT_ISSUER, 'other-site'],
@@ -155,6 +155,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const passwordHash = await library.createPasswords().hash('secret')
     const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,
   'create-auth': WITHOUT_ISSUER,
+  'key-from-env': WITHOUT_ISSUER,
+  rotation: WITHOUT_ISSUER,
   google: `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccounts([account])', '')}
     type User = library.Account & { google?: string }
     const users: User[] = [account]
@@ -241,8 +243,9 @@ await once(server, 'listening')
 after(() => server.close())
 const url = 'http://localhost:' + /** @type {import('node:net').AddressInfo} */ (server.address()).port`,
   'readme-account': `${README}
-export const links: string[] = []
-const sendMail = async (_to: string, link: string) => void links.push(link)
+/** @type {string[]} */
+export const links = []
+const sendMail = async (/** @type {string} */ _to, /** @type {string} */ link) => void links.push(link)
 Object.assign(accounts, { create: async () => undefined, replacePasswordHash: async () => true })`,
   'readme-lookup': `${README}
 const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
@@ -259,11 +262,6 @@ const db = { users: { findOne: find } }`,
   // Sessions.
   'whole-store-contract': `import { memoryStore } from 'express-token-endpoint'
     const store = memoryStore()`,
-  'stores-read': `import { Kysely, PostgresDialect } from 'kysely'
-    const rows = [{ id: 7, email: 'alice@example.com', password_hash: null, role: 'admin' }]
-    const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }
-    const pool = { connect: async () => client as never, end: async () => {} }
-    const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
   'stores-create': `import { Kysely, SqliteDialect, sql } from 'kysely'
     const { default: Database } = await import('libsql' as string)
     export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
@@ -302,8 +300,7 @@ const db = { users: { findOne: find } }`,
   'redis-limits': `${KEYS}
     const log = { error: (_: unknown) => {} }`,
   // Routes.
-  roles: `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
+  roles: `import * as library from 'express-token-endpoint'
     const passwordHash = await library.createPasswords().hash('secret')
     export const user = { id: 'acc-1', passwordHash, role: 'manager' }
     const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
@@ -380,24 +377,19 @@ app.get('/me', (_req, res) => {
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1' }])`,
   'testing-client': `import type { TokenClient } from 'express-token-endpoint/client'
     const readStatements = async (api: TokenClient) => (await api.fetch('/statements')).json()`,
-  'testing-vitest': `import express from 'express'
-    import { authOf, requireBearer, type TokenVerifier } from 'express-token-endpoint'
-    const createApp = ({ tokens }: { tokens: TokenVerifier }) =>
-      express().get('/reports', requireBearer({ tokens, scope: 'reports:read' }), (req, res) => {
-        res.json({ reportsOf: authOf(req).accountId })
-      })`,
-  'testing-sessions': `import express from 'express'
-    import { requireBearer, type Store, type TokenVerifier } from 'express-token-endpoint'
-    const createApp = (options: { tokens: TokenVerifier; store: Store }) =>
-      express().get('/statements', requireBearer(options), (_req, res) => void res.json([]))`,
-  'testing-node': `import express from 'express'
-    import { authOf, requireBearer, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
-    function createApp({ revoked, ...login }: TokenRouterOptions & { revoked: Set<string> }) {
-      const guard = requireBearer({ tokens: login.tokens, isRevoked: ({ id }) => revoked.has(id) })
-      const app = express().use(tokenRouter(login))
-      app.post('/sign-out', guard, (req, res) => void res.json(revoked.add(authOf(req).id).size))
-      return app.get('/statements', guard, (_req, res) => void res.json([]))
-    }`,
+  'testing-vitest': `${KEYS}
+    import express from 'express'
+    const auth = library.createAuth({ issuer, keys, accounts: library.memoryAccounts([{ ...account, scopes: ['reports:read'] }]) })
+    const app = express().get('/reports', auth.guard({ scope: 'reports:read' }), (req, res) => {
+      res.json({ reportsOf: library.authOf(req).accountId })
+    })`,
+  'testing-sessions': `${KEYS}
+    import express from 'express'
+    const store = library.memoryStore()
+    const auth = library.createAuth({ issuer, keys, accounts, store })
+    const app = express().get('/me', auth.guard(), (_req, res) => void res.json([]))`,
+  'testing-node': `const issuer = '${ISSUER}'
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }`,
   // Migrations.
   'from-express-jwt': `${HOST}
     export const revoked = new Set<string>()`,

@@ -26,8 +26,8 @@ describe('the page on keys', () => {
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
     for (const [again, text] of Object.entries({ lines: pem, line: pem.trim().replaceAll('\n', '\\n') })) {
       process.env['TOKEN_KEY'] = text
-      const { tokens } = await run('key-from-env', again)
-      expect(await tokens.verify(ofKey().token)).toMatchObject({ accountId: 'acc-1' })
+      const { auth } = await run('key-from-env', again)
+      expect(await auth.tokens.verify(ofKey().token)).toMatchObject({ accountId: 'acc-1' })
     }
   })
 })

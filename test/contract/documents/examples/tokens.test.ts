@@ -63,7 +63,7 @@ describe('the pages on tokens', () => {
   })
 
   it('rotation: signs with the new key, and takes the tokens of the old one', async () => {
-    const { tokens } = await run('rotation')
+    const { tokens } = (await run('rotation')).auth
     const old = makeIssuer({ keys: { alg: 'ES256', privateKey: oldKeys.privateKey } })
     expect(await tokens.verify(issueNow(old, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
     await expect(old.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
