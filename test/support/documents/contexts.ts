@@ -92,7 +92,6 @@ const SHARED: [context: string, blocks: string][] = [
   [KEYS, 'cors'],
   [AUTH, 'guard-mount allow step-up nest fastify apollo trpc session-or-token typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
-  [ISSUER_ONLY, 'remote-guard verify-text'],
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
@@ -410,5 +409,9 @@ app.get('/me', (_req, res) => {
     const users = accounts`,
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
-  'keys-fetch': `const fetchByProxy = fetch`,
+  issuers: `${WITHOUT_ISSUER.replace('const accounts', 'export const accounts')}
+    export const store = library.memoryStore()`,
+  'service-tokens': `${AUTH.replace('const auth', 'export const auth')}
+    import * as crypto from 'node:crypto'
+    const digestOf = async (id: string) => (id === 'acc-1' ? crypto.createHash('sha256').update('a secret').digest() : undefined)`,
 }
