@@ -121,7 +121,6 @@ const SHARED: [context: string, blocks: string][] = [
   [KEYS, 'cors'],
   [AUTH, 'guard-mount allow step-up nest fastify apollo trpc session-or-token typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
-  [ISSUER_ONLY, 'remote-guard verify-text'],
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
@@ -184,6 +183,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const passwordHash = await library.createPasswords().hash('secret')
     const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,
   'create-auth': WITHOUT_ISSUER,
+  'key-from-env': WITHOUT_ISSUER,
+  rotation: WITHOUT_ISSUER,
   google: GOOGLE,
   'google-connect': `${GOOGLE}
     import * as framework from 'express'
@@ -280,11 +281,6 @@ const db = { users: { findOne: find } }`,
   // Sessions.
   'whole-store-contract': `import { memoryStore } from 'express-token-endpoint'
     const store = memoryStore()`,
-  'stores-read': `import { Kysely, PostgresDialect } from 'kysely'
-    const rows = [{ id: 7, email: 'alice@example.com', password_hash: null, role: 'admin' }]
-    const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }
-    const pool = { connect: async () => client as never, end: async () => {} }
-    const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
   'stores-create': `import { Kysely, SqliteDialect, sql } from 'kysely'
     const { default: Database } = await import('libsql' as string)
     export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
@@ -433,5 +429,9 @@ app.get('/me', (_req, res) => {
     const users = accounts`,
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
-  'keys-fetch': `const fetchByProxy = fetch`,
+  issuers: `${WITHOUT_ISSUER.replace('const accounts', 'export const accounts')}
+    export const store = library.memoryStore()`,
+  'service-tokens': `${AUTH.replace('const auth', 'export const auth')}
+    import * as crypto from 'node:crypto'
+    const digestOf = async (id: string) => (id === 'acc-1' ? crypto.createHash('sha256').update('a secret').digest() : undefined)`,
 }

@@ -1,12 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import express from 'express'
-import type { Auth } from 'express-token-endpoint'
+import { type Auth, jwksRouter } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../support/concurrency.js'
 import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
-import { issueNow } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -210,8 +210,8 @@ describe('the page on migration', () => {
   })
 
   it('from-express-oauth2-jwt-bearer: asks for the scope, and responds with 503 without a key set', async () => {
-    const { app: keys, tokens } = await run('jwks')
-    const { url } = await listen(keys)
+    const tokens = makeIssuer({ keys: signingKey('ES256') })
+    const { url } = await listen(express().use(jwksRouter({ tokens })))
     const token = (scopes: string[]) => issueNow(tokens, { accountId: 'acc-1', scopes }).token
     process.env['JWKS_URL'] = `${url}/.well-known/jwks.json`
     const { app } = await run('from-express-oauth2-jwt-bearer')
