@@ -124,7 +124,7 @@ const SHARED: [context: string, blocks: string][] = [
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
-  [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
+  [API, 'client-axios client-got client-openapi-fetch client-socket-io'],
   [SERVER, 'ws socket-io'],
 ]
 
@@ -241,9 +241,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       findByEmail: async (email: string) => accounts.findByEmail(email),
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'common-passwords': `${KEYS}
-    const leaked = new Set(['secret'])
-    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })`,
   // README and tutorial.
   'readme-point': `${README}
 import { createAuth } from 'express-token-endpoint'
@@ -332,17 +329,6 @@ const db = { users: { findOne: find } }`,
   'client-form': PAGE,
   'client-countdown': `${API}
     const document = { querySelector: (/** @type {string} */ _) => ({ textContent: '' }) }`,
-  'client-step-up': `const url = process.env.API_URL ?? ''
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    /** @type {unknown[]} */
-    export const asked = []
-    const askPassword = async (/** @type {unknown} */ refused) => {
-      asked.push(refused)
-      return ['wrong', 'secret'][asked.length - 1]
-    }`,
-  'client-new-password': `const url = process.env.API_URL ?? ''
-    const email = 'alice@example.com'
-    const readPassword = async () => process.env.API_PASSWORD ?? ''`,
   'client-other-names': `const url = process.env.API_URL ?? ''
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-sign-in': `${API}
