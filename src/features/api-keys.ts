@@ -137,7 +137,7 @@ export const apiKeysFeature: Feature<ApiKeysParts> = {
       method: 'POST',
       path: '/api-keys',
       guard: recent,
-      body: anyBody('NewApiKey'),
+      body: anyBody('NewApiKey', BODY),
       summary: 'Make an API key',
       description: 'An account has at most 20.',
       responses: {

@@ -28,6 +28,8 @@ export interface DescribedSchemas {
   readonly modes: readonly ('cookie' | 'body')[]
   /** True for an app with passkeys. */
   readonly passkeys: boolean
+  /** True for an app with second factors. */
+  readonly hasFactors: boolean
   /** The names of the further members of a sign-up. */
   readonly signUpFields: readonly string[]
 }

@@ -125,6 +125,8 @@ const textsIn = (value: unknown): Record<string, string> =>
 
 const TRANSPORT = /^[a-z-]{1,16}$/
 
+const NO_CREDENTIAL = `The request body must hold "${PASSKEY}", the credential of the browser.`
+
 /**
  * Returns the credential in a body. It is checked later.
  * @throws AuthError `invalid_body`
@@ -144,9 +146,7 @@ export function credentialIn(sent: unknown): SentCredential {
       transports: known.filter((one) => typeof one === 'string' && TRANSPORT.test(one)).slice(0, 8),
     }
   }
-  throw new AuthError('invalid_body', {
-    message: `The request body must hold "${PASSKEY}", the credential of the browser.`,
-  })
+  throw new AuthError('invalid_body', { message: NO_CREDENTIAL })
 }
 
 /** Returns the name of a new passkey. */
@@ -192,7 +192,7 @@ export const passkeysFeature: Feature<PasskeysParts> = {
       method: 'POST',
       path: '/passkeys',
       guard: recent,
-      body: anyBody('NewPasskey'),
+      body: anyBody('NewPasskey', NO_CREDENTIAL),
       summary: 'Add a passkey',
       description: `Takes the credential that the browser has made. Ends the other sessions. An account has at most ${MOST_PASSKEYS} passkeys.`,
       responses: {
@@ -291,7 +291,7 @@ export const passkeySignInFeature: Feature<PasskeysParts> = {
       method: 'POST',
       path: '/passkey',
       origin: 'own with cookie',
-      body: anyBody('PasskeySignIn'),
+      body: anyBody('PasskeySignIn', NO_CREDENTIAL),
       summary: 'Sign in with a passkey',
       description: 'The response is that of the token endpoint.',
       responses: {

@@ -101,6 +101,9 @@ export const hostFactors = (factors: Factors, emit: Emit): HostFactors =>
     },
   })
 
+const wrongCode = () =>
+  new SignInRefusal('wrong_code', { detail: 'The code is wrong, or the set-up is older than ten minutes.' })
+
 /** The second factor of a user: an authenticator app (RFC 6238) with recovery codes. */
 export const secondFactorFeature: Feature<SecondFactorParts> = {
   at: 'account',
@@ -133,7 +136,7 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
       body: members({ [OTP]: otp }),
       summary: 'Switch an authenticator app on',
       description: 'Takes the first code of the app. Ends the other sessions.',
-      ofHost: true,
+      ofFactor: [wrongCode()],
       responses: { 200: json('RecoveryCodes', 'The recovery codes.'), 503: ['overloaded', 'unavailable'] },
       calls: accountCalls,
       handle: (parts: SecondFactorParts) => async (call) => {
@@ -190,6 +193,3 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
     }),
   ],
 }
-
-const wrongCode = () =>
-  new SignInRefusal('wrong_code', { detail: 'The code is wrong, or the set-up is older than ten minutes.' })

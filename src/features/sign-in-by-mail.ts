@@ -16,10 +16,11 @@ import { endpoint } from '../http/endpoint.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import { BY_MAIL } from '../login/before-sign-in.js'
 import { rememberIn } from '../login/read-credentials.js'
+import { FACTOR_REFUSALS, OTP_MEMBER } from '../login/second-factor.js'
 import { signInWith } from '../login/sign-in-with.js'
 import { isFailedLogin } from '../login/steps.js'
 import { CODES, type Feature, FIND_BY_ID, MAIL, onOrOff } from './feature.js'
-import { withToken } from './sign-in.js'
+import { withMember, withToken } from './sign-in.js'
 
 /** The option of a sign-in by mail in an app. */
 export interface SignInByMailOptions {
@@ -41,7 +42,10 @@ export const signInByMailFeature: Feature<AccountParts> = {
   at: 'token',
   options: signInByMailOptions,
   needs: { signInByMail: [MAIL, CODES, FIND_BY_ID] },
-  schemas: () => ({ EmailAddress: ADDRESS_BODY, MailedCode: membersSchema({ code }) }),
+  schemas: ({ hasFactors }) => ({
+    EmailAddress: ADDRESS_BODY,
+    MailedCode: hasFactors ? withMember(membersSchema({ code }), OTP_MEMBER) : membersSchema({ code }),
+  }),
   endpoints: [
     endpoint({
       id: 'mailSignIn',
@@ -74,6 +78,7 @@ export const signInByMailFeature: Feature<AccountParts> = {
         503: ['overloaded', 'unavailable'],
       },
       ofHost: true,
+      ofFactor: FACTOR_REFUSALS,
       events: 'token',
       calls: accountCalls,
       handle(parts: AccountParts) {

@@ -1,4 +1,5 @@
 import type { Account, AccountLookup, AccountStoreOption, LookUpResult } from '../accounts/account.js'
+import { REFUSALS } from '../errors/codes.js'
 import { anyBody, type Schema, type Success } from '../http/declaration.js'
 import { endpoint } from '../http/endpoint.js'
 import { type HttpResponse, jsonResponse, tokenResult } from '../http/responses.js'
@@ -7,6 +8,7 @@ import type { LogInWith } from '../login/log-in.js'
 import { type LoginOptions, loginSchema } from '../login/login-options.js'
 import { LOGIN_RESPONSES } from '../login/login-refusals.js'
 import { createCredentialsOf, waitForTurn } from '../login/read-credentials.js'
+import { FACTOR_REFUSALS, OTP_MEMBER } from '../login/second-factor.js'
 import { type RespondOptions, respondOption, type TokenSettings } from '../login/token-settings.js'
 import type { DescribedSchemas, Feature } from './feature.js'
 
@@ -33,11 +35,11 @@ export const signInOptions = { ...loginSchema, respond: respondOption }
 export const TOKEN_PATH = '/api/v2013/authentication/token'
 
 /** Accepts every string as an address, because the account store decides which addresses exist. */
-const credentials = ({ extraFields, tokenRequest, modes }: DescribedSchemas): Schema => {
+const credentials = ({ extraFields, tokenRequest, modes, hasFactors }: DescribedSchemas): Schema => {
   const email = { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] }
   const password = { type: 'string', format: 'password', description: 'Account password. Every byte counts.' }
   const remember = { type: 'boolean', description: 'False to sign out when the browser ends.', default: true }
-  const properties = { email, password, ...extraFields }
+  const properties = { email, password, ...extraFields, ...(hasFactors && OTP_MEMBER) }
   const schema = tokenRequest ?? { type: 'object', required: ['email', 'password'], properties }
   return modes.includes('cookie') ? withMember(schema, { remember }) : schema
 }
@@ -68,7 +70,8 @@ function result({ tokenResponse = TokenResult, modes }: DescribedSchemas): Schem
   return withMember(tokenResponse, { refreshToken }, modes.length === 1 ? ['refreshToken'] : [])
 }
 
-function withMember(schema: Schema, member: Record<string, Schema>, required: string[] = []): Schema {
+/** Adds members to a schema. */
+export function withMember(schema: Schema, member: Record<string, Schema>, required: string[] = []): Schema {
   const before = schema as { required?: string[]; properties?: Record<string, Schema> }
   const all = [...(before.required ?? []), ...required]
   return { ...schema, ...(all.length > 0 && { required: all }), properties: { ...before.properties, ...member } }
@@ -109,7 +112,7 @@ export const signInFeature: Feature<SignInParts> = {
       method: 'POST',
       path: '',
       origin: 'own with cookie',
-      body: anyBody('TokenCredentials'),
+      body: anyBody('TokenCredentials', REFUSALS.invalid_body.message),
       summary: 'Get a token',
       description: 'Authenticates an account by its password. The request has no realm.',
       responses: {
@@ -117,6 +120,7 @@ export const signInFeature: Feature<SignInParts> = {
         ...LOGIN_RESPONSES,
       },
       ofHost: true,
+      ofFactor: FACTOR_REFUSALS,
       events: 'token',
       turns: waitForTurn,
       before:

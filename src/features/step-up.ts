@@ -13,8 +13,9 @@ import { createIssuing } from '../login/issuing.js'
 import { type AccountSubject, type KnownSignIn, withKeptTerms, withTerms } from '../login/known-sign-in.js'
 import type { LogInWith } from '../login/log-in.js'
 import { LOGIN_RESPONSES } from '../login/login-refusals.js'
-import { createPasswordOf, fieldsIn, hasUnnamedIn, waitForTurn } from '../login/read-credentials.js'
+import { createPasswordOf, fieldsIn, hasUnnamedIn, NO_PASSWORD, waitForTurn } from '../login/read-credentials.js'
 import { withinSession, withLongest } from '../login/refresh-mode.js'
+import { FACTOR_REFUSALS, OTP_MEMBER } from '../login/second-factor.js'
 import { type SignInWithParts, signInWith } from '../login/sign-in-with.js'
 import type { TokenSettings } from '../login/token-settings.js'
 import { isPlainObject } from '../options/values.js'
@@ -45,9 +46,9 @@ const password: Schema = {
   description: 'The password of the account of the token.',
 }
 
-function request({ extraFields, tokenRequest, passkeys }: DescribedSchemas): Schema {
+function request({ extraFields, tokenRequest, passkeys, hasFactors }: DescribedSchemas): Schema {
   if (tokenRequest) return tokenRequest
-  const properties = { password, ...extraFields }
+  const properties = { password, ...extraFields, ...(hasFactors && OTP_MEMBER) }
   if (!passkeys) return { type: 'object', required: ['password'], properties }
   const either = [['password'], [PASSKEY]].map((required) => ({ required }))
   return { type: 'object', anyOf: either, properties: { ...properties, [PASSKEY]: credentialSchema } }
@@ -108,7 +109,7 @@ export const stepUpFeature: Feature<StepUpParts> = {
       method: 'POST',
       path: '/confirm',
       guard: user,
-      body: anyBody('StepUpRequest'),
+      body: anyBody('StepUpRequest', NO_PASSWORD),
       summary: 'Confirm the password or a passkey',
       description:
         'Returns another token of the same session, for routes that need a recent sign-in. The refresh token stays. A wrong password counts as a failed login.',
@@ -122,6 +123,7 @@ export const stepUpFeature: Feature<StepUpParts> = {
         ...LOGIN_RESPONSES,
       },
       ofHost: true,
+      ofFactor: FACTOR_REFUSALS,
       events: 'token',
       turns: waitForTurn,
       calls,

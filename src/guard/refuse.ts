@@ -24,6 +24,9 @@ export const GUARD_REFUSALS: Refusals = {
   events: 'bearer',
 }
 
+/** The message for a sign-in without a second factor, where a guard needs one. */
+export const NEEDS_SECOND_FACTOR = 'This resource needs a sign-in with a second factor or a passkey.'
+
 /** The options that these steps read. */
 export interface RefusalSettings {
   readonly realm: string

@@ -14,6 +14,7 @@ import type { SessionFacts, SessionStore } from '../sessions/session.js'
 import { factsOf, invalidToken, isActing, signInOf, type VerifiedToken } from '../tokens/verified-token.js'
 import type { Verifiers } from '../tokens/verifiers.js'
 import { assertB64Token } from './bearer-header.js'
+import { NEEDS_SECOND_FACTOR } from './refuse.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
@@ -79,10 +80,8 @@ export function requireScopes({ scope, anyScope }: StepSettings, auth: VerifiedT
 export function requireSecondFactor({ secondFactor }: StepSettings, auth: VerifiedToken): void {
   const { amr = [] } = auth
   if (!secondFactor || amr.includes('mfa') || (amr.includes('hwk') && amr.includes('user'))) return
-  throw new AuthError('insufficient_user_authentication', { message: NEEDS_SECOND, ...factsOf(auth) })
+  throw new AuthError('insufficient_user_authentication', { message: NEEDS_SECOND_FACTOR, ...factsOf(auth) })
 }
-
-const NEEDS_SECOND = 'This resource needs a sign-in with a second factor or a passkey.'
 
 /** Refuses an administrator who acts as the account. */
 export function requireOwner({ acting }: StepSettings, auth: VerifiedToken): void {

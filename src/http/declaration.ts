@@ -1,5 +1,6 @@
 import type { AuthErrorCode, CodeAt, RefusalStatus } from '../errors/codes.js'
 import type { Refusals } from '../errors/refusal.js'
+import type { SignInRefusal } from '../errors/sign-in-refusal.js'
 import { isPlainObject, own } from '../options/values.js'
 import { acceptedResponse, doneResponse, type HttpResponse, jsonResponse, type RefreshMode } from './responses.js'
 
@@ -31,12 +32,14 @@ export const text = (description: string, schema: Schema = {}): Member<string> =
 /** The body of a request. */
 export interface Body<B> {
   readonly schema: SchemaOrName
-  /** The names of the members, of which none may be absent. Default: the endpoint reads the body itself. */
-  readonly names?: readonly string[]
+  /** The text of the `invalid_body` refusal. */
+  readonly message: string
   /** Returns undefined for a body that is not valid. */
   read(sent: unknown): B | undefined
   /** The place where the clients that send this body keep their refresh tokens. Other clients send no body. Default: all clients send it. */
   readonly of?: RefreshMode
+  /** The text of the `invalid_body` refusal for a client that sends no body. Default: such a client gets none. */
+  readonly messageWithout?: string
 }
 
 /** A body whose members are checked before the endpoint gets them. */
@@ -47,7 +50,7 @@ export function members<M extends Readonly<Record<string, Member<unknown>>>>(
   const names = Object.keys(all)
   return {
     schema: name ?? membersSchema(all),
-    names,
+    message: missingMembers(names),
     read(sent) {
       const given = isPlainObject(sent) ? sent : {}
       const read = Object.entries(all).map(([member, { read }]) => [member, read(own(given, member))] as const)
@@ -63,14 +66,30 @@ export const membersSchema = (all: Readonly<Record<string, Member<unknown>>>): S
   properties: Object.fromEntries(Object.entries(all).map(([member, { schema }]) => [member, schema])),
 })
 
-/** A body that the endpoint reads itself. */
-export const anyBody = (schema: SchemaOrName): Body<{ readonly sent: unknown }> => ({
+/** Returns the message for a body that lacks a member. */
+export function missingMembers(names: readonly string[]): string {
+  const quoted = names.map((name) => `"${name}"`)
+  const [last] = quoted.slice(-1)
+  const each = quoted.length > 1 ? 'each once and each a string' : 'once and a string'
+  return `The request body must hold ${[quoted.slice(0, -1).join(', '), last].filter(Boolean).join(' and ')}, ${each}.`
+}
+
+/** A body that the endpoint reads itself. It refuses a body that is not valid with this message. */
+export const anyBody = (schema: SchemaOrName, message: string): Body<{ readonly sent: unknown }> => ({
   schema,
+  message,
   read: (sent) => ({ sent }),
 })
 
-/** A body of clients that keep their refresh tokens themselves. Undefined for a client whose refresh token is in a cookie. */
-export const unlessCookie = <B>(body: Body<B>): Body<B | undefined> => ({ ...body, of: 'body' })
+/**
+ * A body of clients that keep their refresh tokens themselves. Undefined for a client whose refresh token is in a cookie, which may get
+ * `invalid_body` with another message.
+ */
+export const unlessCookie = <B>(body: Body<B>, messageWithout: string): Body<B | undefined> => ({
+  ...body,
+  of: 'body',
+  messageWithout,
+})
 
 /** A successful response, which is made of the result of the endpoint. */
 export interface Success<T> {
@@ -94,6 +113,8 @@ export interface DescribedApp {
   readonly modes: readonly RefreshMode[]
   /** The option `respond` makes the response of a sign-in. */
   readonly responds: boolean
+  /** True for an app with second factors. */
+  readonly hasFactors: boolean
 }
 
 /** A response with JSON that no cache may store. */
@@ -163,6 +184,8 @@ export interface Declaration {
   readonly isProblem?: boolean | undefined
   /** Also sends each `SignInRefusal` of the host. Default false. */
   readonly ofHost?: boolean | undefined
+  /** The refusals of the code of a second factor, in an app with second factors. Default: none. */
+  readonly ofFactor?: readonly SignInRefusal[] | undefined
   /** A request with another method reaches the host's routes. Default false: it gets a `405`. */
   readonly sharesPath?: boolean | undefined
   /** The kind of the events of its refusals. Default `'failures'`. */
@@ -196,9 +219,14 @@ export function codesOf({
 
 /** Returns the refusals of an endpoint. */
 export function refusalsOf(
-  declared: Pick<Declaration, 'responses' | 'body' | 'origin' | 'guard' | 'ofHost' | 'events' | 'sharesPath'>,
+  declared: Pick<
+    Declaration,
+    'responses' | 'body' | 'origin' | 'guard' | 'ofHost' | 'ofFactor' | 'events' | 'sharesPath'
+  >,
 ): Refusals {
-  const { guard, ofHost = false, events = 'failures' } = declared
+  const { guard, ofFactor, ofHost = ofFactor !== undefined, events = 'failures' } = declared
+  // After the guard, an endpoint may still wait for its store, or refuse a token that has no session.
+  const ofGuard: readonly AuthErrorCode[] = guard ? ['invalid_token', 'overloaded', 'unavailable'] : []
   // After the guard, an endpoint may still wait for its store, refuse a token that has no session, or one that another site sends in a cookie.
   const ofGuard: readonly AuthErrorCode[] = guard
     ? ['invalid_token', 'overloaded', 'unavailable', 'cross_site_request']

@@ -239,7 +239,7 @@ export function handlerOf<P>(declared: Endpoint<P>, parts: P, at: string, servic
     await turns?.(network, req.socket)
     const read = body.read(parse())
     if (read !== undefined) return read
-    throw new AuthError('invalid_body', { message: missingMembers(body.names) })
+    throw new AuthError('invalid_body', { message: body.message })
   }
 
   async function run(call: Call): Promise<HttpResponse> {
@@ -286,12 +286,4 @@ function responderOf(declared: Declaration): (result: unknown) => HttpResponse {
 function sendTagged(res: Response, { headers, body }: HttpResponse): void {
   setHeaders(res, headers)
   res.send(Buffer.from(body))
-}
-
-/** Returns the message for a body that lacks a member. */
-function missingMembers(names: readonly string[] = []): string {
-  const quoted = names.map((name) => `"${name}"`)
-  const [last] = quoted.slice(-1)
-  const each = quoted.length > 1 ? 'each once and each a string' : 'once and a string'
-  return `The request body must hold ${[quoted.slice(0, -1).join(', '), last].filter(Boolean).join(' and ')}, ${each}.`
 }

@@ -18,10 +18,8 @@ export interface HostOptions {
   onEvent?: AuthObserver | undefined
   /**
    * Function `(error, req, next)` that sends refusals in [your own
-   * form](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#send-refusals-in-your-own-form),
-   * or passes [an
-   * error](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#errors-in-your-own-json)
-   * to your error handler. The headers stay. Default: problem details.
+   * JSON](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#errors-in-your-own-json),
+   * or passes an error to your error handler. The headers stay. Default: problem details.
    *
    * It returns `{ status, body }`, of which an object is sent as JSON, or calls `next` once and returns nothing. When it does neither,
    * both, throws or returns a promise, the response stays as it is: problem details (RFC 9457), and an empty `403` for invalid credentials.

@@ -1,3 +1,4 @@
+import { REFUSALS } from '../errors/codes.js'
 import { anyBody, refusalsOf } from '../http/declaration.js'
 
 /** The refusals of a login, by status. */
@@ -10,7 +11,7 @@ export const LOGIN_RESPONSES = {
 /** The refusals of a sign-in, also of one that has no endpoint of this package. */
 export const LOGIN_REFUSALS = refusalsOf({
   responses: LOGIN_RESPONSES,
-  body: anyBody({}),
+  body: anyBody({}, REFUSALS.invalid_body.message),
   origin: 'own with cookie',
   ofHost: true,
   events: 'token',

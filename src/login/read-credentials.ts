@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createTurnQueue } from '../concurrency/turn-queue.js'
 import { AuthError } from '../errors/auth-error.js'
 import { type BodyLimits, type BodyRequest, createBodyReader } from '../http/body.js'
+import { missingMembers } from '../http/declaration.js'
 import type { RequestOrigin } from '../http/origin.js'
 import { TOKEN_CALLS } from '../http/request-limits.js'
 import type { LimitsPort } from '../limits/attempt.js'
@@ -71,14 +72,16 @@ export function createCredentialsOf(settings: BodySettings) {
   }
 }
 
+/** The message for a body without a password, whose account is known. */
+export const NO_PASSWORD = missingMembers(['password'])
+
 /** Creates the reader of the password in a parsed body, whose account is known. */
 export function createPasswordOf(settings: BodySettings) {
   const bodyOf = createBodyOf(settings)
   return function passwordOf(sent: unknown, req: IncomingMessage): Omit<SentCredentials, 'email'> {
     const { body, ...forHost } = bodyOf(sent, req)
     const password = textIn(body, 'password')
-    if (password === undefined)
-      throw new AuthError('invalid_body', { message: 'The request body must hold "password", once and a string.' })
+    if (password === undefined) throw new AuthError('invalid_body', { message: NO_PASSWORD })
     if (password.length > settings.bodyLimit) throw new AuthError('body_too_large')
     return { password, ...forHost }
   }
@@ -144,10 +147,7 @@ export const LONGEST_CREDENTIALS = 1_048_576
 export function credentialsIn(body: unknown, limit: number): Credentials {
   const email = textIn(body, 'email')
   const password = textIn(body, 'password')
-  if (email === undefined || password === undefined) {
-    const message = 'The request body must hold "email" and "password", each once and each a string.'
-    throw new AuthError('invalid_body', { message })
-  }
+  if (email === undefined || password === undefined) throw new AuthError('invalid_body')
   if (email.length + password.length > limit) throw new AuthError('body_too_large')
   return { email, password }
 }

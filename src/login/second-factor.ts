@@ -35,6 +35,23 @@ export function assertCodeText(fields: ExtraFields): void {
  */
 export type SecondFactorStep = (found: FoundAccount, fields: ExtraFields) => Promise<FactorChecked>
 
+const codeRequired = () =>
+  new SignInRefusal('code_required', { detail: 'This account needs a code of its second factor.' })
+const wrongCode = () =>
+  new SignInRefusal('wrong_code', { detail: 'The code is wrong, or was used before.', countAsFailure: true })
+
+/** The refusals of {@link SecondFactorStep} that a client gets. */
+export const FACTOR_REFUSALS: readonly SignInRefusal[] = [codeRequired(), wrongCode()]
+
+/** The member of a body with the code, for the schema of a sign-in. */
+export const OTP_MEMBER = {
+  [OTP]: {
+    type: 'string',
+    description: 'The code of the authenticator app, or a recovery code. An account with a second factor needs it.',
+    examples: ['123456'],
+  },
+}
+
 const BOTH: FactorChecked = { added: ['otp', 'mfa'] }
 
 /** Creates the step of a sign-in that asks for the second factor. */
@@ -49,9 +66,9 @@ export function secondFactorStep(factors: Pick<Factors, 'isOn' | 'check'>): Seco
     // A form sends an empty field too.
     const isSent = code !== undefined && code !== null && code !== ''
     if (!(await factors.isOn(id))) return { added: [], recheckFactor: () => assertNone(id) }
-    if (!isSent) throw new SignInRefusal('code_required', { detail: 'This account needs a code of its second factor.' })
+    if (!isSent) throw codeRequired()
     const result = typeof code === 'string' ? await factors.check(id, code) : 'wrong'
     if (result !== 'wrong') return BOTH
-    throw new SignInRefusal('wrong_code', { detail: 'The code is wrong, or was used before.', countAsFailure: true })
+    throw wrongCode()
   }
 }

@@ -1,6 +1,7 @@
 import type { Feature } from '../features/feature.js'
 import { endpointsAt, FEATURES } from '../features/features.js'
 import { pathsBelow } from '../http/endpoint.js'
+import { FACTOR_REFUSALS } from '../login/second-factor.js'
 import { type OpenApiOptions, readOpenApiOptions } from './document-options.js'
 import { guardComponents } from './guarded-operation.js'
 import { operationOf } from './operation.js'
@@ -18,6 +19,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
   const read = readOpenApiOptions(options)
   const { title, version, servers, schemeName } = read
   const isOn = featuresIn(read)
+  const refusals = [...read.refusals, ...(isOn.secondFactor ? FACTOR_REFUSALS : [])]
   const document: OpenApiDocument = {
     openapi: '3.1.0',
     info: { title, version },
@@ -25,7 +27,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     tags: Object.values(isOn).includes(true) ? [TAG] : [],
     paths: { ...pathsOf(read), ...read.paths },
     components: {
-      schemas: { ...schemasOf(read), AuthProblem: authProblem(read.refusals, read.account !== undefined) },
+      schemas: { ...schemasOf(read), AuthProblem: authProblem(refusals, read.account !== undefined) },
       responses: guardComponents(),
       securitySchemes: { [schemeName]: BEARER },
     },
@@ -82,7 +84,8 @@ const featuresIn = ({ path, refresh, jwks, sessions, stepUp, account }: Read) =>
 /** Returns the operations of the features of the app. */
 function pathsOf(read: Read): Record<string, PathItem> {
   const { path: token = '', sessions = '', jwks: keys = '', refresh: modes, tokenResponse, account } = read
-  const described = { ...read, modes, responds: tokenResponse !== undefined, tag: TAG.name }
+  const { secondFactor: hasFactors } = featuresIn(read)
+  const described = { ...read, modes, hasFactors, responds: tokenResponse !== undefined, tag: TAG.name }
   const mounted = endpointsAt({ token, sessions, keys, account: account?.path ?? '' }, featuresIn(read))
   const paths: Record<string, PathItem> = {}
   for (const { at, endpoint } of mounted) {
@@ -103,7 +106,7 @@ function schemasOf(read: Read): Record<string, Schema> {
   const isOn = featuresIn(read)
   const { refresh: modes, account } = read
   const signUpFields = account?.signUp?.fields ?? []
-  const described = { ...read, modes, signUpFields, passkeys: account?.passkeys === true }
+  const described = { ...read, modes, signUpFields, passkeys: isOn.passkeys, hasFactors: isOn.secondFactor }
   const all = Object.entries(FEATURES).map(([name, feature]: [string, Feature]) =>
     isOn[name as keyof typeof isOn] ? feature.schemas?.(described) : {},
   )

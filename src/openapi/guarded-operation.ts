@@ -1,6 +1,7 @@
-import { GUARD_REFUSALS } from '../guard/refuse.js'
+import { AuthError } from '../errors/auth-error.js'
+import { GUARD_REFUSALS, NEEDS_SECOND_FACTOR } from '../guard/refuse.js'
 import { bool, type Duration, scopeList, text, tokenAge } from '../options/checks.js'
-import { optional, readOptions } from '../options/read-options.js'
+import { type Checked, optional, readOptions } from '../options/read-options.js'
 import { refusalResponses } from './message.js'
 import type { Operation, Reference, Response, Responses, SecurityRequirement } from './types.js'
 
@@ -15,6 +16,10 @@ export interface GuardedOperationOptions {
   anyScope?: string | readonly string[] | undefined
   /** `signedInWithin` of the route's guard. Default: any age. */
   signedInWithin?: Duration | undefined
+  /** `secondFactor` of the route's guard. Default: `false`. */
+  secondFactor?: boolean | undefined
+  /** `apiKeys` of the route's guard. Default: `false`. */
+  apiKeys?: boolean | undefined
   /** `acting` of the route's guard. Default: `true`, and `false` with `signedInWithin`. */
   acting?: boolean | undefined
   /** `optional` of the route's guard. Default: `false`. */
@@ -27,6 +32,8 @@ const schema = {
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
   signedInWithin: optional(tokenAge),
+  secondFactor: optional(bool, false),
+  apiKeys: optional(bool, false),
   acting: optional(bool),
   optional: optional(bool, false),
   schemeName,
@@ -44,16 +51,25 @@ export type GuardResponses = {
 
 /** Returns the guard's responses for the components of `openApiDocument`. */
 export function guardComponents(): Record<string, Response> {
-  const responses = Object.entries(refusalResponses(GUARD_REFUSALS.codes))
+  const noFactor = new AuthError('insufficient_user_authentication', { message: NEEDS_SECOND_FACTOR })
+  const responses = Object.entries(refusalResponses(GUARD_REFUSALS.codes, { others: [['second_factor', noFactor]] }))
   return Object.fromEntries(responses.map(([status, response]) => [componentOf(status), response]))
 }
 
 const componentOf = (status: string) => `Bearer${status}`
 
-function ageOf(signedInWithin: number | undefined): Partial<Reference> {
-  if (signedInWithin === undefined) return {}
-  const seconds = Math.floor(signedInWithin / 1000)
-  return { description: `No valid token, or a sign-in that is more than ${seconds} seconds old (RFC 9470).` }
+/** The options that change what a `401` means. */
+type Demands = Pick<Checked<typeof schema>, 'signedInWithin' | 'secondFactor' | 'apiKeys'>
+
+function descriptionOf401({ signedInWithin, secondFactor, apiKeys }: Demands): Partial<Reference> {
+  if (signedInWithin === undefined && !secondFactor && !apiKeys) return {}
+  const causes = [
+    ...(signedInWithin === undefined
+      ? []
+      : [`a sign-in that is more than ${Math.floor(signedInWithin / 1000)} seconds old (RFC 9470)`]),
+    ...(secondFactor ? ['a sign-in without a second factor or a passkey'] : []),
+  ]
+  return { description: `${[apiKeys ? 'No valid token or API key' : 'No valid token', ...causes].join(', or ')}.` }
 }
 
 /**
@@ -72,7 +88,7 @@ export function guardedOperation<O extends Operation>(
   const statuses = Object.keys(refusalResponses(GUARD_REFUSALS.codes)).filter((status) => status !== '403' || may403)
   const responses = statuses.map((status): [string, Reference] => [
     status,
-    { $ref: `#/components/responses/${componentOf(status)}`, ...(status === '401' && ageOf(read.signedInWithin)) },
+    { $ref: `#/components/responses/${componentOf(status)}`, ...(status === '401' && descriptionOf401(read)) },
   ])
   // One of several requirements is enough (OpenAPI 3.1 section 4.8.30), as one of the scopes of `anyScope` is.
   const choices = read.anyScope?.map((scope) => [...read.scope, scope]) ?? [[...read.scope]]

@@ -36,6 +36,10 @@ interface DescribedRefusals {
   readonly ofHost?: readonly SignInRefusal[]
   /** True where the refusal of invalid credentials has a body too. Default: false. */
   readonly isProblem?: boolean | undefined
+  /** The text of the `invalid_body` refusal. Default: that of the table of codes. */
+  readonly ofBody?: string | undefined
+  /** More refusals of this package, by the names of their examples. Default: none. */
+  readonly others?: readonly Sample[]
 }
 
 /**
@@ -43,14 +47,16 @@ interface DescribedRefusals {
  */
 export function refusalResponses(
   codes: Iterable<AuthErrorCode>,
-  { ofPath = [], ofHost = [], isProblem = false }: DescribedRefusals = {},
+  { ofPath = [], ofHost = [], isProblem = false, ofBody, others = [] }: DescribedRefusals = {},
 ): Record<string, Response> {
-  const samplesOf = (code: AuthErrorCode): Sample[] =>
-    code === 'method_not_allowed'
-      ? [[code, wrongMethod(ofPath)]]
-      : Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => [name, new AuthError(code, details)])
+  const samplesOf = (code: AuthErrorCode): Sample[] => {
+    if (code === 'method_not_allowed') return [[code, wrongMethod(ofPath)]]
+    const all = code === 'invalid_body' ? { [code]: { message: ofBody } } : (SAMPLES[code] ?? { [code]: {} })
+    return Object.entries(all).map(([name, details]) => [name, new AuthError(code, details)])
+  }
   const refusals = [
     ...seenCodes(codes).flatMap(samplesOf),
+    ...others,
     ...ofHost.map((refusal) => [refusal.code, refusal] as const),
   ]
   const statuses = [...new Set(refusals.map(([, { status }]) => status))]
@@ -58,10 +64,16 @@ export function refusalResponses(
   return Object.fromEntries(statuses.map((status) => [status, responseOf(status, withStatus(status), isProblem)]))
 }
 
+/** Returns what a document says of a code. Only `invalid_body` has a message for each endpoint. */
+function rowIn(refusal: AuthError): Pick<AuthError, 'message'> {
+  const row = rowOf(refusal)
+  return row && refusal.code === 'invalid_body' ? { ...row, message: refusal.message } : (row ?? refusal)
+}
+
 function responseOf(status: number, refusals: readonly Sample[], isProblem: boolean): Response {
   const isEmpty = (row: object) => 'empty' in row && !isProblem
   const samples = refusals.map(([name, refusal]) => ({ name, response: refusalResponse(refusal, isProblem) }))
-  const rows = new Map(refusals.map(([, refusal]) => [refusal.code, rowOf(refusal) ?? refusal]))
+  const rows = new Map(refusals.map(([, refusal]) => [refusal.code, rowIn(refusal)]))
   const responses = samples.map(({ response }) => response)
   const examples = samples.flatMap(({ name, response: { body } }) =>
     body ? [[name, { value: JSON.parse(body) }]] : [],

@@ -22,8 +22,8 @@ export interface Described extends DescribedApp {
  * @param ofPath all endpoints of its path
  */
 export function operationOf(one: Declaration, ofPath: readonly Declaration[], described: Described): Operation {
-  const { id, summary, description, guard, path, ofHost, isProblem } = one
-  const { tag, schemeName, refusals } = described
+  const { id, summary, description, guard, path, isProblem } = one
+  const { tag, schemeName } = described
   const parameters = [...pathParameters(path), ...cookieParameters(one, described)]
   const requestBody = bodyOf(one, described)
   const operation = {
@@ -36,7 +36,12 @@ export function operationOf(one: Declaration, ofPath: readonly Declaration[], de
     ...(requestBody && { requestBody }),
     responses: {
       ...successResponses(one, described),
-      ...refusalResponses(codesFor(one, described), { ofPath, isProblem, ofHost: ofHost ? refusals : [] }),
+      ...refusalResponses(codesFor(one, described), {
+        ofPath,
+        isProblem,
+        ofHost: refusalsOfHost(one, described),
+        ofBody: messageOfBody(one, described),
+      }),
     },
   }
   if (!guard) return operation
@@ -47,6 +52,17 @@ export function operationOf(one: Declaration, ofPath: readonly Declaration[], de
 /** Returns whether a client may have to send the body of an endpoint. */
 const reads = ({ body }: Declaration, { modes }: DescribedApp): boolean =>
   body !== undefined && (body.of === undefined || modes.includes(body.of))
+
+/** Returns the text of the `invalid_body` refusal. Undefined: the client sends no body. */
+const messageOfBody = (one: Declaration, described: DescribedApp): string | undefined =>
+  reads(one, described) ? one.body?.message : one.body?.messageWithout
+
+/** Returns the refusals of the host, and those of a second factor that the host does not describe itself. */
+function refusalsOfHost({ ofHost, ofFactor = [] }: Declaration, { refusals, hasFactors }: Described) {
+  const own = ofHost ? refusals : []
+  const ofApp = hasFactors ? ofFactor : []
+  return [...own, ...ofApp.filter(({ code }) => !own.some((other) => other.code === code))]
+}
 
 /** Returns the codes that an endpoint gives in an app. */
 function codesFor(one: Declaration, described: DescribedApp): Set<AuthErrorCode> {

@@ -6,7 +6,7 @@ import { listen } from '../support/http.js'
 import { findLibraries, type Library, type Mode, type Verdict, verdictsOf } from './libraries.js'
 import { app, INVALID, ISSUER, makeTokens, startIssuer } from './tokens.js'
 
-// `npm run languages` sets this variable. It also runs the languages with large packages, and writes the guide.
+// `npm run languages` sets this variable. It also runs the languages with large packages, and writes the pages.
 const UPDATE = process.env['UPDATE_LANGUAGES'] === '1'
 const { libraries, missing } = findLibraries({ large: UPDATE })
 for (const message of missing) {
@@ -63,9 +63,9 @@ it('this package refuses each invalid token, and accepts the valid tokens', asyn
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** The page with a strict program of each language, and with the table. */
-const PAGE = fileOf('../../docs/guides/issuers.md')
-const readGuide = () => readFileSync(PAGE, 'utf8')
+/** The pages with the strict programs. The second one has the table. */
+const PAGES = [fileOf('../../docs/guides/issuers.md'), fileOf('./README.md')] as const
+const readPages = () => PAGES.map((page) => readFileSync(page, 'utf8'))
 
 /** A block with a program of this folder: one of JavaScript has the name of an example. */
 const PROGRAM = /^<!-- (example|program): (\S+) -->\n```(\w+)\n([\s\S]*?)^```$/gm
@@ -103,7 +103,7 @@ const withRows = (text: string, rows: readonly string[]): string =>
     return [HEAD, HEAD.replaceAll(/[^|]+/g, ' --- '), ...all.values(), ''].join('\n')
   })
 
-describe('the guide', () => {
+describe('the pages', () => {
   /** Returns a row of the table. It depends on the installed version, so no test expects it. */
   async function rowOf(library: Library): Promise<string> {
     const [byDefault, strict] = await Promise.all([run(library, 'default'), run(library, 'strict')])
@@ -116,16 +116,16 @@ describe('the guide', () => {
 
   // A skipped test would fail a run with REQUIRE_SERVICES.
   if (UPDATE) {
-    it('is written', async () => {
+    it('are written', async () => {
       const rows = await Promise.all(libraries.map(rowOf))
-      writeFileSync(PAGE, withRows(withPrograms(readGuide()), rows))
+      for (const page of PAGES) writeFileSync(page, withRows(withPrograms(readFileSync(page, 'utf8')), rows))
       expect(rows).toHaveLength(libraries.length)
     })
   }
 
-  it('shows the programs that the tests run, with what they import', () => {
-    expect(withPrograms(readGuide())).toBe(readGuide())
-    expect(programsIn(readGuide())).toEqual([
+  it('show the programs that the tests run, with what they import', () => {
+    expect(readPages().map(withPrograms)).toEqual(readPages())
+    expect(readPages().flatMap(programsIn)).toEqual([
       // Of the same name as the block, which the test of all pages looks for: 'jose-strict'.
       'javascript/jose-strict.mjs',
       'python/pyjwt_strict.py',

@@ -26,10 +26,10 @@ const withRefreshToken = { refreshToken: text('The newest refresh token of the s
 
 export const RefreshRequest = membersSchema(withRefreshToken)
 
-export const refreshTokenBody = unlessCookie(members(withRefreshToken, 'RefreshRequest'))
-
 const NO_COOKIE =
   'This endpoint expects the refresh token in its cookie, and the request has a body without the cookie.'
+
+export const refreshTokenBody = unlessCookie(members(withRefreshToken, 'RefreshRequest'), NO_COOKIE)
 
 const hasBody = ({ headers }: Request) => Number(own(headers, 'content-length') ?? 0) > 0
 

@@ -11,7 +11,7 @@ import { ACCOUNT, ACCOUNT_FEATURES, accountPackage, FACTOR_FEATURES, STRONG } fr
 import { createAuthenticator } from '../../support/authenticator.js'
 import { fromBase32 } from '../../support/base32.js'
 import { deferred, until } from '../../support/concurrency.js'
-import { documented as documentedBy } from '../../support/documents/documented.js'
+import { documented as documentedBy, invalidBodyIn } from '../../support/documents/documented.js'
 import { type Answer, asForm, asJson, FORM_TYPE, type Sent, send } from '../../support/host.js'
 import { EXPRESS, flood, TOKEN_PATH } from '../../support/http.js'
 
@@ -62,7 +62,8 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
         return 'one'
       },
     })
-    const { check } = documentedBy(openApiDocument(app.auth.openApi), { moreHeaders: true })
+    const document = openApiDocument(app.auth.openApi)
+    const { check } = documentedBy(document, { moreHeaders: true })
     const seen = new Set<string>()
     const mounted = (id: string) => MOUNTED.find(({ endpoint }) => endpoint.id === id) as (typeof MOUNTED)[number]
     let clients = 0
@@ -126,7 +127,9 @@ describe.each(EXPRESS)('each declared response of each account route, on %s', as
       await ask(id, as(token, { headers: { 'Content-Type': 'text/plain' }, body: 'x' }))
       await ask(id, as(token, { headers: { ...FORM_TYPE, 'Sec-Fetch-Site': 'cross-site' }, body: 'a=b' }))
       await ask(id, as(token, asJson({ more: 'x'.repeat(20_000) })))
-      await ask(id, as(token, asForm('a=b')))
+      const { status, body } = await ask(id, as(token, asForm('a=b')))
+      expect([id, status]).toEqual([id, 400])
+      expect([id, JSON.parse(body).detail]).toEqual([id, invalidBodyIn(document, mounted(id))])
     }
     state.isDown = true
     const { findById } = app.accounts

@@ -8,7 +8,7 @@ import { pathsBelow } from '../../../src/http/endpoint.js'
 import { GUARDED_REQUESTS } from '../../../src/http/request-limits.js'
 import { ACCOUNT_FEATURES, FACTOR_FEATURES } from '../../support/account-app.js'
 import { deferred, until } from '../../support/concurrency.js'
-import { documented } from '../../support/documents/documented.js'
+import { documented, invalidBodyIn } from '../../support/documents/documented.js'
 import { type Answer, asJson, FORM_TYPE, GOOD, JSON_TYPE, packageOn, type Sent, send } from '../../support/host.js'
 import { bearer, EXPRESS, flood, listen, TOKEN_PATH } from '../../support/http.js'
 
@@ -72,7 +72,8 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
       onEvent() {},
     })
     const { port } = await listen(express().disable('x-powered-by').use(auth.router))
-    const { check } = documented(openApiDocument(auth.openApi), { moreHeaders: true })
+    const document = openApiDocument(auth.openApi)
+    const { check } = documented(document, { moreHeaders: true })
     const seen = new Set<string>()
 
     const mounted = (id: string) => MOUNTED.find(({ endpoint }) => endpoint.id === id) as (typeof MOUNTED)[number]
@@ -115,7 +116,7 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
       await ask(id, { headers: { ...mode, 'Content-Type': 'text/plain' }, body: 'x' })
       await ask(id, { headers: { ...mode, ...FORM_TYPE, 'Sec-Fetch-Site': 'cross-site' }, body: 'a=b' })
       await ask(id, { headers: { ...mode, ...JSON_TYPE }, body: JSON.stringify({ more: 'x'.repeat(20_000) }) })
-      await ask(id, inBody({}))
+      expect(JSON.parse((await ask(id, inBody({}))).body).detail).toBe(invalidBodyIn(document, mounted(id)))
       await ask(id, { headers: { ...JSON_TYPE, 'x-mode': 'cookie', 'Sec-Fetch-Site': 'same-site' }, body: '{}' })
       // Of one connection, at most 16 requests wait before they are read.
       const { at, endpoint } = mounted(id)
@@ -144,7 +145,8 @@ describe.each(EXPRESS)('each declared response of each endpoint, on %s', async (
     const three = (await signedIn()).authenticationToken
     const confirm = (body: object) => ask('stepUp', confirming(three, body))
     await confirm({ password: GOOD.password })
-    for (const body of [{}, { more: 'x'.repeat(20_000) }]) await confirm(body)
+    expect(JSON.parse((await confirm({})).body).detail).toBe(invalidBodyIn(document, mounted('stepUp')))
+    await confirm({ more: 'x'.repeat(20_000) })
     await ask('stepUp', { headers: { ...bearer(three).headers, 'Content-Type': 'text/plain' }, body: 'x' })
     const ofOtherSite = { ...bearer(three).headers, ...FORM_TYPE, 'Sec-Fetch-Site': 'cross-site' }
     await ask('stepUp', { headers: ofOtherSite, body: 'a=b' })

@@ -68,6 +68,52 @@ describe('openApiDocument', () => {
     expect(TokenCredentials).toMatchObject({ properties: { code: { type: 'string' } } })
   })
 
+  describe('with a second factor', () => {
+    const account = { secondFactor: true, signInByMail: true, passkeys: true, signUp: true }
+    const { paths, components } = openApiDocument({ account, refresh: true, stepUp: true, refusals: ['terms'] })
+    const codesOf = (path: string) =>
+      Object.values(Object(paths[path]?.post?.responses['403']).content ?? {}).flatMap(
+        (media) => Object(media).schema.properties.code.enum,
+      )
+
+    it('the bodies have the code', () => {
+      for (const name of ['TokenCredentials', 'MailedCode', 'StepUpRequest'])
+        expect([name, components.schemas[name]]).toMatchObject([name, { properties: { otp: { type: 'string' } } }])
+      for (const schema of Object.values(components.schemas)) expect(schema['required'] ?? []).not.toContain('otp')
+      expect(JSON.stringify(openApiDocument({ stepUp: true }))).not.toContain('"otp"')
+    })
+
+    it('the sign-ins that ask for the code have both refusals, and other endpoints have neither', () => {
+      for (const path of [TOKEN_PATH, `${TOKEN_PATH}/mail/confirm`, `${TOKEN_PATH}/confirm`])
+        expect([path, codesOf(path).slice(-3)]).toEqual([path, ['terms', 'code_required', 'wrong_code']])
+      expect(codesOf('/auth/account/totp/confirm')).toContain('wrong_code')
+      expect(codesOf('/auth/account/totp/confirm')).not.toContain('code_required')
+      for (const path of [`${TOKEN_PATH}/passkey`, '/auth/account/confirm']) {
+        expect(codesOf(path)).toContain('terms')
+        expect(codesOf(path)).not.toContain('wrong_code')
+      }
+      const { code } = (components.schemas['AuthProblem'] as { properties: { code: { enum: string[] } } }).properties
+      expect(code.enum.slice(-3)).toEqual(['terms', 'code_required', 'wrong_code'])
+    })
+
+    it('a refusal that the host names too is there once, as the host says it', () => {
+      const own = new SignInRefusal('wrong_code', { detail: 'Ours.' })
+      const { post } = Object(openApiDocument({ account, refusals: [own] }).paths[TOKEN_PATH])
+      expect(post.responses['403'].description.match(/wrong_code`: [^`]*/g)).toEqual(['wrong_code`: Ours.\n\n'])
+    })
+  })
+
+  it.each<[OpenApiOptions['refresh'], string]>([
+    ['body', 'must hold "refreshToken", once and a string'],
+    ['cookie', 'expects the refresh token in its cookie'],
+    [true, 'must hold "refreshToken", once and a string'],
+  ])('with refresh %j, the 400 of a refresh says what it needs', (refresh, says) => {
+    const { paths } = openApiDocument({ refresh })
+    expect(paths[`${TOKEN_PATH}/refresh`]?.post?.responses['400']).toMatchObject({
+      description: expect.stringContaining(says),
+    })
+  })
+
   it('is valid wherever the endpoints are, and whatever the scheme is called', async () => {
     const letters = (alphabet: string) => fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: 12 })
     const path = fc
@@ -371,6 +417,32 @@ describe('guardedOperation', () => {
     expect(guardedOperation(OK, { acting: false }).responses).toHaveProperty('403')
   })
 
+  it.each<[Parameters<typeof guardedOperation>[1], string]>([
+    [{ secondFactor: true }, 'No valid token, or a sign-in without a second factor or a passkey.'],
+    [{ apiKeys: true }, 'No valid token or API key.'],
+    [
+      { apiKeys: true, secondFactor: true, signedInWithin: '5m' },
+      'No valid token or API key, or a sign-in that is more than 300 seconds old (RFC 9470), or a sign-in without a second factor or a passkey.',
+    ],
+    [{ apiKeys: false, secondFactor: false }, ''],
+  ])('with %j, the 401 says what the guard refuses', async (options, description) => {
+    const document = openApiDocument({ path: false })
+    document.paths['/own'] = { get: guardedOperation(OK, options) }
+    await expectValid(document)
+    const found = document.paths['/own'].get?.responses['401']
+    expect(found).toEqual({ ...ref('401'), ...(description && { description }) })
+  })
+
+  it('has an example of a guard that needs a second factor, whose challenge has no max_age', () => {
+    const { headers, content } = Object(openApiDocument().components.responses['Bearer401'])
+    const { examples } = Object(Object.values(content)[0])
+    expect(examples.second_factor.value).toMatchObject({ code: 'insufficient_user_authentication' })
+    const { pattern } = headers['WWW-Authenticate'].schema
+    const challenge = 'Bearer realm="x", error="insufficient_user_authentication", error_description="y"'
+    expect(challenge).toMatch(new RegExp(pattern))
+    expect(`${challenge}, max_age="300"`).toMatch(new RegExp(pattern))
+  })
+
   it('leads to the components of the document, under its scheme’s name', async () => {
     const document = openApiDocument({ path: false, schemeName: 'token' })
     document.paths['/own'] = { get: guardedOperation(OK, { scope: 'a', schemeName: 'token' }) }
@@ -397,6 +469,8 @@ describe('guardedOperation', () => {
     [{ requiredScopes: 'a' }, /unknown option "requiredScopes". Did you mean "scope"\?/],
     [{ scheme: 'a' }, /unknown option "scheme". Did you mean "schemeName"\?/],
     [{ credentialsRequired: false }, /unknown option "credentialsRequired". Did you mean "optional"\?/],
+    [{ secondFactor: 1 }, /^guardedOperation: option "secondFactor" must be true or false/],
+    [{ apiKeys: 'a' }, /^guardedOperation: option "apiKeys" must be true or false/],
     [{ optional: 'yes' }, /^guardedOperation: option "optional" must be true or false/],
     [{ schemeName: 'a b' }, /option "schemeName" must be a name of letters, digits/],
   ])('misuse: %j', (options, says) => {

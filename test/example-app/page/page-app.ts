@@ -18,17 +18,19 @@ export interface PageAppOptions {
   guesses?: number
   /** False for a server whose mails are off. Default: true. */
   mails?: boolean
+  /** The number of proxies whose `X-Forwarded-For` names the client. Default: 0. */
+  trustedProxies?: number
 }
 
 /** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can stop and move. */
-export async function startPageApp({ guesses = 10, mails = true }: PageAppOptions = {}) {
+export async function startPageApp({ guesses = 10, mails = true, trustedProxies = 0 }: PageAppOptions = {}) {
   const { db, accounts, passwords, store } = await openDemo()
   let stoppedAt: number | undefined
   let ahead = 0
   const clock = () => (stoppedAt ?? Date.now()) + ahead
   const [clearingHouse, reporting] = [await serve(clock), await serve(clock)]
   const { url } = clearingHouse
-  const common = { checks: {}, log: () => {} }
+  const common = { checks: {}, trustedProxies, log: () => {} }
   const dataDir = await tempDir()
   const mailBox = openMailBox(dataDir)
 

@@ -86,17 +86,16 @@ const SQLITE = `import { createTables } from 'express-token-endpoint/kysely'
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [KEYS, 'old-errors old-reasons'],
-  [HOST, 'refuse token-source allow tickets'],
-  [HOST, 'own-response own-errors step-up mount-parts'],
+  [HOST, 'token-source tickets'],
+  [HOST, 'own-response own-errors'],
   [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
   [KEYS, 'cors'],
-  [AUTH, 'guard-mount nest fastify apollo trpc session-or-token typed-claims openapi'],
+  [AUTH, 'guard-mount allow step-up nest fastify apollo trpc session-or-token typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
-  [ISSUER_ONLY, 'remote-guard verify-text'],
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
-  [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
+  [API, 'client-axios client-got client-openapi-fetch client-socket-io'],
   [SERVER, 'ws socket-io'],
 ]
 
@@ -155,6 +154,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const passwordHash = await library.createPasswords().hash('secret')
     const users = ['north', 'south'].map((tenant) => ({ id: tenant, tenant, email: 'alice@example.com', passwordHash }))`,
   'create-auth': WITHOUT_ISSUER,
+  'key-from-env': WITHOUT_ISSUER,
+  rotation: WITHOUT_ISSUER,
   google: `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccounts([account])', '')}
     type User = library.Account & { google?: string }
     const users: User[] = [account]
@@ -220,9 +221,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       findByEmail: async (email: string) => accounts.findByEmail(email),
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'common-passwords': `${KEYS}
-    const leaked = new Set(['secret'])
-    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })`,
   // README and tutorial.
   'readme-point': `${README}
 import { createAuth } from 'express-token-endpoint'
@@ -260,11 +258,6 @@ const db = { users: { findOne: find } }`,
   // Sessions.
   'whole-store-contract': `import { memoryStore } from 'express-token-endpoint'
     const store = memoryStore()`,
-  'stores-read': `import { Kysely, PostgresDialect } from 'kysely'
-    const rows = [{ id: 7, email: 'alice@example.com', password_hash: null, role: 'admin' }]
-    const client = { query: async () => ({ command: 'SELECT', rowCount: 1, rows }), release() {} }
-    const pool = { connect: async () => client as never, end: async () => {} }
-    const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }) })`,
   'stores-create': `import { Kysely, SqliteDialect, sql } from 'kysely'
     const { default: Database } = await import('libsql' as string)
     export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) })
@@ -303,8 +296,7 @@ const db = { users: { findOne: find } }`,
   'redis-limits': `${KEYS}
     const log = { error: (_: unknown) => {} }`,
   // Routes.
-  roles: `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
+  roles: `import * as library from 'express-token-endpoint'
     const passwordHash = await library.createPasswords().hash('secret')
     export const user = { id: 'acc-1', passwordHash, role: 'manager' }
     const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
@@ -317,17 +309,6 @@ const db = { users: { findOne: find } }`,
   'client-form': PAGE,
   'client-countdown': `${API}
     const document = { querySelector: (/** @type {string} */ _) => ({ textContent: '' }) }`,
-  'client-step-up': `const url = process.env.API_URL ?? ''
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    /** @type {unknown[]} */
-    export const asked = []
-    const askPassword = async (/** @type {unknown} */ refused) => {
-      asked.push(refused)
-      return ['wrong', 'secret'][asked.length - 1]
-    }`,
-  'client-new-password': `const url = process.env.API_URL ?? ''
-    const email = 'alice@example.com'
-    const readPassword = async () => process.env.API_PASSWORD ?? ''`,
   'client-other-names': `const url = process.env.API_URL ?? ''
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-sign-in': `${API}
@@ -414,5 +395,9 @@ app.get('/me', (_req, res) => {
     const users = accounts`,
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
-  'keys-fetch': `const fetchByProxy = fetch`,
+  issuers: `${WITHOUT_ISSUER.replace('const accounts', 'export const accounts')}
+    export const store = library.memoryStore()`,
+  'service-tokens': `${AUTH.replace('const auth', 'export const auth')}
+    import * as crypto from 'node:crypto'
+    const digestOf = async (id: string) => (id === 'acc-1' ? crypto.createHash('sha256').update('a secret').digest() : undefined)`,
 }

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApiDocument, Response } from 'express-token-endpoint/openapi'
 import { expect } from 'vitest'
+import { type Mounted, pathsBelow } from '../../../src/http/endpoint.js'
 import type { Answer as WholeAnswer } from '../host.js'
 
 type Answer = Pick<WholeAnswer, 'status' | 'headers' | 'body'>
@@ -12,6 +13,13 @@ const TRANSPORT = /^(date|connection|keep-alive|content-length|content-type|tran
 /** A JSON pointer (RFC 6901) as a URI fragment. */
 const pointer = (...keys: string[]) =>
   `#${keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`
+
+/** Returns the text of `invalid_body` that a document names for an endpoint. */
+export function invalidBodyIn({ paths }: OpenApiDocument, { at, endpoint }: Pick<Mounted, 'at' | 'endpoint'>) {
+  const operation = paths[pathsBelow(at, endpoint.path)[0]]?.[endpoint.method.toLowerCase() as 'post']
+  const { description = '' } = (operation?.responses['400'] ?? {}) as Partial<Response>
+  return /`invalid_body`: (.*)/.exec(description)?.[1]
+}
 
 /**
  * Checks responses against a document. Each response must be documented, and in the end each documented response must have occurred.

@@ -16,6 +16,7 @@ import {
   ownAccount,
   withSent,
 } from '../../../src/account/account-parts.js'
+import { missingMembers } from '../../../src/http/declaration.js'
 import type { QueuedPasswords } from '../../../src/passwords/passwords.js'
 import type { VerifiedToken } from '../../../src/tokens/verified-token.js'
 import { settled } from '../../support/concurrency.js'
@@ -31,7 +32,7 @@ const call = () => ({ req, origin: ORIGIN as never, about: { address: '192.0.2.1
 
 it('a body keeps the members that are for the host', () => {
   const body = withSent({ email, code }, 'Name')
-  expect([body.names, body.schema]).toEqual([['email', 'code'], 'Name'])
+  expect([body.message, body.schema]).toEqual([missingMembers(['email', 'code']), 'Name'])
   const sent = { email: 'a@b', code: 'x', name: 'Ann' }
   expect(body.read(sent)).toEqual({ email: 'a@b', code: 'x', sent })
   for (const wrong of [undefined, [], { email: 'a@b' }, { ...sent, code: 5 }, { ...sent, email: '\ud800' }])

@@ -244,7 +244,7 @@ it('declares the refusals that its shape gives, and those that it names', () => 
 })
 
 it('is described as it is declared', () => {
-  const described = { tag: 'Echo', schemeName: 'bearer', refusals: [], modes: [], responds: false }
+  const described = { tag: 'Echo', schemeName: 'bearer', refusals: [], modes: [], hasFactors: false, responds: false }
   const operation = operationOf(echo, [echo, clear], described)
   expect(operation).toMatchObject({
     operationId: 'echo',

@@ -141,16 +141,6 @@ describe('the section on “remember me”', () => {
 })
 
 describe('the page on an app that you have', () => {
-  it('refuse: sends refusals in the form of the host', async () => {
-    const { app } = await run('refuse')
-    const { status, body } = await request(app)
-      .post(TOKEN_PATH)
-      .send({ ...GOOD, password: 'x' })
-    expect({ status, body }).toEqual({ status: 401, body: { errors: { invalid_credentials: expect.any(String) } } })
-    expect((await request(app).get('/me')).body).toEqual({ errors: { missing_token: expect.any(String) } })
-    await signIn(app).expect(200)
-  })
-
   it('token-source: reads the scheme Token, and a cookie', async () => {
     const { app, tokens } = await run('token-source')
     const { token } = await tokens.issue({ accountId: 'acc-1' })

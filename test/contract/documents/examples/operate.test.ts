@@ -18,7 +18,7 @@ import { freePort } from '../../../support/services/servers/free-port.mjs'
 
 const { run, fileOf, folder } = startExamples(import.meta.url)
 
-const { privateKey, publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
+const { privateKey } = newKeyPair('ec', { namedCurve: 'P-256' })
 const ofKey = () => issueNow(makeIssuer({ keys: { alg: 'ES256', privateKey } }), { accountId: 'acc-1' })
 
 describe('the page on keys', () => {
@@ -26,32 +26,9 @@ describe('the page on keys', () => {
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
     for (const [again, text] of Object.entries({ lines: pem, line: pem.trim().replaceAll('\n', '\\n') })) {
       process.env['TOKEN_KEY'] = text
-      const { tokens } = await run('key-from-env', again)
-      expect(await tokens.verify(ofKey().token)).toMatchObject({ accountId: 'acc-1' })
+      const { auth } = await run('key-from-env', again)
+      expect(await auth.tokens.verify(ofKey().token)).toMatchObject({ accountId: 'acc-1' })
     }
-  })
-})
-
-describe('the page on other services', () => {
-  it('remote-guard: admits a token with the scope', async () => {
-    const { app, tokens } = await run('remote-guard')
-    const token = (scopes: string[]) => issueNow(tokens, { accountId: 'acc-1', scopes }).token
-    await get(app, '/reports', token(['reports:read'])).expect(200, { account: 'acc-1' })
-    await get(app, '/reports', token([])).expect(403)
-  })
-
-  it('fixed-key: verifies with a public key, and cannot issue', async () => {
-    process.env['TOKEN_PUBLIC_KEY'] = publicKey.export({ type: 'spki', format: 'pem' }) as string
-    const { tokens } = await run('fixed-key')
-    expect(await tokens.verify(ofKey().token)).toMatchObject({ accountId: 'acc-1' })
-    expect(tokens).not.toHaveProperty('issue')
-  })
-
-  it('verify-text: returns the account, and nothing for an invalid token', async () => {
-    type AccountOf = (text: string) => Promise<string | undefined>
-    const { accountOf, tokens } = await run<{ accountOf: AccountOf }>('verify-text')
-    expect(await accountOf(issueNow(tokens, { accountId: 'acc-1' }).token)).toBe('acc-1')
-    expect(await accountOf('x.y.z')).toBeUndefined()
   })
 })
 

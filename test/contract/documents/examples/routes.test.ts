@@ -1,12 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import express from 'express'
-import type { Auth } from 'express-token-endpoint'
+import { type Auth, jwksRouter } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../support/concurrency.js'
 import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
-import { issueNow } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -75,15 +75,6 @@ describe('the pages on routes', () => {
     await get(app, '/prices', poor).expect(200, { discount: 10 })
   })
 
-  it('mount-parts: has the endpoint at its own path and below a prefix, and the account in the guarded route', async () => {
-    const { app, tokens } = await run('mount-parts')
-    for (const path of [TOKEN_PATH, '/north/token']) {
-      await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
-    }
-    const { body } = await get(app, '/me', issueNow(tokens, { accountId: 'acc-1' }).token).expect(200)
-    expect(body).toMatchObject({ email: 'alice@example.com' })
-  })
-
   it('guard-mount: opens the public routes, and lets nothing else by, however its path is written', async () => {
     const { app, tokens } = await run('guard-mount')
     const { url } = await listen(app)
@@ -96,24 +87,20 @@ describe('the pages on routes', () => {
   })
 
   it('roles: opens the routes of the role, and needs each of `scope` and one of `anyScope`', async () => {
-    const { app, tokens, user } = await run<{ user: { role: string } }>('roles')
+    const { app, auth, user } = await run<{ user: { role: string } }>('roles')
     const statuses = async (token: string) => {
       const refund = request(app).post('/refunds').auth(token, { type: 'bearer' })
-      return [
-        (await get(app, '/orders', token)).status,
-        (await refund).status,
-        (await get(app, '/totals', token)).status,
-      ]
+      return [(await refund).status, (await get(app, '/totals', token)).status]
     }
     const statusesOf = (role: string) => {
       user.role = role
       return tokenFrom(app).then(statuses)
     }
-    expect(await statusesOf('manager')).toEqual([200, 201, 200])
-    expect(await statusesOf('clerk')).toEqual([200, 403, 403])
-    expect(await statusesOf('constructor')).toEqual([403, 403, 403])
+    expect(await statusesOf('manager')).toEqual([201, 200])
+    expect(await statusesOf('clerk')).toEqual([403, 403])
+    expect(await statusesOf('constructor')).toEqual([403, 403])
     const scopes = ['orders:refund']
-    expect(await statuses(issueNow(tokens, { accountId: 'acc-1', scopes }).token)).toEqual([403, 403, 200])
+    expect(await statuses(issueNow(auth.tokens, { accountId: 'acc-1', scopes }).token)).toEqual([403, 200])
   })
 
   it('step-up: needs a sign-in of the last five minutes', async () => {
@@ -155,8 +142,8 @@ describe('the pages on routes', () => {
     const { app } = await run('environments')
     for (const [own, other] of [['live', 'sandbox'] as const, ['sandbox', 'live'] as const]) {
       const token = await tokenFrom(app, `/${own}${TOKEN_PATH}`)
-      await get(app, `/${own}/statements`, token).expect(200)
-      const refused = await get(app, `/${other}/statements`, token).expect(401)
+      await get(app, `/${own}/me`, token).expect(200)
+      const refused = await get(app, `/${other}/me`, token).expect(401)
       expect(refused.headers['www-authenticate']).toContain('error="invalid_token"')
     }
   })
@@ -223,8 +210,8 @@ describe('the page on migration', () => {
   })
 
   it('from-express-oauth2-jwt-bearer: asks for the scope, and responds with 503 without a key set', async () => {
-    const { app: keys, tokens } = await run('jwks')
-    const { url } = await listen(keys)
+    const tokens = makeIssuer({ keys: signingKey('ES256') })
+    const { url } = await listen(express().use(jwksRouter({ tokens })))
     const token = (scopes: string[]) => issueNow(tokens, { accountId: 'acc-1', scopes }).token
     process.env['JWKS_URL'] = `${url}/.well-known/jwks.json`
     const { app } = await run('from-express-oauth2-jwt-bearer')

@@ -1,5 +1,4 @@
 import { createHash, createPrivateKey } from 'node:crypto'
-import { dictionary } from '@zxcvbn-ts/language-common'
 import express, { type Response } from 'express'
 import type { IdTokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
@@ -140,14 +139,9 @@ describe('the page on new passwords', () => {
     expect(await codeOf('p4$$w0rd1!0@5+7%2'.repeat(60))).toMatch(/hashed|weak_password/)
   })
 
-  it('has the numbers of the lists that the page names', async () => {
+  it('has the number of the leaked passwords that the page names', async () => {
     const { lines } = await run<{ lines: string[] }>('offline-passwords')
-    const inCase = lines.filter((line) => line.length >= 15).length
-    const known = dictionary['passwords-common'] as string[]
-    const numbers = [inCase, known.length].map((count) => count.toLocaleString('en'))
-    const { text } = readPage('docs/guides/passwords.md')
-    for (const number of numbers) expect(text).toContain(number)
-    expect(text).toContain(`only ${known.filter((word) => word.length >= 15).length} have 15 characters`)
-    expect(text).toContain(`awk 'length >= 15' node_modules/`)
+    const count = lines.filter((line) => line.length >= 15).length
+    expect(readPage('docs/guides/passwords.md').text).toContain(`the ${count.toLocaleString('en')} passwords`)
   })
 })
