@@ -302,7 +302,10 @@ const db = { users: { findOne: find } }`,
     const some = (filter: Filter) => structuredClone([...rows.values()].filter(fits(filter)))
     const collection = {
       createIndex: async (_keys: object, _options?: object) => 'index',
-      insertOne: async (row: Stored) => rows.set(row._id, structuredClone(row)),
+      async insertOne(row: Stored) {
+        if (rows.has(row._id)) throw new Error('E11000 duplicate key error')
+        rows.set(row._id, structuredClone(row))
+      },
       findOne: async (filter: Filter) => some(filter)[0] ?? null,
       find: (filter: Filter) => ({ toArray: async () => some(filter) }),
       deleteOne: async (filter: Filter) => ({ deletedCount: some(filter).slice(0, 1).filter(({ _id }) => rows.delete(_id)).length }),
