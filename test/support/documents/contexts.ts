@@ -227,9 +227,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         rows.push(row)
       },
     }`,
-  'short-sign-in': `${HOST}
-    export const store = library.memoryStore()
-    const secret = '${SECRET}'`,
   'passkeys-page': `/// <reference lib="dom" />
     ${API}`,
   graphql: KEYS.replace(
