@@ -324,8 +324,6 @@ const db = { users: { findOne: find } }`,
     const log = { info: (line: string) => lines.push(line) }`,
   // Clients.
   'client-form': PAGE,
-  'client-countdown': `${API}
-    const document = { querySelector: (/** @type {string} */ _) => ({ textContent: '' }) }`,
   'client-other-names': `const url = process.env.API_URL ?? ''
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-sign-in': `${API}
