@@ -4,12 +4,6 @@ import { startApi } from './start-api.js'
 
 const { run } = startExamples(import.meta.url)
 
-/** Replaces the clock and the intervals. All other timers are real, because the calls are. */
-function fakeIntervals() {
-  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
-  onTestFinished(() => void vi.useRealTimers())
-}
-
 describe('the pages on clients', () => {
   it('client-service: signs in, and again after the token was revoked', async () => {
     const { logins, revokeAll } = await startApi()
@@ -42,26 +36,5 @@ describe('the pages on clients', () => {
     revokeAll()
     expect((await api.fetch('/statements')).status).toBe(200)
     expect(logins()).toBe(1)
-  })
-
-  it('client-countdown: shows the remaining seconds', async () => {
-    await startApi()
-    fakeIntervals()
-    interface Countdown {
-      output: { textContent: string }
-      countdown: NodeJS.Timeout
-      stopListening(): void
-    }
-    const { api, output, countdown, stopListening } = await run<Countdown>('client-countdown')
-    vi.advanceTimersByTime(1000)
-    expect(output.textContent).toBe('0 s')
-    await api.token()
-    vi.advanceTimersByTime(1000)
-    expect(output.textContent).toMatch(/^359[89] s$/)
-    stopListening()
-    api.signOut()
-    vi.advanceTimersByTime(1000)
-    expect(output.textContent).toMatch(/^359[78] s$/)
-    clearInterval(countdown)
   })
 })
