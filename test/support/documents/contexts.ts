@@ -262,7 +262,8 @@ const url = 'http://localhost:' + /** @type {import('node:net').AddressInfo} */ 
   'readme-account': `${README}
 /** @type {string[]} */
 export const links = []
-const sendMail = async (/** @type {string} */ _to, /** @type {string} */ link) => void links.push(link)
+process.env.AUTH_SECRET ??= 'secret of the page'.repeat(3)
+const sendMail = async (/** @type {string} */ _to, /** @type {string} */ _kind, /** @type {string | undefined} */ link) => void links.push(link ?? '')
 Object.assign(accounts, { create: async () => undefined, replacePasswordHash: async () => true })`,
   'readme-lookup': `${README}
 const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
