@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Express } from 'express'
 import { createAuth, type Limits, memoryAccounts } from 'express-token-endpoint'
 import request from 'supertest'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
