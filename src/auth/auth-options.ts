@@ -60,8 +60,8 @@ export interface AuthOptions<A extends LookUpResult = Account>
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
-   * [Store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of sessions,
-   * codes and factors, or of some of them. A token whose session cannot be stored is not sent (`503`). Default: none.
+   * [Store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of sessions, codes
+   * and factors, or of some of them. If a session cannot be stored, its token is not sent (`503`). Default: none.
    */
   store?: Partial<Store> | undefined
   /**
@@ -72,8 +72,8 @@ export interface AuthOptions<A extends LookUpResult = Account>
   keys?: TokenIssuerOptions['keys'] | undefined
   /**
    * Further verifiers for all guards, such as `oldTokens` and [your
-   * own](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). At most
-   * 31, each of a different issuer. Default: `[]`.
+   * own](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). At most 31,
+   * of different issuers. Default: `[]`.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**

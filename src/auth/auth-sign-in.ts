@@ -32,9 +32,8 @@ import { refusalsWith } from './auth-errors.js'
 export interface AuthSignInDetails {
   /**
    * Token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act: { sub, iss }` (RFC
-   * 8693), expires with that token at the latest, and has no refresh token. With less than 1 s left, the call rejects with
-   * `invalid_token`. Guards with `signedInWithin` refuse it, unless they have `acting: true`. `undefined` is a `TypeError`. Default:
-   * none.
+   * 8693), expires with that token, and has no refresh token. With less than 1 s left, the call rejects with `invalid_token`. Guards with
+   * `signedInWithin` refuse it, unless they have `acting: true`. `undefined` is a `TypeError`. Default: none.
    */
   actor?: VerifiedToken
   /** Name of the device in the list of sessions. Default: that of `sessionLabel`. */
@@ -42,8 +41,8 @@ export interface AuthSignInDetails {
   /** Time just before you authenticated the account. A later `tokensValidAfter` rejects its token. Default: the time of the call. */
   issuedAt?: Date | undefined
   /**
-   * Methods by which you authenticated the account (RFC 8176), such as `['hwk', 'user']`: the claim `amr` of its tokens. Default: those
-   * of `auth.logIn` for its `subject`, those of the administrator with `actor`, otherwise none.
+   * Methods of the authentication (RFC 8176), such as `['hwk', 'user']`: the claim `amr`. Default: those of `auth.logIn` for its `subject`,
+   * those of the administrator with `actor`, otherwise none.
    */
   amr?: readonly string[] | undefined
   /** `false` for a cookie that the browser deletes when it closes. Default: `true`. */

@@ -22,6 +22,8 @@ export interface ServerSession {
 
 const NOBODY: ServerSession = { token: undefined, expiresAt: undefined, setCookies: [] }
 const isRefreshCookie = (text: string) => text.startsWith(`${REFRESH_COOKIE}=`)
+/** The characters of a cookie (RFC 6265 section 4.1.1). `fetch` would show a cookie with others in its error. */
+const isPlain = (text: string) => /^[\x21-\x7e]*$/.test(text)
 
 /**
  * Refreshes the session of a browser on the server that renders its page: cookie → access token. Nothing is kept between two calls, and
@@ -36,7 +38,7 @@ export async function refreshOnServer(
 ): Promise<ServerSession> {
   const settings = readClientOptions({ ...options, refresh: 'cookie', credentials: () => ({}) })
   const pairs = cookie?.split(/;[ \t]*/) ?? []
-  const sent = pairs.filter(isRefreshCookie).join('; ')
+  const sent = pairs.filter((pair) => isRefreshCookie(pair) && isPlain(pair)).join('; ')
   if (!sent) return NOBODY
   let setCookies: string[] = []
   const own = new Headers(headers)

@@ -19,8 +19,8 @@ export type HostCode = string & Record<never, never>
  */
 export type TokenRefusal =
   /**
-   * The text is cut off, quoted or encrypted, has a header of more than 2,048 characters, or is a different kind of token. An API key
-   * needs a guard with `apiKeys: true`.
+   * The text is cut off, quoted or encrypted, has a header of more than 2,048 characters, or is a different kind of token. API keys need a
+   * guard with `apiKeys: true`.
    */
   | 'malformed'
   /** `crit` is in the header, so a different package issued the token. */
@@ -31,21 +31,20 @@ export type TokenRefusal =
    */
   | 'type'
   /**
-   * No key has the `kid` of the token, because it comes from a different environment, or the key was removed or is not deployed yet. Or
-   * the token has no `kid` and there are several keys, or the API key was removed or has expired. Pass the same `keys` to every process,
-   * and [rotate
-   * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#how-do-i-rotate-keys) step by
-   * step. If a provider lists a key with several algorithms, set
+   * No key has the `kid` of the token, because it comes from a different environment, or the key was removed or is not deployed yet. Or it
+   * has no `kid` and there are several keys, or the API key is gone. Pass the same `keys` to every process, and [rotate
+   * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#how-do-i-rotate-keys) step by step.
+   * If a provider lists several algorithms for a key, set
    * [`algorithms`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
    */
   | 'unknown_key'
-  /** `alg` is not the algorithm of the key. Two of your keys share a `kid`, or the token is forged. */
+  /** `alg` is not that of the key. Two of your keys share a `kid`, or the token is forged. */
   | 'algorithm'
-  /** The token was changed, or a different key with the same `kid` signed it. Give each key its own `kid`. */
+  /** The token was changed, or two keys share a `kid`. Give each key its own. */
   | 'signature'
   /**
-   * A [claim](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#10-tokens) is missing or
-   * has the wrong type, but your key signed the token. Find out who else uses your key.
+   * A [claim](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#10-tokens) is missing or has
+   * the wrong type, although your key signed the token. Find out who else uses your key.
    */
   | 'claims'
   /**
@@ -55,21 +54,21 @@ export type TokenRefusal =
    */
   | 'issuer'
   /**
-   * `aud` is a different audience. Set the same `audience` in issuer and verifier, or in neither. With `authorizedParties`, the client of
-   * the token may not be in the list.
+   * `aud` is a different audience. Set the same `audience` in issuer and verifier, or in neither. With `authorizedParties`, the client may
+   * not be in the list.
    */
   | 'audience'
   /**
-   * The token is
-   * [not an access token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#why-are-id-tokens-refused).
-   * Send the access token instead.
+   * The token is [not an access
+   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#why-are-id-tokens-refused).
+   * Send that instead.
    */
   | 'id_token'
   /** The `nonce` of an ID token is not the one you pass to `verify`, or you pass none. */
   | 'nonce'
-  /** `iat` or `nbf` is in the future. Synchronise your clocks (NTP), and set `clockTolerance`. */
+  /** `iat` or `nbf` is in the future. Synchronise your clocks, and set `clockTolerance`. */
   | 'not_yet_valid'
-  /** `exp`, or `expiresAt` of your custom verifier, has passed. Get a new token, or set a longer `lifetime`. */
+  /** `exp`, or `expiresAt` of a custom verifier, has passed. Get a new token, or set a longer `lifetime`. */
   | 'expired'
   /** `isRevoked` returned `true`, or the session is over. Sign in again. */
   | 'revoked'
@@ -90,38 +89,35 @@ export type TokenRefusal =
  */
 export type LoginRefusal =
   /**
-   * Your account store found nothing, or the address has more than 320 characters or a NUL. Return the account from your function, and
-   * compare addresses in lower case.
+   * Your account store found nothing, or the address has more than 320 characters or a NUL. Return the account, and compare addresses in
+   * lower case.
    */
   | 'unknown_account'
-  /**
-   * The password does not match the stored hash. Check whether your client trims it. bcrypt hashes never match a password of more than 72
-   * bytes.
-   */
+  /** The password does not match the hash. Check whether your client trims it. bcrypt never matches more than 72 bytes. */
   | 'wrong_password'
   /** The password was correct, but `disabled` is `true`. */
   | 'account_disabled'
   /** `passwordHash` is `null`. Let the owner set a password. */
   | 'no_password'
   /**
-   * Guesses with other spellings of the address used up the [failed-login
-   * limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) of
+   * Guesses with other spellings used up the
+   * [limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) of
    * the account. Wait until the window ends, or call `limits.reset`.
    */
   | 'limited'
   /**
-   * The password was correct, but the password or `tokensValidAfter` changed before the session started. Normal, unless your store
-   * returns a different `passwordHash` on each call.
+   * The password or `tokensValidAfter` changed before the session started. Normal, unless your store returns a different `passwordHash` on
+   * each call.
    */
   | 'superseded'
 
 /** The reason for refusing a new password. The client receives it. */
 export type PasswordRefusal =
-  /** The password has fewer characters than `minLength` of `createPasswords`. The `detail` has the number. */
+  /** The password is shorter than `minLength` of `createPasswords`. The `detail` has the number. */
   | 'too_short'
   /** The password has more than 256 characters, or more than 72 bytes with `bcrypt()` as the first hasher. */
   | 'too_long'
-  /** The password is a very common one, such as a known word, a row of keys or a repetition. */
+  /** The password is very common: a known word, a row of keys or a repetition. */
   | 'common'
   /** `isForbidden` of `createPasswords` returned `true`. */
   | 'forbidden'
@@ -131,38 +127,34 @@ export type PasswordRefusal =
  * has expired. `reused`: the token was used before, and the session has ended because of it.
  */
 export type RefreshRefusal =
-  /** Your function `refresh` returned `undefined` for the request, so its client has no refresh token. */
+  /** Your function `refresh` returned `undefined`, so the client has no refresh token. */
   | 'missing'
   /**
-   * The text is not a refresh token of this issuer, was signed with a different secret, or is unknown to `find` of
-   * `oldRefreshTokens`. Pass the same `secret` to every process, and [replace
-   * it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret) step
-   * by step.
+   * The text is not a refresh token of this issuer and secret, and `find` of `oldRefreshTokens` does not know it. Pass the same `secret` to
+   * every process, and [replace
+   * it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret) step by
+   * step.
    */
   | 'malformed'
   /**
-   * The request has refresh cookies of several live sessions, set by two APIs with the same path and domain, or by [a different host of
-   * your
-   * domain](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/explanation/security.md#known-limits-of-refresh-tokens).
+   * The request has refresh cookies of several live sessions, set by two APIs with the same path and domain, or by [a different
+   * host](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/explanation/security.md#known-limits-of-refresh-tokens).
    */
   | 'several_cookies'
-  /** The user signed out, the session expired, or your code ended it. Normal. If each refresh gets it, your store loses `refresh`. */
+  /** The user signed out, the session expired, or your code ended it. If each refresh gets it, your store loses `refresh`. */
   | 'ended'
   /**
    * The refresh token was [replaced
    * earlier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
-   * so two clients have copies. Compare the `address` of `session.refreshed` events. If honest users get it, check that your client saves
-   * each refresh token, and that your clocks agree.
+   * so two clients have copies. Compare the `address` of `session.refreshed` events. Check that your client saves each refresh token, and
+   * that your clocks agree.
    */
   | 'reused'
   /** `findById` found nothing. Check that it finds the `id` from `findByEmail`. */
   | 'unknown_account'
   /** `disabled` of the account is `true`. */
   | 'account_disabled'
-  /**
-   * `tokensValidAfter` is later than the sign-in, or the password hash has changed since. Normal, unless your store returns a different
-   * `passwordHash` on each call.
-   */
+  /** `tokensValidAfter` is later than the sign-in, or the password hash has changed, as after a reset. */
   | 'superseded'
 
 /** The failed-login limit that refused a login. The page docs/reference/options.md describes the limits. */
@@ -192,7 +184,7 @@ export type Dependency =
    */
   | 'accounts'
   /**
-   * A hasher threw or exceeded `timeout`, or no hasher accepts the stored hash. Pass
+   * A hasher threw or exceeded `timeout`, or none accepts the stored hash. Pass
    * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions)
    * a hasher for it, raise the `costLimit`, or install the module in the `error`.
    */
@@ -205,29 +197,23 @@ export type Dependency =
    */
   | 'sessions'
   /**
-   * `remoteKeys` cannot fetch its URL, `sign` of a key failed, or your custom verifier failed. `onError` of
+   * `remoteKeys` cannot fetch its URL, or `sign` or your custom verifier failed. `onError` of
    * [`remoteKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options)
    * receives every failed fetch.
    */
   | 'keys'
   /**
-   * The store of [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#codes)
-   * failed or exceeded `timeout`.
+   * The store of [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#codes) failed
+   * or exceeded `timeout`.
    */
   | 'codes'
-  /** The store of second factors and API keys failed or exceeded `timeout`, or no `secret` decrypts a factor. */
+  /** The store of factors failed or exceeded `timeout`, or no `secret` decrypts a factor. */
   | 'factors'
-  /** The shared store of the failed-login limits failed or is too slow. Meanwhile, each process counts on its own. */
+  /** The shared store of the limits failed or is too slow. Meanwhile, each process counts on its own. */
   | 'limits'
-  /**
-   * The function named by `option` threw, exceeded `timeout`, or returned an invalid value: `beforeSignIn`, `tenant`, `respond`,
-   * `sessionLabel`, `refresh`, `mail`, `defer`, `allow` or `tokenFrom`.
-   */
+  /** The function in `option` threw, exceeded `timeout`, or returned an invalid value, such as `beforeSignIn`, `tenant` or `mail`. */
   | 'hook'
-  /**
-   * An unforeseen error, or `claims` that JSON cannot hold, such as a `BigInt`. Correct the `claims`, or report the stack of the `error`
-   * to the project.
-   */
+  /** An unforeseen error, or `claims` that JSON cannot hold, such as a `BigInt`. Correct the `claims`, or report the stack of the `error`. */
   | 'internal'
 
 /** Describes a refusal. The error, the response and the OpenAPI document are made from this description. */
@@ -274,7 +260,7 @@ const ROWS = {
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
   },
   /**
-   * A page of a different origin sent a sign-in, refresh or sign-out, with `refresh: 'cookie'`. Add the origin of your page to
+   * A page of a different origin sent a sign-in, refresh or sign-out, with `refresh: 'cookie'`. Add its origin to
    * [`allowedOrigins`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
    */
   cross_site_request: {
@@ -294,23 +280,23 @@ const ROWS = {
   },
   /**
    * The body is longer than
-   * [`bodyLimit`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions),
-   * by default 10 kB.
+   * [`bodyLimit`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions) (10
+   * kB).
    */
   body_too_large: { status: 413, message: 'The request body is too large.' },
   /**
-   * The body is malformed, [too
+   * The body is malformed or [too
    * complex](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#3-refusals-of-the-token-call),
-   * repeats a member, or lacks the strings `email` and `password` (for a refresh, `refreshToken`). In curl, use `--data-urlencode` for
-   * `&` and `+`.
+   * repeats a member, or lacks a string such as `email`, `password` or `refreshToken`. In curl, use `--data-urlencode`.
    */
   invalid_body: {
     status: 400,
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
   /**
-   * Wrong e-mail address or password, or a disabled account. The response has no body, except below the account path. Your `onEvent` gets
-   * the [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons).
+   * Wrong e-mail address or password, or a disabled account. No body, except below the account path. See the
+   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons) in
+   * `onEvent`.
    */
   invalid_credentials: {
     status: 403,
@@ -318,16 +304,16 @@ const ROWS = {
     message: 'The e-mail address or the password is wrong.',
   },
   /**
-   * The session is over, or the text is not a refresh token of this environment. Sign in again. The response has no body. Your `onEvent`
-   * gets the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
+   * The session is over, or the text is not a refresh token of this environment. No body. Sign in again. See the
+   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) in
+   * `onEvent`.
    */
   invalid_refresh_token: {
     status: 403,
     empty: true,
     message: 'The refresh token is not valid. Sign in again.',
   },
-  /** Only in `onEvent`. The client disconnected before the response. If that is frequent, raise the timeouts of clients and proxies. */
+  /** Only in `onEvent`: the client disconnected. If frequent, raise the timeouts of clients and proxies. */
   client_closed_request: {
     status: 499,
     unseen: true,
@@ -335,8 +321,8 @@ const ROWS = {
   },
   /**
    * A [failed-login
-   * limit](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) is
-   * used up, or an account has too many
+   * limit](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) is used
+   * up, or an account has too many
    * [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#authcodes). Wait for
    * `Retry-After` seconds. If everyone gets it, set [`trust
    * proxy`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md).
@@ -345,7 +331,7 @@ const ROWS = {
   /**
    * A [queue is
    * full](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#9-limits-and-connections), or
-   * clients of one network disconnected during 200 logins in a second. Wait for `Retry-After` seconds. For logins, see `concurrency` and
+   * clients of one network disconnected during 200 logins in a second. Wait for `Retry-After` seconds. For logins, raise `concurrency` and
    * `queue` of
    * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions).
    */
@@ -355,7 +341,7 @@ const ROWS = {
     message: 'Too many requests are waiting. Try again in a moment.',
   },
   /**
-   * The header `Authorization: Bearer …` is missing. A proxy may remove it, or the request is a CORS preflight: mount [`cors()`
+   * The header `Authorization: Bearer …` is missing. A proxy may remove it, or a CORS preflight needs [`cors()`
    * first](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
    */
   missing_token: {
@@ -364,8 +350,8 @@ const ROWS = {
     message: missingToken('Bearer'),
   },
   /**
-   * The header is malformed or repeated, the query has an `access_token` too, or the header lines reach the server's `maxHeadersCount`
-   * (1,000). Send `Authorization: Bearer TOKEN` once.
+   * The header is malformed or repeated, the query has an `access_token` too, or the request has the server's `maxHeadersCount` (1,000) of
+   * header lines.
    */
   invalid_request: {
     status: 400,
@@ -373,8 +359,9 @@ const ROWS = {
     message: 'Send one bearer token, in one Authorization header and nowhere else.',
   },
   /**
-   * The token, its session or its account is not valid. Get a new token once. Your `onEvent` gets the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons).
+   * The token, its session or its account is not valid. Get a new token once. See the
+   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) in
+   * `onEvent`.
    */
   invalid_token: {
     status: 401,
@@ -382,8 +369,8 @@ const ROWS = {
     message: 'The access token is not valid.',
   },
   /**
-   * The sign-in is older than `signedInWithin`, and the challenge has `max_age` (RFC 9470). Send the password to `POST {token}/confirm`,
-   * or sign in again. Without `max_age`, the route needs a [second
+   * The sign-in is older than `signedInWithin` (`max_age` in the challenge). Send the password to `POST {token}/confirm`, or sign in again.
+   * Without `max_age`, the route needs a [second
    * factor](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md) or a passkey.
    */
   insufficient_user_authentication: {
@@ -391,14 +378,14 @@ const ROWS = {
     challenge: 'insufficient_user_authentication',
     message: 'This resource needs a more recent sign-in.',
   },
-  /** The token lacks a scope of the challenge, or its account has lost the scope. Add it to the account's `scopes`, and get a new token. */
+  /** The token lacks a scope of the challenge, or its account has lost it. Add it to the account's `scopes`, and get a new token. */
   insufficient_scope: {
     status: 403,
     challenge: 'insufficient_scope',
     message: 'The access token does not carry the scope that this resource needs.',
   },
   /**
-   * `allow` of the guard returned `false`, or an administrator who [acts as the
+   * `allow` returned `false`, or an administrator who [acts as the
    * account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authsigninaccount-req-res-details)
    * called a route with `acting: false`.
    */
@@ -407,9 +394,8 @@ const ROWS = {
     message: 'This account may not use this resource.',
   },
   /**
-   * The mailed code is unknown, used, expired or for something else. Ask for a new mail. As the operator, create and use it with the same
-   * `issuer` and `tenant`. Or a new passkey is not valid, or its options are older than ten minutes. Compare `origins` of `passkeys` with
-   * the page.
+   * The mailed code is unknown, used, expired or for something else, such as a different `issuer` or `tenant`. Ask for a new mail. Or a new
+   * passkey is not valid, or its options are older than ten minutes. Compare `origins` of `passkeys`.
    */
   invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
   /** A different account took the address after the mail was sent. Sign in, or choose a different address. */

@@ -15,11 +15,11 @@ export interface EventBase {
   type: string
   /** Time of the event, a `Date`. */
   time: Date
-  /** Address of the client, from `req.ip`. It is correct only if you set `trust proxy`. */
+  /** Client address, from `req.ip`. Needs a correct `trust proxy`. */
   address: string | undefined
-  /** E-mail address as sent. Only in events of the token endpoint, and only with `emailInEvents`. */
+  /** E-mail address as sent. Only of the token endpoint with `emailInEvents`. */
   email?: string
-  /** Tenant, as your option `tenant` returns it. Only in events of the token endpoint, and only with that option. */
+  /** Return value of `tenant`. Only of the token endpoint with this option. */
   tenant?: string
 }
 
@@ -27,38 +27,40 @@ export interface EventBase {
 export interface TokenIssuedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.issued'
-  /** `id` of the account, the token's `sub`. */
+  /** `id` of the account. */
   accountId: string
-  /** `id` of the administrator who acts as the account, the token's `act`. Only of `auth.signIn` with `actor`. */
+  /** `id` of the administrator who acts as the account (`act` of the token). */
   actorId?: string
-  /** Issuer of the administrator's token, which says whose id `actorId` is. */
+  /** Issuer of the administrator's token. */
   actorIssuer?: string
-  /** `jti` of the token, and `id` of its session without `refresh`. */
+  /** `jti` of the token. Without `refresh`, also the `id` of its session. */
   tokenId: string
-  /** `id` of the session, the token's `sid`. Only with the option `refresh`, and with `actor` where the app has sessions. */
+  /** `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`. */
   sessionId?: string
-  /** `exp` of the token, a `Date`. */
+  /** End of the token (`exp`) or the session, a `Date`. */
   expiresAt: Date
 }
 
-/** The token endpoint, or its path for refresh or sign-out, refused a malformed request, a login or a refresh. */
+/** The token endpoint, or a path below it, refused a malformed request, a login or a refresh. */
 export interface TokenRefusedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.refused'
   /**
-   * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal. Of a
-   * [`SignInRefusal`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md#refuse-for-another-reason),
-   * your code, and `sign_in_refused` for an error that your error handler receives.
+   * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal.
+   *
+   * Of a `SignInRefusal`, your code, and `sign_in_refused` for an error that your error handler receives.
    */
   code: AuthErrorCode | HostCode
   /**
-   * Reason for which a [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons) failed
-   * (`invalid_credentials`), or a
-   * [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) is
-   * invalid (`invalid_refresh_token`). Never sent to the client.
+   * Reason for which a [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused, or why the session ended. Not sent to the client.
    */
   reason?: LoginRefusal | RefreshRefusal
-  /** `id` of the account with this e-mail address, if there is one. */
+  /**
+   * `id` of the account.
+   *
+   * That with the e-mail address of the request, if there is one.
+   */
   accountId?: string
 }
 
@@ -66,9 +68,9 @@ export interface TokenRefusedEvent extends EventBase {
 export interface TokenThrottledEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.throttled'
-  /** `too_many_attempts`. */
+  /** [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal. */
   code: 'too_many_attempts'
-  /** The limit: `'address'`, `'pair'` or `'account'`. Absent where `beforeSignIn` has thrown the refusal. */
+  /** Limit: `'address'`, `'pair'` or `'account'`. Absent if `beforeSignIn` threw the refusal. */
   limit?: LimitName
 }
 
@@ -76,7 +78,7 @@ export interface TokenThrottledEvent extends EventBase {
 export interface TokenOverloadedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.overloaded'
-  /** `overloaded`. */
+  /** [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal. */
   code: 'overloaded'
 }
 
@@ -85,20 +87,35 @@ export interface BearerRefusedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'bearer.refused'
   /**
-   * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal, which
-   * determines the status and the challenge.
+   * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal.
+   *
+   * It determines the status and the challenge.
    */
   code: AuthErrorCode
   /**
-   * Reason for which the [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) is
-   * invalid (`invalid_token`). The client learns only of `expired`.
+   * Reason for which a [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused, or why the session ended. Not sent to the client.
+   *
+   * The client learns only of `expired`.
    */
   reason?: TokenRefusal
-  /** The token's `sub`. Only if the token itself was valid. */
+  /**
+   * `id` of the account.
+   *
+   * Only if the token itself was valid.
+   */
   accountId?: string
-  /** The token's `jti`. Only if its signature is valid. */
+  /**
+   * `jti` of the token. Without `refresh`, also the `id` of its session.
+   *
+   * Only if its signature is valid.
+   */
   tokenId?: string
-  /** Issuer whose verifier refused the token. Absent when `tokens` is a list without the issuer that the token names. */
+  /**
+   * Issuer whose verifier refused the token, or whose keys are unavailable.
+   *
+   * Absent when `tokens` is a list without the issuer that the token names.
+   */
   issuer?: string
 }
 
@@ -106,72 +123,85 @@ export interface BearerRefusedEvent extends EventBase {
 export interface SessionStartedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.started'
-  /** `id` of the account that signed in. */
+  /** `id` of the account. */
   accountId: string
-  /** `id` of the session, which is the token's `jti`. Only without the option `refresh`. */
+  /**
+   * `jti` of the token. Without `refresh`, also the `id` of its session.
+   *
+   * Only without the option `refresh`.
+   */
   tokenId?: string
-  /** `id` of the session, which is `sid` of its tokens. Only with the option `refresh`. */
+  /** `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`. */
   sessionId?: string
-  /** End of the session, a `Date`: `exp` of the token, or later with `refresh`. */
+  /**
+   * End of the token (`exp`) or the session, a `Date`.
+   *
+   * With `refresh`, the session ends later than the token.
+   */
   expiresAt: Date
 }
 
-/**
- * The token endpoint issued a token for a
- * [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md). There is no
- * `token.issued` for this token.
- */
+/** The token endpoint issued a token for a refresh token, without `token.issued`. */
 export interface SessionRefreshedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.refreshed'
-  /** `id` of the account that is signed in. */
+  /** `id` of the account. */
   accountId: string
-  /** `id` of the session, which is `sid` of its tokens. */
+  /** `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`. */
   sessionId: string
-  /** `jti` of the new token. */
+  /** `jti` of the token. Without `refresh`, also the `id` of its session. */
   tokenId: string
-  /** `exp` of the new token, a `Date`. */
+  /** End of the token (`exp`) or the session, a `Date`. */
   expiresAt: Date
 }
 
 /** The reason for the end of a session. */
 export type SessionEnd =
-  /** The current session, by its token or its refresh token, or by a sign-in that replaces its refresh cookie. */
+  /** The current session, by its user, or by a sign-in that replaces its refresh cookie. */
   | 'signed_out'
-  /** One session, from another session of the account, or by your code with `end`. */
+  /** One session, from a different one, or with `end`. */
   | 'ended'
-  /** All other sessions, from one of them, or by your code with `endOthers`. */
+  /** All other sessions, from one of them, or with `endOthers`. */
   | 'others'
-  /** Every session, by your code with `endAll`. */
+  /** Every session, with `endAll`. */
   | 'all'
   /** The oldest session, by a further sign-in above `maxPerAccount`. */
   | 'maximum'
   /**
-   * A refresh token came back that was
-   * [replaced earlier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
-   * so another client may hold a copy.
+   * A [replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves) refresh token came back, so a different client may hold a copy.
    */
   | 'reused'
-  /**
-   * The session of a refresh, because the account was missing or disabled, its password had changed, or `tokensValidAfter` was later than the sign-in.
-   */
+  /** A refresh found the account missing or disabled, a new password, or a later `tokensValidAfter`. */
   | 'account'
 
-/** One or more sessions of an account have ended. There is no event for a session that expires. */
+/** One or more sessions of an account have ended. Expiration causes no event. */
 export interface SessionEndedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.ended'
   /** `id` of the account. */
   accountId: string
-  /** Reason for the end of the session, as {@link SessionEnd} says. */
+  /**
+   * Reason for which a [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused, or why the session ended. Not sent to the client.
+   *
+   * See {@link SessionEnd}.
+   */
   reason: SessionEnd
-  /** `id` of the session, as in `session.started`. Absent for the reasons `others` and `all`. */
+  /**
+   * `jti` of the token. Without `refresh`, also the `id` of its session.
+   *
+   * As in `session.started`. Absent for the reasons `others` and `all`.
+   */
   tokenId?: string
-  /** `id` of the session, as in `session.started`. Absent for the reasons `others` and `all`. */
+  /**
+   * `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`.
+   *
+   * As in `session.started`. Absent for the reasons `others` and `all`.
+   */
   sessionId?: string
 }
 
-/** A sign-up has created an account. */
+/** A sign-up created an account. */
 export interface AccountCreatedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'account.created'
@@ -179,7 +209,7 @@ export interface AccountCreatedEvent extends EventBase {
   accountId: string
 }
 
-/** A user has deleted the account. */
+/** A user deleted the account. */
 export interface AccountRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'account.removed'
@@ -195,7 +225,7 @@ export interface PasswordChangedEvent extends EventBase {
   accountId: string
 }
 
-/** A user has proved another address, which is now that of the account. */
+/** An account got a new, confirmed address. */
 export interface AddressChangedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'address.changed'
@@ -203,7 +233,7 @@ export interface AddressChangedEvent extends EventBase {
   accountId: string
 }
 
-/** A user has set a factor up, or renewed the recovery codes. */
+/** A user set a factor up, or renewed the recovery codes. */
 export interface FactorAddedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.added'
@@ -213,7 +243,7 @@ export interface FactorAddedEvent extends EventBase {
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
-/** A user, or your code with `auth.factors.remove`, has removed a factor. */
+/** A user, or `auth.factors.remove`, removed a factor. */
 export interface FactorRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.removed'
@@ -223,23 +253,23 @@ export interface FactorRemovedEvent extends EventBase {
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
-/** A user has made an API key. */
+/** A user made an API key. */
 export interface ApiKeyCreatedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'api-key.created'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the key, the `tokenId` of its events. It gives no access. */
+  /** `id` of the API key, which gives no access. `tokenId` of its refusals. */
   keyId: string
 }
 
-/** A user has removed an API key. */
+/** A user removed an API key. */
 export interface ApiKeyRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'api-key.removed'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the key. */
+  /** `id` of the API key, which gives no access. `tokenId` of its refusals. */
   keyId: string
 }
 
@@ -252,15 +282,19 @@ export interface DependencyFailedEvent extends EventBase {
    * failed.
    */
   dependency: Dependency
-  /** Option whose function failed. Only if the dependency is `hook`. */
+  /** Option whose function failed, if the dependency is `hook`. */
   option?: HookOption
-  /** `true`: the request got `503`. `false`: the request continued, and a second event reports its end. */
+  /** `true`: the request got `503`. `false`: it continued, and a second event reports its end. */
   refused: boolean
-  /** `id` of the account whose password could not be checked, or that has no address for a mail. Only on these failures. */
+  /**
+   * `id` of the account.
+   *
+   * Only if its password could not be checked, or it has no address for a mail.
+   */
   accountId?: string
-  /** Issuer whose keys are unavailable. Only on failures of the keys. */
+  /** Issuer whose verifier refused the token, or whose keys are unavailable. */
   issuer?: string
-  /** Error that the dependency threw, unchanged. Its content comes from your code. */
+  /** Error the dependency threw, unchanged. */
   error: unknown
 }
 

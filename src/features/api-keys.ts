@@ -22,8 +22,8 @@ import { FACTORS } from './second-factor.js'
 export interface ApiKeysOptions {
   /**
    * `true` lets users make [API
-   * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys), for guards
-   * with `apiKeys: true`. Needs `store` with `sessions` and `factors`, and `accounts` with `findById`. Default: `false`.
+   * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys). Needs
+   * `sessions` and `factors` of `store`, and `accounts` with `findById`. Default: `false`.
    */
   apiKeys?: boolean | undefined
 }

@@ -27,7 +27,7 @@ export interface ChangePasswordOptions {
   /**
    * `true` for a [change of the
    * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#change-the-password).
-   * Needs `store` with `sessions`, and `accounts` with `findById` and `replacePasswordHash`. Default: `false`.
+   * Needs `store.sessions`, and `findById` and `replacePasswordHash` of `accounts`. Default: `false`.
    */
   changePassword?: boolean | undefined
 }

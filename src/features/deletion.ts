@@ -9,9 +9,9 @@ import { type Feature, FIND_BY_ID, onOrOff, recent, SESSIONS } from './feature.j
 /** The option of a deletion in an app. */
 export interface DeletionOptions {
   /**
-   * `true` lets users
-   * [delete their account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#delete-an-account).
-   * Needs `store` with `sessions`, and `accounts` with `findById` and `remove`. Default: `false`.
+   * `true` lets users [delete their
+   * account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#delete-an-account).
+   * Needs `store.sessions`, and `findById` and `remove` of `accounts`. Default: `false`.
    */
   deletion?: boolean | undefined
 }

@@ -28,8 +28,8 @@ import { withToken } from './sign-in.js'
 export interface PasskeysFeatureOptions {
   /**
    * [`passkeys({ rpId
-   * })`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#passkeysoptions). Needs
-   * `secret`, `store` with `sessions` and `factors`, and `accounts` with `findById`. Default: no passkeys.
+   * })`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#passkeysoptions). Needs the same
+   * as `secondFactor`. Default: no passkeys.
    */
   passkeys?: PasskeyChecks | false | undefined
 }

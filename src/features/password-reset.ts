@@ -26,9 +26,8 @@ import { CODES, type Feature, FIND_BY_ID, MAIL, type Need, onOrOff, SESSIONS } f
 export interface PasswordResetOptions {
   /**
    * `true` for a
-   * [reset](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#reset-a-password) by
-   * a mailed code. Needs `mail`, `store` with `sessions` and `codes`, and `accounts` with `findById` and `replacePasswordHash`. Default:
-   * `false`.
+   * [reset](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#reset-a-password) by a
+   * mailed code. Needs `mail`, `sessions` and `codes` of `store`, and `findById` and `replacePasswordHash` of `accounts`. Default: `false`.
    */
   passwordReset?: boolean | undefined
 }

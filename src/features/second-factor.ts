@@ -22,9 +22,9 @@ export interface SecondFactorName {
 /** The option of a second factor in an app. */
 export interface SecondFactorOptions {
   /**
-   * `true`, or `{ name }` with the name of your app, for [authenticator apps and recovery
-   * codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md). Needs `secret`,
-   * `store` with `sessions` and `factors`, and `accounts` with `findById`. Default: `false`.
+   * `true`, or `{ name }` with the name of your app, for [authenticator
+   * apps](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md). Needs `secret`,
+   * `sessions` and `factors` of `store`, and `accounts` with `findById`. Default: `false`.
    */
   secondFactor?: boolean | SecondFactorName | undefined
 }

@@ -22,9 +22,9 @@ export interface SignInOptions<A extends LookUpResult = Account>
   extends Omit<LoginOptions<A>, 'accounts'>,
     RespondOptions<A> {
   /**
-   * Function `(email) => account`, or an
-   * [account store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md). Refresh and the
-   * guards look accounts up where the store has `findById`.
+   * Function `(email) => account`, or an [account
+   * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md). Refresh and the guards need
+   * `findById`.
    */
   accounts: AccountLookup<A> | AccountStoreOption<A>
 }

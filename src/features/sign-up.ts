@@ -45,16 +45,16 @@ export interface SignUpFields {
 export interface SignUpOptions {
   /**
    * Function `({ kind, to, code, details, tenant })` that [sends a
-   * mail](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails).
-   * Called after the response, so a failure is only an event. Default: none.
+   * mail](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails) after the
+   * response. Default: none.
    */
   mail?: SendMail | undefined
-  /** Function `(promise)` that keeps a serverless host awake after a response: its `waitUntil`. Default: none. */
+  /** `waitUntil` of a serverless host: `(promise)`, which keeps it awake after a response. Default: none. */
   defer?: Defer | undefined
   /**
    * `true`, or `{ fields }` with names of further members, for
-   * [sign-up](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-up). Needs `mail`,
-   * `store` with `codes`, and `accounts` with `create` and `findById`. Default: `false`.
+   * [sign-up](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-up). Needs
+   * `mail`, `store.codes`, and `create` and `findById` of `accounts`. Default: `false`.
    */
   signUp?: boolean | SignUpFields | undefined
 }

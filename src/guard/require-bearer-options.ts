@@ -35,10 +35,7 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    * for other texts than JWTs.
    */
   tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
-  /**
-   * Scopes a token needs, all of them: an array, or a text with spaces. Otherwise `403`. `undefined` is a `TypeError`, because a misspelt
-   * name would open the route. Default: none.
-   */
+  /** Scopes a token needs, all of them: an array, or a text with spaces. Otherwise `403`. `undefined` is a `TypeError`. Default: none. */
   scope?: string | readonly string[]
   /** Scopes of which a token needs one, in addition to `scope`. Default: none. */
   anyScope?: string | readonly string[]
@@ -48,8 +45,8 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   signedInWithin?: Duration | undefined
   /**
-   * `true` admits only tokens whose `amr` (RFC 8176) has `mfa`, or `hwk` and `user` as after a passkey. Otherwise `401`
-   * `insufficient_user_authentication`. Default: `false`.
+   * `true` admits only tokens whose `amr` (RFC 8176) has `mfa`, or `hwk` and `user`. Otherwise `401` `insufficient_user_authentication`.
+   * Default: `false`.
    */
   secondFactor?: boolean | undefined
   /**
@@ -59,10 +56,10 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   acting?: boolean | undefined
   /**
-   * Store with `findById`, called on every request. `401` for a missing or disabled account, and for a token from before
+   * Store with `findById`, called on every request. `401` for a missing or disabled account, and a token from before
    * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere).
-   * Sets `req.user`, and removes scopes the account has lost from `req.auth.scopes`. Without `accounts`, an earlier `req.user` stays only
-   * if its `id` is the token's account. Default: none.
+   * Sets `req.user`, and removes scopes the account has lost. Without `accounts`, an earlier `req.user` stays only if its `id` is the
+   * token's account. Default: none.
    *
    * `req.user` is the `user` that the store returned with the account, or the account without its password hash.
    */

@@ -225,8 +225,10 @@ export function refusalsOf(
   >,
 ): Refusals {
   const { guard, ofFactor, ofHost = ofFactor !== undefined, events = 'failures' } = declared
-  // After the guard, an endpoint may still wait for its store, or refuse a token that has no session.
-  const ofGuard: readonly AuthErrorCode[] = guard ? ['invalid_token', 'overloaded', 'unavailable'] : []
+  // After the guard, an endpoint may still wait for its store, refuse a token that has no session, or one that another site sends in a cookie.
+  const ofGuard: readonly AuthErrorCode[] = guard
+    ? ['invalid_token', 'overloaded', 'unavailable', 'cross_site_request']
+    : []
   return { codes: new Set([...codesOf(declared), ...ofGuard]), ofHost, events }
 }
 

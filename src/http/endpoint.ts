@@ -225,6 +225,9 @@ export function handlerOf<P>(declared: Endpoint<P>, parts: P, at: string, servic
   const readBody = createBodyReader(service)
   const respond = responderOf(declared)
 
+  /** Returns whether a page of another site can send a request without a preflight, and the browser adds its token. */
+  const isEmptyForm = ({ method, headers }: Request) => guard && !body && method === 'POST' && mayBeOfBrowser(headers)
+
   /** Nothing is awaited before the body is read, because a listener of the host may already make it flow. */
   async function bodyOf({ req, mode, origin: { network } }: Call): Promise<unknown> {
     const onlyOf = body && own(body, 'of')
@@ -245,7 +248,8 @@ export function handlerOf<P>(declared: Endpoint<P>, parts: P, at: string, servic
     const auth = guard?.admit(req)
     const sent = await bodyOf(call)
     if (pages && mode === 'cookie' && cookieOrigins) assertOriginIn(req.headers, cookieOrigins)
-    else if (pages === 'own' || (pages && mode === 'cookie')) assertOwnOrigin(req.headers, allowedOrigins)
+    else if (pages === 'own' || (pages && mode === 'cookie') || isEmptyForm(req))
+      assertOwnOrigin(req.headers, allowedOrigins)
     const refuse = (code: AuthError['code'], details?: AuthErrorDetails) => new AuthError(code as never, details)
     const read = { ...call, auth, body: sent, params: paramsOf(at, req), refuse }
     return respond(await (calls ? calls(origin.network, async () => handle(read)) : handle(read)))

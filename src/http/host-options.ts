@@ -7,13 +7,13 @@ import type { Refuse } from './refuse.js'
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
   /**
-   * Time limit for each dependency of a request: the queue, the limits, the account store, the password check, the key set, `isRevoked`
-   * and the sessions. 1 ms to 1 min. Then `503`. Default: `'5s'`.
+   * Time limit for each dependency of a request, such as the queue, the account store, the password check and the key set. 1 ms to 1 min.
+   * Then `503`. Default: `'5s'`.
    */
   timeout?: Duration | undefined
   /**
-   * Receives each [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#events):
-   * refusals and failures, and for a router each token. Default: a process warning for the first failure of each dependency.
+   * Receives each [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#events).
+   * Default: a process warning for the first failure of each dependency.
    */
   onEvent?: AuthObserver | undefined
   /**

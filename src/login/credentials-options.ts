@@ -11,10 +11,9 @@ export interface CredentialsOptions<R = Request> {
    */
   bodyLimit?: number | string | undefined
   /**
-   * Origins whose pages may send credentials as a form: `'https://app.example.com'`. Forms of other sites get `415`. For JSON, use
+   * Origins whose pages may send credentials as a form: `'https://app.example.com'`, otherwise `415`. For JSON, use
    * [`cors()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
-   * With `refresh: 'cookie'` of `createAuth`, also the other origins whose pages may sign in, refresh and sign out: otherwise `403`.
-   * Default: `[]`.
+   * With `refresh: 'cookie'`, also the other origins whose pages may sign in, refresh and sign out, otherwise `403`. Default: `[]`.
    */
   allowedOrigins?: readonly string[] | undefined
   /**

@@ -48,16 +48,17 @@ export interface LoginOptions<A extends LookUpResult = Account>
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
   /**
    * Return value of
-   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions).
-   * Share one object between all logins of a process. Default: `createPasswords()`.
+   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions),
+   * one object per process. Default: `createPasswords()`.
    */
   passwords?: Passwords | undefined
   /**
-   * [Failed-login limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions),
-   * or `false` for none. Share one object between all logins of a process. Default: `createLimits()`.
+   * [Failed-login
+   * limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions), one
+   * object per process, or `false` for none. Default: `createLimits()`.
    */
   limits?: Limits | false | undefined
-  /** Adds the e-mail address, as sent, to events of logins. It is personal data. Default: `false`. */
+  /** Adds the e-mail address (personal data) to events of logins. Default: `false`. */
   emailInEvents?: boolean | undefined
 }
 

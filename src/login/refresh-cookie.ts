@@ -48,11 +48,17 @@ export interface OldCookie {
 export const oldCookieValues = (req: IncomingMessage, { name }: OldCookie): string[] =>
   cookieValues(req, name).map((value) => resultOrUndefined(() => decodeURIComponent(value)) ?? value)
 
-/** Deletes an old cookie. A browser finds it by its name, path and domain. */
-export function deleteOldCookie(res: ServerResponse, { name, path, domain }: OldCookie): void {
+/** Deletes an old cookie. A browser finds it by its name, path and domain, and takes only `SameSite=None` for a page of another site. */
+export function deleteOldCookie(
+  res: ServerResponse,
+  { name, path, domain }: OldCookie,
+  { ofEverySite }: Pick<RefreshCookieSettings, 'ofEverySite'>,
+): void {
   if (res.headersSent) return
-  const [ofDomain, secure] = [domain ? `; Domain=${domain}` : '', name.startsWith('__') ? '; Secure' : '']
-  appendCookie(res, `${name}=; Path=${path}${ofDomain}; Max-Age=0; HttpOnly${secure}`)
+  const ofDomain = domain ? `; Domain=${domain}` : ''
+  const secure = ofEverySite || name.startsWith('__') ? '; Secure' : ''
+  const sites = ofEverySite ? '; SameSite=None' : ''
+  appendCookie(res, `${name}=; Path=${path}${ofDomain}; Max-Age=0; HttpOnly${secure}${sites}`)
 }
 
 function appendCookie(res: ServerResponse, cookie: string): void {

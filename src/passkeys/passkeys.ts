@@ -8,8 +8,8 @@ import { helpers, simplewebauthn } from './simplewebauthn.cjs'
 /** The options of `passkeys`. */
 export interface PasskeysOptions {
   /**
-   * Domain of the passkeys: the host of your page, or a parent domain of it, such as `example.com`. Never change it, because passkeys of
-   * one domain do not work on a different one.
+   * Domain of the passkeys: the host of your page, or a parent domain, such as `example.com`. Never change it, because passkeys work only on
+   * their domain.
    */
   rpId: string
   /**

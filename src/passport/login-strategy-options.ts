@@ -25,8 +25,8 @@ export interface LoginStrategyOptions extends Omit<LoginOptions<any>, 'accounts'
   // biome-ignore lint/suspicious/noExplicitAny: the same.
   accounts?: LoginOptions<any>['accounts'] | undefined
   /**
-   * `auth.logIn` of `createAuth`, with its accounts, limits and other options. Then pass only `bodyLimit`, `allowedOrigins`,
-   * `credentials`, `timeout`, `onEvent` and `refuse`. Default: a login with these options.
+   * `auth.logIn` of `createAuth`. Then pass only `bodyLimit`, `allowedOrigins`, `credentials`, `timeout`, `onEvent` and `refuse`. Default: a
+   * login with these options.
    */
   logIn?: Login | undefined
 }

@@ -78,6 +78,15 @@ describe('refreshOnServer', () => {
     },
   )
 
+  it.each(['a.0.b\r\nX-Admin: 1', 'a.0.b\0', 'a.0.\u0100', 'a 0 b'])(
+    'sends no cookie with characters that a header must not have, and shows it in no error: %j',
+    async (value) => {
+      const { refresh, seen } = await start()
+      expect((await refresh(`${NAME}=${value}`)).token).toBeUndefined()
+      expect(seen).toEqual([])
+    },
+  )
+
   it('returns nobody for a session that is over, and deletes its cookie', async () => {
     const { auth, signIn, refresh } = await start()
     const { cookie } = await signIn()

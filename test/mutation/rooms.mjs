@@ -41,6 +41,7 @@ export const ROOMS = {
     ],
     tests: [
       'test/unit/{concurrency,http}/*.test.ts',
+      'test/attacks/requests/other-sites.test.ts',
       'test/unit/passwords/hash-queue.test.ts',
       'test/unit/login/before-sign-in.test.ts',
       'test/unit/features/refresh/refresh.test.ts',
@@ -144,8 +145,10 @@ export const ROOMS = {
     tests: [
       'test/unit/{features/refresh,sessions/refresh}/*.test.ts',
       'test/attacks/{requests,logins}/refresh.test.ts',
+      'test/attacks/logins/old-refresh-tokens.test.ts',
     ],
   },
+  'client-server': { mutate: ['src/client/refresh-on-server.ts'], tests: ['test/client/server.test.ts'] },
   stores: {
     mutate: ['src/store/*.ts', 'src/stores/*.ts'],
     tests: [

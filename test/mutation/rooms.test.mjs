@@ -4,8 +4,11 @@ import { expect, it } from 'vitest'
 import { ROOMS } from './rooms.mjs'
 import { readSurvivors } from './survivors.mjs'
 
-/** The command, the client and the kit for tests do not run in a server. A file at the top of `src` only exports. */
-const NOT_IN_A_SERVER = /^src\/(cli|client|testing)\/|^src\/[^/]+$/
+/**
+ * The command, the client and the kit for tests do not run in a server, except the part of the client for servers that render pages. A file at
+ * the top of `src` only exports.
+ */
+const NOT_IN_A_SERVER = /^src\/(cli|testing)\/|^src\/client\/(?!refresh-on-server\.)|^src\/[^/]+$/
 
 const filesOf = (folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${path}`)
 const matching = (paths, patterns) => patterns.flatMap((pattern) => paths.filter((path) => matchesGlob(path, pattern)))

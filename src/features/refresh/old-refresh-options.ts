@@ -40,25 +40,21 @@ export interface OldRefreshCookie {
 /** The option `oldRefreshTokens` of `createAuth`. */
 export interface OldRefreshTokensOptions {
   /**
-   * Function `(token, { req })` that returns `{ accountId, signedInAt }` from your table, or `undefined` for an unknown, expired or
-   * disabled token. Called twice per token, with any text of at most 4,096 characters, so it must not change anything. A failure is
-   * `503`, and the client keeps its token.
+   * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired or disabled token. Called
+   * twice per token, with any text of at most 4,096 characters, so it must not change anything. A failure is `503`.
    */
   find(
     token: string,
     call: OldRefreshTokenCall,
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
-   * Function `(token, { req })` that deletes or marks the row, so that `find` no longer returns it. Called before the response is sent,
-   * and again if the client repeats the request. A failure is `503`, and the client keeps its token.
+   * Function `(token, { req })` after which `find` no longer returns the token. Called before the response, and again if the client repeats
+   * the request. A failure is `503`, and the client keeps its token.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
   /** `Date` from which all old refresh tokens are refused. */
   until: Date
-  /**
-   * Old cookie of the refresh token, with the path and domain it was set with: `{ name, path, domain }`. Default of `path`: `'/'`.
-   * Default: none.
-   */
+  /** Old cookie, with the path and domain it was set with: `{ name, path, domain }`. Default of `path`: `'/'`. Default: none. */
   cookie?: OldRefreshCookie | undefined
 }
 

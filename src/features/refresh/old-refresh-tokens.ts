@@ -163,7 +163,8 @@ function createOldRefreshTokens(settings: OldRefreshTokensSettings, { tokens, ti
     },
     /** Deletes the old cookie of a request that has it. */
     deleteCookie({ req, res, mode }: Pick<Call, 'req' | 'res' | 'mode'>): void {
-      if (mode === 'cookie' && cookie && oldCookieValues(req, cookie).length > 0) deleteOldCookie(res, cookie)
+      if (mode === 'cookie' && cookie && oldCookieValues(req, cookie).length > 0)
+        deleteOldCookie(res, cookie, refresh.cookie)
     },
   }
 }

@@ -36,26 +36,24 @@ import { signOutEndpoint } from './sign-out.js'
 /** The options of a refresh in an app. */
 export interface RefreshFeatureOptions {
   /**
-   * Text or bytes of at least 32 bytes, the same in all processes, [from which keys are
-   * derived](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret). Or [a
-   * list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret):
-   * the first signs, all verify, and `{ secret, only: 'decrypt' }` only decrypts second factors. Needed for `refresh`, `secondFactor` and
+   * Text or bytes of at least 32 bytes, [from which keys are
+   * derived](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret), or [a
+   * list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret): the
+   * first signs, all verify, and `{ secret, only: 'decrypt' }` only decrypts second factors. Needed for `refresh`, `secondFactor` and
    * `passkeys`, and without `keys`. Default: none.
    */
   secret?: Secret | readonly (Secret | DecryptingSecret)[] | undefined
   /**
-   * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, or [an
-   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh).
-   * `undefined` is a client without refresh. [Keeps users signed
-   * in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md). Needs `store`,
-   * `secret`, and `accounts` with `findById`. A failure of the function is `503`. Default: none.
+   * [Keeps users signed in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md):
+   * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, where `undefined` is a client without refresh, or [an
+   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh). Needs
+   * `store`, `secret`, and `accounts` with `findById`. A failure of the function is `503`. Default: none.
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
   /**
-   * Object `{ find, remove, until, cookie }` that
-   * [accepts the refresh tokens of your old system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table)
-   * once, at `{token}/refresh`, and replaces each by one of this package. It does not call `beforeSignIn`, because its user signs in at no new
-   * device. Needs `refresh`. Default: none.
+   * [Accepts the refresh tokens of your old
+   * system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table)
+   * once, at `{token}/refresh`, without `beforeSignIn`: `{ find, remove, until, cookie }`. Needs `refresh`. Default: none.
    */
   oldRefreshTokens?: OldRefreshTokensOptions | undefined
 }

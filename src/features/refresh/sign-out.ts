@@ -3,6 +3,7 @@ import { empty } from '../../http/declaration.js'
 import { endpoint } from '../../http/endpoint.js'
 import { limitCalls } from '../../login/issuing.js'
 import { deleteCookie } from '../../login/refresh-cookie.js'
+import type { RefreshTokenFacts } from '../../sessions/refresh/refresh-token.js'
 import { oldRefreshTokensOf } from './old-refresh-tokens.js'
 import { createPresenter, type RefreshParts, refreshTokenBody, waitForTurn } from './presented.js'
 import { signOut } from './refresh-steps.js'
@@ -32,10 +33,16 @@ export const signOutEndpoint = endpoint({
     return async (call) => {
       const { req, res, origin, mode, body } = call
       const { address } = origin
-      const ofOld = (await old?.signOut(call)) ?? []
-      const found = ofOld.concat(presentedOrNone(() => present({ req, mode, body })) ?? [])
       // All of them, because another host of the domain may have set a cookie, too.
-      for (const presented of found) await signOut({ refreshSteps, address }, presented)
+      async function end(found: readonly RefreshTokenFacts[] | undefined = []) {
+        for (const presented of found) await signOut({ refreshSteps, address }, presented)
+      }
+      try {
+        await end(presentedOrNone(() => present({ req, mode, body })))
+      } finally {
+        // Afterwards, because a network that has sent many unknown texts may not ask for old ones.
+        await end(await old?.signOut(call))
+      }
       old?.deleteCookie(call)
       if (mode === 'cookie') deleteCookie(res, req.baseUrl + parts.path, cookie)
     }

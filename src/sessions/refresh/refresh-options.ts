@@ -11,8 +11,8 @@ export interface RefreshTimes {
   /** Longest time from a sign-in to the end of its session. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
   longest?: Duration | undefined
   /**
-   * Time in which a replaced refresh token returns the current one. Up to 1 min. It must be longer than the difference between the clocks
-   * of your processes. `0`: a replaced refresh token ends the session, and so does a lost response. Default: `'10s'`.
+   * Time in which a replaced refresh token returns the current one, longer than the difference between the clocks of your processes. Up to 1
+   * min. `0`: a replaced refresh token, or a lost response, ends the session. Default: `'10s'`.
    *
    * For tabs, retries and lost responses. A thief who always refreshes within this time of the owner is not noticed, so keep it short.
    */

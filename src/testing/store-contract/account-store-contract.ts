@@ -18,13 +18,9 @@ export type ExistingAccount = {
 export interface AccountStoreContractOptions {
   /** Account store, or a function that returns one, called for each check. */
   store: AccountStore<LookUpResult> | (() => AccountStore<LookUpResult> | Promise<AccountStore<LookUpResult>>)
-  /**
-   * Second store object on the same data, or a function that returns it. Finds a cache in front of `replacePasswordHash`. Default: none.
-   */
+  /** Second store object on the same data, or a function that returns it. Finds a cache. Default: none. */
   otherStore?: AccountStoreContractOptions['store'] | undefined
-  /**
-   * Account in the store: `{ email, … }`. Other members are compared. The checks of `replacePasswordHash` change its hash and restore it.
-   */
+  /** Account in the store: `{ email, … }`. The checks of `replacePasswordHash` change its hash and restore it. */
   existing: ExistingAccount
   /** Further members of the accounts the checks create, as in `signUp.fields`. Default: none. */
   fields?: Readonly<Record<string, unknown>> | undefined

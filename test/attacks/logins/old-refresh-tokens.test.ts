@@ -2,9 +2,10 @@ import express from 'express'
 import { memoryStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { authWith } from '../../support/auth.js'
-import { ACCOUNTS, SECRET } from '../../support/fixtures.js'
+import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
 import { asJson } from '../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../support/http.js'
+import { cookieOf, startRefreshHost } from '../../support/refresh-host.js'
 
 const { alice, bob } = ACCOUNTS
 const MINUTE = 60_000
@@ -108,6 +109,23 @@ describe('somebody who has copied an old refresh token', () => {
     // The first generation is the old token, so this package signs no token of it.
     for (const guess of [session?.id ?? '', `${session?.id}.0.${'A'.repeat(43)}`, next?.replace('.1.', '.0.') ?? ''])
       expect((await call('/refresh', guess)).status).toBe(403)
+    expect(await sessions.list(alice.id)).toEqual([])
+  })
+})
+
+describe('somebody in the network of a user who has sent 100 unknown texts', () => {
+  it('does not keep the user signed in, whose browser still has an old cookie', async () => {
+    const host = await startRefreshHost({
+      refresh: 'cookie',
+      oldRefreshTokens: { find: () => undefined, remove() {}, until: new Date('2099-01-01'), cookie: { name: 'jid' } },
+    })
+    const { post, withCookie, sessions } = host
+    const answer = await post('', { email: alice.email, password: PASSWORD }, { 'sec-fetch-site': 'same-origin' })
+    for (let i = 0; i < 100; i++) await withCookie('/refresh', `jid=${i}`)
+    expect((await withCookie('/refresh', 'jid=100')).status).toBe(503)
+    const both = `jid=100; ${cookieOf(answer)}`
+    expect((await withCookie('/refresh', both)).status).toBe(200)
+    expect((await withCookie('/sign-out', both)).status).toBe(503)
     expect(await sessions.list(alice.id)).toEqual([])
   })
 })

@@ -1,9 +1,12 @@
 import express from 'express'
+import { memoryStore, type TokenFrom } from 'express-token-endpoint'
+import { passkeys } from 'express-token-endpoint/passkeys'
 import { describe, expect, it } from 'vitest'
 import { FEATURES } from '../../../src/features/features.js'
 import { withToken } from '../../../src/features/sign-in.js'
-import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
-import { asForm, expectProblem } from '../../support/host.js'
+import { authWith } from '../../support/auth.js'
+import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
+import { asForm, asJson, expectProblem } from '../../support/host.js'
 import { client, listen, sendBytes, TOKEN_PATH } from '../../support/http.js'
 import { polluted } from '../../support/pollution.js'
 import { cookieOf, membersOf, setCookies, startRefreshHost } from '../../support/refresh-host.js'
@@ -146,6 +149,21 @@ describe('a cookie of every site', () => {
     },
   )
 
+  it('deletes an old cookie so that the browser takes it for a page of another site', async () => {
+    const oldRefreshTokens = {
+      find: () => undefined,
+      remove() {},
+      until: new Date('2099-01-01'),
+      cookie: { name: 'jid' },
+    }
+    const { post } = await start({ oldRefreshTokens })
+    const answer = await post('/refresh', undefined, { ...FROM_PAGE, cookie: 'jid=dead' })
+    expect([answer.status, setCookies(answer)]).toEqual([
+      403,
+      ['jid=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=None'],
+    ])
+  })
+
   it('every endpoint that returns a token or reads a refresh token checks the origin', () => {
     const endpoints = Object.values(FEATURES).flatMap((feature) => feature.endpoints as never as object[])
     const acting = endpoints.filter((one) => {
@@ -163,5 +181,52 @@ describe('a cookie of every site', () => {
       ]
     `)
     for (const { id, origin } of acting) expect([id, origin]).toEqual([id, 'own with cookie'])
+  })
+})
+
+describe('a token in a cookie, which a browser adds for pages of other sites', () => {
+  const PATHS = [
+    '/auth/account/totp',
+    '/auth/account/recovery-codes',
+    '/auth/account/passkeys/options',
+    '/sessions/sign-out',
+  ]
+  const tokenFrom: TokenFrom = ({ headers }, inHeader) => /^token=(.+)/.exec(headers.cookie ?? '')?.[1] ?? inHeader()
+
+  async function startWithCookie() {
+    const store = memoryStore()
+    const { alice } = ACCOUNTS
+    const accounts = { findByEmail: () => alice, findById: () => alice }
+    const { rpId, origins } = { rpId: 'example.com', origins: ['https://example.com'] }
+    const features = { secondFactor: true, passkeys: passkeys({ rpId, origins }) }
+    const auth = authWith({ accounts, store, secret: SECRET, tokenFrom, ...features })
+    const { port } = await listen(express().use(auth.router))
+    const send = client(port)
+    const signedIn = await send({ method: 'POST', path: TOKEN_PATH, ...asJson(CREDENTIALS) })
+    const { authenticationToken: token } = membersOf(signedIn)
+    const post = (path: string, headers: Record<string, string>) =>
+      send({ method: 'POST', path, headers: { host: 'api.example.com', ...headers } })
+    return { post, token, sessions: () => store.sessions.list(alice.id) }
+  }
+
+  it('does not let them send a POST without a body, which needs no preflight', async () => {
+    const { post, token, sessions } = await startWithCookie()
+    const cookie = `token=${token}`
+    for (const path of PATHS)
+      for (const from of [
+        { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+        { origin: 'https://blog.example.com', 'sec-fetch-site': 'same-site' },
+        { origin: 'null' },
+        { origin: 'https://evil.example', authorization: 'Basic eDp5' },
+      ])
+        expectProblem(await post(path, { cookie, ...from }), 403, 'cross_site_request', 'Forbidden')
+    expect(await sessions()).toHaveLength(1)
+  })
+
+  it('lets the own page, and a page that sends the header', async () => {
+    const { post, token } = await startWithCookie()
+    const own = { origin: 'https://api.example.com', 'sec-fetch-site': 'same-origin', cookie: `token=${token}` }
+    const other = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site', authorization: `Bearer ${token}` }
+    for (const from of [own, other]) expect((await post('/auth/account/totp', from)).status).toBe(200)
   })
 })

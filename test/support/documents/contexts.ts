@@ -83,6 +83,35 @@ const SQLITE = `import { createTables } from 'express-token-endpoint/kysely'
     export const db = new Kysely<any>({ dialect: new SqliteDialect({ database: file as never }) })
     await createTables(db)`
 
+/** Accounts that a user of Google or GitHub may have, and the nonces of Google. */
+const GOOGLE = `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccounts([account])', '')}
+    type User = library.MemoryAccount & { google?: string; github?: string }
+    const users: User[] = [account]
+    export const created: object[] = []
+    function create(more: object, email: string | null) {
+      created.push({ ...more, email })
+      const user = { id: 'user-' + users.length, passwordHash: null, email: email ?? '', ...more }
+      users.push(user)
+      return user
+    }
+    const accounts = {
+      findByEmail: async (email: string) => users.find((user) => user.email === email),
+      findById: async (id: string) => users.find((user) => user.id === id),
+      findByGoogle: async (google: string) => users.find((user) => user.google === google),
+      findByGithub: async (github: string) => users.find((user) => user.github === github),
+      createForGoogle: async (google: string, email: string | null) => create({ google }, email),
+      createForGithub: async (github: string, email: string | null) => create({ github }, email),
+      connectGoogle: async (id: string, google: string) => void Object.assign(users.find((user) => user.id === id) ?? {}, { google }),
+    }
+    const pending = new Map<string, number>()
+    const nonces = {
+      add: async (nonce: string, expiresAt: number) => void pending.set(nonce, expiresAt),
+      async take(nonce: string) {
+        const expiresAt = pending.get(nonce) ?? 0
+        return pending.delete(nonce) && expiresAt > Date.now()
+      },
+    }`
+
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [HOST, 'token-source tickets'],
@@ -94,7 +123,7 @@ const SHARED: [context: string, blocks: string][] = [
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
   [APP, 'serverless-cdn'],
-  [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
+  [API, 'client-axios client-got client-openapi-fetch client-socket-io'],
   [SERVER, 'ws socket-io'],
 ]
 
@@ -155,29 +184,20 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'create-auth': WITHOUT_ISSUER,
   'key-from-env': WITHOUT_ISSUER,
   rotation: WITHOUT_ISSUER,
-  google: `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccounts([account])', '')}
-    type User = library.Account & { google?: string }
-    const users: User[] = [account]
-    export const created: string[] = []
-    const accounts = {
-      findByEmail: async (_email: string): Promise<User | undefined> => undefined,
-      findById: async (id: string) => users.find((user) => user.id === id),
-      findByGoogle: async (google: string) => users.find((user) => user.google === google),
-      async createForGoogle(google: string, _claims: object) {
-        created.push(google)
-        const user = { id: 'user-' + users.length, google, passwordHash: null }
-        users.push(user)
-        return user
-      },
-    }
-    const pending = new Map<string, number>()
-    const nonces = {
-      add: async (nonce: string, expiresAt: number) => void pending.set(nonce, expiresAt),
-      async take(nonce: string) {
-        const expiresAt = pending.get(nonce) ?? 0
-        return pending.delete(nonce) && expiresAt > Date.now()
-      },
-    }`,
+  google: GOOGLE,
+  'google-connect': `${GOOGLE}
+    import * as framework from 'express'
+    export const app = framework.default()
+    export const auth = library.createAuth({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' }, accounts })
+    app.use(auth.router)
+    const google = library.createTokenVerifier({
+      issuer: process.env['GOOGLE_ISSUER'] ?? '', audience: 'client-1', accept: 'id-token',
+      keys: library.discoverKeys(process.env['GOOGLE_ISSUER'] ?? ''),
+    })
+    export { nonces, users }`,
+  github: `${GOOGLE}
+    const store = library.memoryStore()
+    const secret = '${SECRET}'`,
   'google-android': '',
   'offline-passwords': '',
   'leaked-passwords': `export const warnings: string[] = []
@@ -219,9 +239,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       findByEmail: async (email: string) => accounts.findByEmail(email),
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'common-passwords': `${KEYS}
-    const leaked = new Set(['secret'])
-    const passwords = library.createPasswords({ isForbidden: (password) => leaked.has(password) })`,
   // README and tutorial.
   'readme-point': `${README}
 import { createAuth } from 'express-token-endpoint'
@@ -308,19 +325,6 @@ const db = { users: { findOne: find } }`,
     const log = { info: (line: string) => lines.push(line) }`,
   // Clients.
   'client-form': PAGE,
-  'client-countdown': `${API}
-    const document = { querySelector: (/** @type {string} */ _) => ({ textContent: '' }) }`,
-  'client-step-up': `const url = process.env.API_URL ?? ''
-    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })
-    /** @type {unknown[]} */
-    export const asked = []
-    const askPassword = async (/** @type {unknown} */ refused) => {
-      asked.push(refused)
-      return ['wrong', 'secret'][asked.length - 1]
-    }`,
-  'client-new-password': `const url = process.env.API_URL ?? ''
-    const email = 'alice@example.com'
-    const readPassword = async () => process.env.API_PASSWORD ?? ''`,
   'client-other-names': `const url = process.env.API_URL ?? ''
     const [email, password] = ['alice@example.com', 'secret']`,
   'client-sign-in': `${API}

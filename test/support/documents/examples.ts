@@ -21,7 +21,7 @@ import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import type { Redis } from 'ioredis'
 import type { Kysely } from 'kysely'
 import request from 'supertest'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
 import { SECRET } from '../fixtures.js'
 import { TOKEN_PATH } from '../http.js'
@@ -122,6 +122,37 @@ export function startExamples(testUrl: string) {
       return await import(/* @vite-ignore */ fileOf(name) + query)
     },
   }
+}
+
+/** The versions of Express that the pages speak of. */
+export const VERSIONS = ['express', 'express4'] as const
+
+type Handler = (...given: unknown[]) => unknown
+const METHODS = ['get', 'post', 'put', 'delete'] as const
+
+/** Returns a handler whose rejection goes to `next`, as the pages say for Express 4. */
+const wrapped =
+  (handler: Handler): Handler =>
+  (req, res, next) =>
+    void Promise.resolve(handler(req, res, next)).catch(next as Handler)
+
+/** Lets the next block import a version of Express. On Express 4, its handlers are wrapped as the pages say. */
+export function useExpress(version: (typeof VERSIONS)[number]): void {
+  vi.resetModules()
+  if (version === 'express') return
+  vi.doMock('express', async () => {
+    const { default: express4 } = await import('express4')
+    const create = () => {
+      const app = express4() as unknown as Record<string, Handler>
+      for (const method of METHODS) {
+        const add = app[method]?.bind(app) as Handler
+        app[method] = (path, ...handlers) => add(path, ...(handlers as Handler[]).map(wrapped))
+      }
+      return app
+    }
+    return { ...express4, default: Object.assign(create, express4) }
+  })
+  onTestFinished(() => void vi.doUnmock('express'))
 }
 
 /** Signs in with the account of the contexts. */

@@ -14,16 +14,16 @@ import { ENTRIES, root } from './repository.js'
  *
  *     <!-- table: TokenRouterOptions -->
  *     <!-- table: AuthOptions, others as TokenIssuerOptions TokenRouterOptions -->
- *     <!-- table: TokenIssuedEvent, without EventBase -->
  *     <!-- table: LoginRefusal -->
  *     <!-- table: endpoints -->
  *
  * The first paragraph of a member's comment is its row, and the other paragraphs are only for editors. The sentence "Default: …." in it is
  * the column of the default. A link of a comment is a URL of the repository, which leads to the page from an editor too. The page has the
- * head of the table, whose columns `default` and `status` have these values. A member with the tag `@hidden` has no row.
+ * head of the table, whose columns `default` and `status` have these values. A union of events has a row for each event, whose column `members`
+ * names its own, or with the column `member` a row for each member of its events. A member with the tag `@hidden` has no row.
  */
 
-const MARK = /^<!-- table: (\w+)(?:, (others as|without) ([\w ]+))? -->\n((?:\|.*\n){2})?(?:\|.*\n)*/gm
+const MARK = /^<!-- table: (\w+)(?:, others as ([\w ]+))? -->\n((?:\|.*\n){2})?(?:\|.*\n)*/gm
 
 /** The head of a table that a page does not have yet. */
 const HEAD = '| option | default | meaning |\n|---|---|---|\n'
@@ -68,6 +68,8 @@ interface Described {
   name: string
   text: string
   isOptional: boolean
+  /** The members of an event that not all events have. */
+  members?: readonly Described[]
 }
 
 function described(name: string, comment: string, isOptional = false): Described {
@@ -81,13 +83,15 @@ const describedMember = (member: ts.Symbol): Described => {
   return described(member.name, comment, (member.flags & ts.SymbolFlags.Optional) !== 0)
 }
 
-/** Returns an event by the text of its `type`, with the comment of its interface. */
+/** Returns an event by the text of its `type`, with the comment of its interface and its members. */
 function describedEvent(reference: ts.TypeReferenceNode): Described {
   const event = checker.getTypeAtLocation(reference)
   const type = event.getProperty('type')
   const name = type && checker.getTypeOfSymbol(type)
   if (!name?.isStringLiteral()) throw new Error(`"${reference.getText()}" has no type, like 'token.issued'`)
-  return { ...describedMember(event.symbol), name: name.value }
+  const common = new Set(membersOf('EventBase').map((member) => member.name))
+  const own = event.getProperties().filter((member) => !common.has(member.name))
+  return { ...describedMember(event.symbol), name: name.value, members: own.map(describedMember) }
 }
 
 /** Returns the texts or the events of a union with their comments. */
@@ -104,6 +108,20 @@ function valuesOf(union: ts.TypeNode): Described[] {
     return described(value.getText().replaceAll("'", ''), comment.replace(/^\s*\* ?/gm, '').trim())
   })
 }
+
+/** Returns each member of some events once, because a member means the same in all of them. */
+function membersOfEvents(events: readonly Described[]): Described[] {
+  const members = new Map<string, Described>()
+  for (const member of events.flatMap((event) => event.members ?? [])) {
+    const known = members.get(member.name)
+    if (known && known.text !== member.text) throw new Error(`Two events describe "${member.name}" differently`)
+    members.set(member.name, { ...member, isOptional: false })
+  }
+  return [...members.values()]
+}
+
+/** Returns the name of a member, with a question mark where it may be absent. */
+const nameOf = ({ name, isOptional }: Described) => `\`${name}${isOptional ? '?' : ''}\``
 
 /** Returns a text as a cell of a table, whose links are relative to the page where the package has both. */
 const cellOf = (text: string, page: string) =>
@@ -128,13 +146,14 @@ function withDefault({ name, text, isOptional }: Described) {
 
 /** Returns the row of a member or a value, for the columns of a table. */
 function rowOf(one: Described, columns: readonly string[], page: string): string[] {
-  const { name, isOptional } = one
+  const { name } = one
   if (columns.includes('default')) {
     const { value, text } = withDefault(one)
     return [`\`${name}\``, cellOf(value, page), cellOf(text, page)]
   }
   const status = columns.includes('status') ? [`\`${REFUSALS[name as AuthErrorCode].status}\``] : []
-  return [`\`${name}${isOptional ? '?' : ''}\``, ...status, cellOf(one.text, page)]
+  const members = columns.includes('members') ? [(one.members ?? []).map(nameOf).join(', ')] : []
+  return [nameOf(one), ...status, ...members, cellOf(one.text, page)]
 }
 
 /** The marks of all pages. */
@@ -215,24 +234,23 @@ const rowsOfEndpoints = () =>
   })
 
 /** Returns the rows of a table. */
-function rowsOf(name: string, how: string | undefined, others: readonly string[], head: string, page: string) {
+function rowsOf(name: string, others: readonly string[], head: string, page: string) {
   if (name === 'endpoints') return rowsOfEndpoints()
   const columns = (head.split('\n')[0] as string).split('|').map((cell) => cell.trim())
   const [declaration] = find(name).declarations ?? []
   if (declaration && ts.isTypeAliasDeclaration(declaration)) {
-    const rows = valuesOf(declaration.type).map((value) => rowOf(value, columns, page))
+    const values = valuesOf(declaration.type)
+    const described = columns.includes('member') ? membersOfEvents(values) : values
+    const rows = described.map((value) => rowOf(value, columns, page))
     return columns.includes('status') ? rows.sort(([, one = ''], [, other = '']) => one.localeCompare(other)) : rows
   }
-  if (how !== 'without') return rowsOfMembers(name, others, columns, page)
-  const excluded = new Set(others.flatMap(membersOf).map((member) => member.name))
-  const own = membersOf(name).filter((member) => !excluded.has(member.name))
-  return own.map((member) => rowOf(describedMember(member), columns, page))
+  return rowsOfMembers(name, others, columns, page)
 }
 
 /** Returns a page with the tables as its comments say them. */
 export const withTables = ({ path, text }: Page): string =>
-  text.replace(MARK, (found, name: string, how?: string, others?: string, head = HEAD) => {
-    const rows = rowsOf(name, how, others?.split(' ') ?? [], head, path)
+  text.replace(MARK, (found, name: string, others?: string, head = HEAD) => {
+    const rows = rowsOf(name, others?.split(' ') ?? [], head, path)
     return [found.split('\n')[0], `${head}${rows.map((row) => `| ${row.join(' | ')} |\n`).join('')}`].join('\n')
   })
 

@@ -5,7 +5,6 @@ import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
-import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
@@ -92,12 +91,10 @@ describe('the page on passwords from elsewhere', () => {
 })
 
 describe('other-hashes', () => {
-  // Made by Werkzeug 3.1, passlib 1.7 and Django 5.2 with low costs.
+  // Made by Werkzeug 3.1 with low costs.
   it.each([
     'pbkdf2:sha256:1000$doU6w1Xoc2fH5u99$8197f95b9ed7047877d3344beee463713c8cbc9b816062b4171b556ec3c3a272',
     'scrypt:16384:8:1$tducebI0KXxJIWer$d43f8147b5fdacdf8b3dcec26b163ad7fb30fa2bfe7e90efccb177af7ca579a4a6956fc050ce86443a679540c82dbe8c4523b1bd426c9ac8a22296da13bc5af7',
-    '$pbkdf2-sha256$1000$ROjdm5NS6p1zTikFgFCq9Q$1Agxo1HGD/WR6LuYOEOpIEDoIBeyKwG0DumJENA46Kg',
-    'bcrypt_sha256$$2b$04$owWSJDlNVanLeQpdH.HcC.xKgM0uxT4tqp9PZ2Df37iBtuoydDcEi',
   ])('accepts the password of %s, and no other', async (hash) => {
     const { passwords } = await run('other-hashes')
     expect(await passwords.verify('lètmein', hash)).toBe(true)
@@ -108,8 +105,6 @@ describe('other-hashes', () => {
   it.each([
     'pbkdf2:sha256:10000001$salt$8197f95b9ed7047877d3344beee463713c8cbc9b816062b4171b556ec3c3a272',
     'pbkdf2:sha256:1000$salt$8197',
-    '$pbkdf2-sha256$1000$ROjdm5NS6p1zTikFgFCq9Q$1Agxo1HGD',
-    'bcrypt_sha256$$2b$20$owWSJDlNVanLeQpdH.HcC.xKgM0uxT4tqp9PZ2Df37iBtuoydDcEi',
     'md5$salt$8197',
   ])('refuses %s before any work', async (hash) => {
     const { passwords } = await run('other-hashes')
@@ -132,20 +127,6 @@ describe('firebase-hashes', () => {
     expect(await passwords.verify('user1password', passwordHashOf(user))).toBe(true)
     expect(await passwords.verify('user2password', passwordHashOf(user))).toBe(false)
     expect(passwordHashOf({})).toBe(null)
-  })
-})
-
-describe('node-engine', () => {
-  it('hashes where Node has Argon2, and throws a TypeError elsewhere', async () => {
-    const block = run('node-engine')
-    if ('argon2' in crypto) {
-      const { passwords } = await block
-      expect(await passwords.verify('secret', await passwords.hash('secret'))).toBe(true)
-    } else {
-      const error = await rejectionOf(block)
-      expect(error).toBeInstanceOf(TypeError)
-      expect(error).toMatchObject({ message: expect.stringContaining('Use Node 24.7 or newer') })
-    }
   })
 })
 

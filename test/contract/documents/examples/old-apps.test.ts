@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createAuth, type Limits, memoryAccounts } from 'express-token-endpoint'
 import request from 'supertest'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { startExamples } from '../../../support/documents/examples.js'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startExamples, useExpress, VERSIONS } from '../../../support/documents/examples.js'
 import { fastPasswords, ISSUER, SECRET } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
@@ -10,30 +10,11 @@ const { run } = startExamples(import.meta.url)
 
 const GOOD = { email: 'alice@example.com', password: 'secret' }
 const WRONG = { ...GOOD, password: 'wrong' }
-const VERSIONS = ['express', 'express4'] as const
-
-/** Runs a block on a version of Express. On Express 4, its handlers are wrapped as the page says. */
+/** Runs a block on a version of Express. */
 async function runOn<T>(version: (typeof VERSIONS)[number], name: string) {
-  if (version === 'express4') {
-    vi.doMock('express', async () => {
-      const { default: express4 } = await import('express4')
-      const create = () => {
-        const app = express4()
-        const post = app.post.bind(app) as (...given: unknown[]) => unknown
-        app.post = ((path: string, ...handlers: ((...given: unknown[]) => unknown)[]) =>
-          post(path, ...handlers.map(wrapped))) as never
-        return app
-      }
-      return { ...express4, default: Object.assign(create, express4) }
-    })
-    onTestFinished(() => void vi.doUnmock('express'))
-  }
+  useExpress(version)
   return run<T>(name, version)
 }
-
-const wrapped =
-  (handler: (...given: unknown[]) => unknown) => (req: unknown, res: unknown, next: (e?: unknown) => void) =>
-    void Promise.resolve(handler(req, res, next)).catch(next)
 
 beforeAll(() => {
   process.env['SESSION_SECRET'] = 'a secret of sessions'

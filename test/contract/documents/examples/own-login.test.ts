@@ -96,11 +96,6 @@ describe('the recipes', () => {
     for (const name of ['bob', 'bob@example.com', '17', names[0]]) await send(name, 'wrong').expect(403)
   })
 
-  it('common-passwords: marks a login with a leaked password', async () => {
-    const { app } = await run('common-passwords')
-    expect((await signIn(app, '/sign-in').expect(200)).body).toMatchObject({ passwordIsLeaked: true })
-  })
-
   it('limits-reset: refuses after five wrong passwords, and lets the user in at once', async () => {
     const { auth, unlock } = await run<{ unlock: (account: { id: string; email: string }) => Promise<void> }>(
       'limits-reset',
