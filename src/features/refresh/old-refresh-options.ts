@@ -11,7 +11,8 @@ export interface OldRefreshToken {
   /** The id of its account: a text or a whole number. */
   accountId: string | number
   /**
-   * The time of its sign-in. An earlier one than `tokensValidAfter` of the account is refused, and `signedInWithin` compares with it.
+   * The time of its sign-in. An earlier one than `tokensValidAfter` of the account is refused, and `signedInWithin` compares with it,
+   * but in an app with `secondFactor` the sign-in is never recent.
    * Default: an unknown time, which is before every other.
    */
   signedInAt?: Date | null | undefined

@@ -39,7 +39,10 @@ export type OldRefreshTokens = ReturnType<typeof createOldRefreshTokens>
  * Creates the steps that replace an old refresh token. The id of its new session is a digest of the token, so the token names the first
  * generation of this session, as one of our refresh tokens would. Repeated requests, tabs and reuse follow the rules of a refresh.
  */
-function createOldRefreshTokens(settings: OldRefreshTokensSettings, { tokens, timeout, refresh }: RefreshParts) {
+function createOldRefreshTokens(
+  settings: OldRefreshTokensSettings,
+  { tokens, timeout, refresh, secondFactor }: RefreshParts,
+) {
   const { find, remove, cookie } = settings
   const { refreshSteps, issuers, findById } = refresh
   const until = settings.until.getTime()
@@ -98,7 +101,10 @@ function createOldRefreshTokens(settings: OldRefreshTokensSettings, { tokens, ti
     const account = currentAccount(await findAccount(findById, accountId, timeout), signedInAt)
     if (typeof account === 'string') throw refused(account, accountId)
     const base = subjectOf(account.account, createdAt)
-    const terms = await callHost('sessions', () => keptTerms({ ...base, signedInAt, amr: [] }, base, undefined))
+    // The old sign-in has not passed the second factor, so a recent one must not be enough to remove it.
+    const recentAt = secondFactor ? new Date(0) : signedInAt
+    const kept = { ...base, signedInAt: recentAt, amr: [] }
+    const terms = await callHost('sessions', () => keptTerms(kept, base, undefined))
     const userAgent = headerOf(call.req, 'user-agent') as string | undefined
     const session = { id, accountId, label, address: call.origin.address, userAgent, terms }
     await refreshSteps.adopt(session, { createdAt, remember, passwordHash: account.account.passwordHash })

@@ -6,6 +6,7 @@ import { TOKEN_CALLS } from '../../http/request-limits.js'
 import type { RefreshMode } from '../../http/responses.js'
 import { hasCookie, presentedIn } from '../../login/refresh-cookie.js'
 import type { RefreshRoutes } from '../../login/refresh-mode.js'
+import type { SignInWithParts } from '../../login/sign-in-with.js'
 import type { TokenSettings } from '../../login/token-settings.js'
 import { own } from '../../options/values.js'
 import type { RefreshTokenFacts } from '../../sessions/refresh/refresh-token.js'
@@ -13,10 +14,11 @@ import type { OldRefreshTokensSettings } from './old-refresh-options.js'
 import { refused } from './refresh-steps.js'
 
 /** The dependencies of the endpoints of refresh tokens. */
-export type RefreshParts = TokenSettings & {
-  refresh: RefreshRoutes
-  oldRefreshTokens?: OldRefreshTokensSettings | undefined
-}
+export type RefreshParts = TokenSettings &
+  Pick<SignInWithParts, 'secondFactor'> & {
+    refresh: RefreshRoutes
+    oldRefreshTokens?: OldRefreshTokensSettings | undefined
+  }
 
 /** A refresh waits here before it is read. */
 export const waitForTurn = createTurnQueue(TOKEN_CALLS)

@@ -1,11 +1,13 @@
 import express from 'express'
 import { memoryStore } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { stepAt, totpAt } from '../../../src/factors/totp.js'
 import { authWith } from '../../support/auth.js'
+import { fromBase32 } from '../../support/base32.js'
 import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
-import { asJson } from '../../support/host.js'
+import { asJson, expectProblem } from '../../support/host.js'
 import { client, listen, TOKEN_PATH } from '../../support/http.js'
-import { cookieOf, startRefreshHost } from '../../support/refresh-host.js'
+import { cookieOf, membersOf, startRefreshHost } from '../../support/refresh-host.js'
 
 const { alice, bob } = ACCOUNTS
 const MINUTE = 60_000
@@ -127,5 +129,53 @@ describe('somebody in the network of a user who has sent 100 unknown texts', () 
     expect((await withCookie('/refresh', both)).status).toBe(200)
     expect((await withCookie('/sign-out', both)).status).toBe(503)
     expect(await sessions.list(alice.id)).toEqual([])
+  })
+})
+
+describe('somebody who has the password and a new refresh token of the old system', () => {
+  it.each([false, true])('cannot change a second factor without a code, where the account has one: %s', async (has) => {
+    const auth = authWith({
+      accounts: { findByEmail: () => alice, findById: () => alice },
+      store: memoryStore(),
+      secret: SECRET,
+      secondFactor: true,
+      refresh: 'body',
+      oldRefreshTokens: {
+        find: () => ({ accountId: alice.id, signedInAt: new Date() }),
+        remove() {},
+        until: new Date('2099-01-01'),
+      },
+    })
+    const send = client((await listen(express().use(auth.router))).port)
+    const tokenOf = async (path: string, body: object) => {
+      const answer = await send({ method: 'POST', path: TOKEN_PATH + path, ...asJson(body) })
+      return { authorization: `Bearer ${membersOf(answer).authenticationToken}` }
+    }
+    const path = '/auth/account/totp'
+    if (has) {
+      const owner = await tokenOf('', { email: alice.email, password: PASSWORD })
+      const begun = await send({ method: 'POST', path, headers: owner })
+      const otp = totpAt(fromBase32(JSON.parse(begun.body).secret), stepAt(Date.now()))
+      const { headers, ...confirm } = asJson({ otp })
+      const sent = { method: 'POST', path: `${path}/confirm`, ...confirm, headers: { ...headers, ...owner } }
+      expect((await send(sent)).status).toBe(200)
+    }
+    const thief = await tokenOf('/refresh', { refreshToken: 'old' })
+    for (const [method, below] of [
+      ['DELETE', ''],
+      ['POST', ''],
+      ['POST', '/confirm'],
+    ] as const)
+      expectProblem(
+        await send({
+          method,
+          path: path + below,
+          ...asJson({ otp: '000000' }),
+          headers: { ...asJson({}).headers, ...thief },
+        }),
+        401,
+        'insufficient_user_authentication',
+        'Unauthorized',
+      )
   })
 })

@@ -114,8 +114,9 @@ const GOOGLE = `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccount
 
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
+  [KEYS, 'own-errors'],
   [HOST, 'token-source tickets'],
-  [HOST, 'own-response own-errors'],
+  [HOST, 'own-response'],
   [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
   [KEYS, 'cors'],
   [AUTH, 'guard-mount allow step-up nest fastify apollo trpc session-or-token typed-claims openapi'],
@@ -205,6 +206,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'old-guard': '',
   'side-by-side': WITHOUT_ISSUER,
   'after-password': `import * as library from 'express-token-endpoint'
+    const issuer = '${ISSUER}'
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
     const passwordHash = await library.createPasswords().hash('secret')
     export const alice: { verified: boolean; termsAccepted: boolean } & library.MemoryAccount = {
       id: 'acc-1', email: 'alice@example.com', passwordHash, verified: false, termsAccepted: false,
@@ -212,6 +215,8 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     const accounts = library.memoryAccounts([alice])
     const users = { acceptTerms: async (_id: string) => void (alice.termsAccepted = true) }`,
   'act-as': `import * as library from 'express-token-endpoint'
+    const issuer = '${ISSUER}'
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
     const passwordHash = await library.createPasswords().hash('secret')
     const accountOf = (id: string, name: string, scopes: string[]) => ({ id, email: name + '@example.com', passwordHash, scopes })
     const list = [accountOf('acc-1', 'alice', []), accountOf('adm-1', 'bob', ['admin']), accountOf('adm-2', 'carol', ['admin'])]
@@ -225,9 +230,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         rows.push(row)
       },
     }`,
-  'short-sign-in': `${HOST}
-    export const store = library.memoryStore()
-    const secret = '${SECRET}'`,
   'passkeys-page': `/// <reference lib="dom" />
     ${API}`,
   graphql: KEYS.replace(
@@ -315,6 +317,8 @@ const db = { users: { findOne: find } }`,
     const log = { error: (_: unknown) => {} }`,
   // Routes.
   roles: `import * as library from 'express-token-endpoint'
+    const issuer = '${ISSUER}'
+    const keys = { alg: 'HS256' as const, secret: '${SECRET}' }
     const passwordHash = await library.createPasswords().hash('secret')
     export const user = { id: 'acc-1', passwordHash, role: 'manager' }
     const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,

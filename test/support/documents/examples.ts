@@ -136,22 +136,25 @@ const wrapped =
   (req, res, next) =>
     void Promise.resolve(handler(req, res, next)).catch(next as Handler)
 
+/** Returns Express 4 as the module of a block, whose handlers are wrapped. */
+export async function wrappedExpress4() {
+  const { default: express4 } = await import('express4')
+  const create = () => {
+    const app = express4() as unknown as Record<string, Handler>
+    for (const method of METHODS) {
+      const add = app[method]?.bind(app) as Handler
+      app[method] = (path, ...handlers) => add(path, ...(handlers as Handler[]).map(wrapped))
+    }
+    return app
+  }
+  return { ...express4, default: Object.assign(create, express4) }
+}
+
 /** Lets the next block import a version of Express. On Express 4, its handlers are wrapped as the pages say. */
 export function useExpress(version: (typeof VERSIONS)[number]): void {
   vi.resetModules()
   if (version === 'express') return
-  vi.doMock('express', async () => {
-    const { default: express4 } = await import('express4')
-    const create = () => {
-      const app = express4() as unknown as Record<string, Handler>
-      for (const method of METHODS) {
-        const add = app[method]?.bind(app) as Handler
-        app[method] = (path, ...handlers) => add(path, ...(handlers as Handler[]).map(wrapped))
-      }
-      return app
-    }
-    return { ...express4, default: Object.assign(create, express4) }
-  })
+  vi.doMock('express', wrappedExpress4)
   onTestFinished(() => void vi.doUnmock('express'))
 }
 

@@ -112,6 +112,7 @@ describe.each(VERSIONS)('the page on other sign-ins, on %s', (version) => {
     const provider = await startGithub()
     useExpress(version)
     const { app, auth, created } = await run<{ created: object[] }>('github', version)
+    expect('lazyrouter' in app).toBe(version === 'express4')
     const begin = async () => {
       const { headers } = await request(app).get('/github').expect(302)
       const cookie = String(headers['set-cookie'])
