@@ -4,7 +4,7 @@ import { createApp } from './app.js'
 
 const port = Number(process.env.PORT || 3000)
 const issuer = process.env.ORIGIN || `http://localhost:${port}`
-mkdirSync('data', { recursive: true })
+mkdirSync('data', { recursive: true, mode: 0o700 })
 writeFileSync('data/.gitignore', '*\n') // Git must not see the secret and the database.
 if (!existsSync('data/secret')) writeFileSync('data/secret', randomBytes(32).toString('base64url'), { mode: 0o600 })
 const secret = process.env.AUTH_SECRET || readFileSync('data/secret', 'utf8')

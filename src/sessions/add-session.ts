@@ -24,7 +24,7 @@ const MOST_ACTING = 100
  * session of the other.
  * @param sessions all sessions of the account, newest first
  */
-function surplusOf(sessions: readonly Session[], maxPerAccount: number): Session[] {
+export function surplusOf(sessions: readonly Session[], maxPerAccount: number): Session[] {
   const counts = { own: 0, acting: 0 }
   return sessions.filter(({ id }) => (isActingId(id) ? ++counts.acting > MOST_ACTING : ++counts.own > maxPerAccount))
 }

@@ -4,8 +4,7 @@ import type { Session, SessionStore } from './session.js'
 
 /**
  * Creates a session store in the memory of this process, for one process, tests and demos. A restart ends all sessions. Expired
- * sessions leave it while new ones come.
- * @throws never
+ * sessions leave it while new ones come. Its `add` throws for an id that it has.
  */
 export function memorySessions(): Required<SessionStore> {
   warnOnce('sessionsInMemory')
@@ -17,6 +16,7 @@ export function memorySessions(): Required<SessionStore> {
     add(session) {
       // Not `createdAt`, which may be ahead.
       sessions.sweep(session.lastUsedAt)
+      if (sessions.get(session.id)) throw new Error('memoryStore: the store already has this session')
       sessions.set({ ...session })
     },
     find: sessions.get,

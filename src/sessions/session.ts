@@ -87,7 +87,10 @@ export interface SessionFacts {
 
 /** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */
 export interface SessionStore {
-  /** Stores a session. Sessions of the same account stay. */
+  /**
+   * Stores a session. Sessions of the same account stay. If the store has the id already, it keeps the stored session: it throws, or stores
+   * nothing.
+   */
   add(session: Session): unknown
   /**
    * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, which reads only `accountId`,

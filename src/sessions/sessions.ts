@@ -8,7 +8,7 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { named } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { isActingId } from './acting-id.js'
-import { addSession } from './add-session.js'
+import { addSession, surplusOf } from './add-session.js'
 import { checkedStore } from './checked-store.js'
 import { createSessionFinder } from './find-session.js'
 import { noteStart } from './mistakes.js'
@@ -122,9 +122,9 @@ export function createSessions(settings: SessionsSettings): {
   refreshSteps: RefreshSteps | undefined
 } {
   const { store, issuers, maxPerAccount, timeout, emit, now, refresh } = settings
-  const refreshSteps = refresh && createRefreshSteps({ ...refresh, store, now, timeout, emit })
-  const findSession = createSessionFinder({ store, timeout, emit })
   const checked = checkedStore(store, now)
+  const refreshSteps = refresh && createRefreshSteps({ ...refresh, store, now, timeout, emit, endOldest })
+  const findSession = createSessionFinder({ store, timeout, emit })
 
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
 
@@ -134,6 +134,13 @@ export function createSessions(settings: SessionsSettings): {
 
   /** Returns the id of a session as events name it. Without refresh, it is the one of its token, unless somebody acts as the account. */
   const namesOf = (id: string) => (refreshSteps || isActingId(id) ? { sessionId: id } : { tokenId: id })
+
+  async function endOldest(accountId: string, address: string | undefined): Promise<void> {
+    const oldest = surplusOf(await checked.list(accountId), maxPerAccount)
+    const end = async (id: string) =>
+      (await checked.remove(id, accountId)) && reportEnd(address, accountId, 'maximum', id)
+    await Promise.all(oldest.map(({ id }) => end(id)))
+  }
 
   async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
     const hasEnded = await call(() => checked.removeAll(accountId, exceptId))

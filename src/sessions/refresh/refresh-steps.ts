@@ -76,6 +76,8 @@ interface RefreshStepsOptions extends RefreshStepsSettings {
   /** The time limit for a call of the store, in milliseconds. */
   timeout: number
   emit: Emit
+  /** Ends the oldest sessions of an account above its maximum. */
+  endOldest(accountId: string, address: string | undefined): Promise<void>
 }
 
 /** Creates the steps of a refresh. Each rejects with an AuthError `unavailable` when the store fails. */
@@ -90,6 +92,7 @@ export function createRefreshSteps({
   longest,
   grace,
   hashOf,
+  endOldest,
 }: RefreshStepsOptions) {
   const signer = createRefreshSigner(secrets)
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
@@ -223,9 +226,10 @@ export function createRefreshSteps({
         if (await call(() => lookUp(id))) return false
         throw error
       })
-      const { address } = session
-      if (isAdded)
-        emit({ address: address ?? undefined }, { type: 'session.started', accountId, sessionId: id, expiresAt })
+      if (!isAdded) return
+      const address = session.address ?? undefined
+      emit({ address }, { type: 'session.started', accountId, sessionId: id, expiresAt })
+      await call(() => endOldest(accountId, address))
     },
     /** Returns the session that a refresh token names, or undefined when it has ended or expired. */
     find: ({ sessionId }: RefreshTokenFacts) => call(() => find(sessionId)),

@@ -15,6 +15,7 @@ const MANY = 101
 /** The calls that a check makes at the same time, fewer than the connections of most pools. */
 const AT_ONCE = 8
 
+const KEEP_STORED = 'Insert the session, and neither replace nor update one with this id'
 const KEEP_OTHERS = 'Remove only the session with this id and this account, in one statement'
 const KEEP_OTHER_ACCOUNTS = 'Remove only sessions of this account, also when there is no session to keep'
 const TOUCH_ADVICE =
@@ -109,6 +110,17 @@ export function sessionChecks({ accountId, otherAccountId }: ContractAccounts): 
       if (kept.length === added.length) return
       const wrong = `list returned ${kept.length} of ${added.length} that were added at the same time`
       fail(wrong, 'Add each session in one statement. Do not read the sessions of the account and write them back')
+    }),
+    'add keeps the stored session when the store has the id': withSessions(async (store, [first]) => {
+      // Two processes may start the session of one old refresh token at the same time.
+      const other = {
+        ...first,
+        label: 'another',
+        lastUsedAt: new Date(start + 5),
+        expiresAt: new Date(+first.expiresAt + 5),
+      }
+      await store.add(other).catch(() => {})
+      await expectSame(store, first, 'after add of another session with its id', KEEP_STORED)
     }),
     'remove removes one session': withSessions(async (store, [first, second, third]) => {
       await store.remove(second.id, accountId)

@@ -115,6 +115,22 @@ describe('somebody who has copied an old refresh token', () => {
   })
 })
 
+describe('somebody who has several old refresh tokens of an account', () => {
+  it('has no more sessions than maxPerAccount allows', async () => {
+    const { refresh, signIn, sessions, events, wait } = await startRefreshHost({
+      maxPerAccount: 2,
+      oldRefreshTokens: { find: () => ({ accountId: alice.id }), remove() {}, until: new Date('2099-01-01') },
+    })
+    await signIn()
+    for (const token of ['first', 'second', 'third']) {
+      wait(1000)
+      expect((await refresh(token)).status).toBe(200)
+      expect((await sessions.list(alice.id)).length).toBeLessThanOrEqual(2)
+    }
+    expect(events.filter((event) => 'reason' in event && event.reason === 'maximum')).toHaveLength(2)
+  })
+})
+
 describe('somebody in the network of a user who has sent 100 unknown texts', () => {
   it('does not keep the user signed in, whose browser still has an old cookie', async () => {
     const host = await startRefreshHost({

@@ -261,7 +261,8 @@ const url = 'http://localhost:' + /** @type {import('node:net').AddressInfo} */ 
   'readme-account': `${README}
 /** @type {string[]} */
 export const links = []
-const sendMail = async (/** @type {string} */ _to, /** @type {string} */ link) => void links.push(link)
+process.env.AUTH_SECRET ??= 'secret of the page'.repeat(3)
+const sendMail = async (/** @type {string} */ _to, /** @type {string} */ _kind, /** @type {string | undefined} */ link) => void links.push(link ?? '')
 Object.assign(accounts, { create: async () => undefined, replacePasswordHash: async () => true })`,
   'readme-lookup': `${README}
 const find = async (/** @type {object} */ where) => (Object.values(where)[0] === 'acc-1' || Object.values(where)[0] === account.email ? account : null)
@@ -302,7 +303,10 @@ const db = { users: { findOne: find } }`,
     const some = (filter: Filter) => structuredClone([...rows.values()].filter(fits(filter)))
     const collection = {
       createIndex: async (_keys: object, _options?: object) => 'index',
-      insertOne: async (row: Stored) => rows.set(row._id, structuredClone(row)),
+      async insertOne(row: Stored) {
+        if (rows.has(row._id)) throw new Error('E11000 duplicate key error')
+        rows.set(row._id, structuredClone(row))
+      },
       findOne: async (filter: Filter) => some(filter)[0] ?? null,
       find: (filter: Filter) => ({ toArray: async () => some(filter) }),
       deleteOne: async (filter: Filter) => ({ deletedCount: some(filter).slice(0, 1).filter(({ _id }) => rows.delete(_id)).length }),

@@ -27,6 +27,14 @@ it('drops expired sessions while new ones come, so that it does not grow for eve
   expect(ids.filter((id) => (store.list(`acc-${id}`) as Session[]).length > 0)).toEqual(kept)
 })
 
+it('keeps the stored session when another one has its id', async () => {
+  const store = memorySessions()
+  await store.add(session('a', 0, 1000))
+  expect(() => store.add(session('a', 1, 2000, 'acc-other'))).toThrow('memoryStore: the store already has this session')
+  expect(store.find('a')).toEqual(session('a', 0, 1000))
+  expect(store.list('acc-other')).toEqual([])
+})
+
 it('drops at most 4 expired sessions when a new one comes, from the millisecond of their expiration', async () => {
   const store = memorySessions()
   const ids = Array.from({ length: 8 }, (_, i) => String(i))

@@ -568,7 +568,7 @@ describe('the use of a session', () => {
     let gate = deferred<void>()
     const set = setUp({ timeout: '1m' }, { touch: () => ++writes && gate.promise })
     const ids = Array.from({ length: 10_100 }, (_, i) => `s${i}`)
-    await set.start('s0')
+    await set.start('first')
     const [session] = await set.sessions.list('acc-1')
     for (const id of ids) await set.store.add({ ...(session as Session), id, accountId: id })
     set.clock.advance(60_000)

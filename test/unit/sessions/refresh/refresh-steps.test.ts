@@ -23,17 +23,19 @@ async function open(change: Partial<SessionStore> = {}, more: { longest?: Durati
     timeout: more.timeout,
   })
   const { refresh, expiresAt } = refreshSteps.begin(true)
-  await store.add({
-    id: 'a',
-    accountId: 'acc-1',
-    createdAt: new Date(NOW),
-    lastUsedAt: new Date(NOW),
-    expiresAt,
-    address: null,
-    userAgent: null,
-    label: null,
-    refresh,
-  })
+  // A store that another call has opened has the session.
+  if (((await change.list?.('acc-1')) ?? []).length === 0)
+    await store.add({
+      id: 'a',
+      accountId: 'acc-1',
+      createdAt: new Date(NOW),
+      lastUsedAt: new Date(NOW),
+      expiresAt,
+      address: null,
+      userAgent: null,
+      label: null,
+      refresh,
+    })
   const found = async () => (await refreshSteps.find(FACTS)) ?? expect.fail('no session')
   return { store, refreshSteps, events, time, found, account }
 }

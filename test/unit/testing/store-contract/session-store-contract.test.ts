@@ -1,11 +1,11 @@
 // Tests testing/store-contract/{refresh-checks,session-calls,session-checks,session-expectations,session-samples,session-store-probe,store-contract}.ts
 
-import type { SessionStore } from 'express-token-endpoint'
+import type { Session, SessionStore } from 'express-token-endpoint'
 import { type StoreContractOptions, storeContract } from 'express-token-endpoint/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { memorySessions } from '../../../support/sessions.js'
-import { cachingForItself, turn, WRONG_PAIRS, WRONG_STORES, wrong } from './wrong-session-stores.js'
+import { cachingForItself, replacing, turn, WRONG_PAIRS, WRONG_STORES, wrong } from './wrong-session-stores.js'
 
 type GivenSessions = SessionStore | (() => SessionStore)
 
@@ -49,7 +49,11 @@ function failuresOfWrong([mistake]: (typeof WRONG_STORES)[number]) {
 /** Creates two store objects on the same data. */
 function twoObjects(change: (store: SessionStore) => Partial<SessionStore>) {
   const data = memorySessions()
-  return { store: { ...data, ...change(data) }, otherStore: { ...data, ...change(data) } }
+  function create(): SessionStore {
+    const made: SessionStore = { ...data, ...change(replacing(data)) }
+    return { ...made, add: (session) => (data.find(session.id) ? undefined : made.add(session)) }
+  }
+  return { store: create(), otherStore: create() }
 }
 
 describe('storeContract, of sessions', () => {
@@ -87,7 +91,8 @@ describe('storeContract, of sessions', () => {
   })
 
   it.concurrent('passes for a store that returns an empty text for null, which the package reads as null', async () => {
-    const store = wrong((memory) => ({ add: (session) => memory.add({ ...session, label: session.label ?? '' }) }))
+    const memory = memorySessions()
+    const store = { ...memory, add: (session: Session) => memory.add({ ...session, label: session.label ?? '' }) }
     expect(await failuresOf({ store })).toEqual({})
   })
 
@@ -144,8 +149,8 @@ describe('storeContract, of sessions', () => {
     const primary: SessionStore = {
       ...store,
       add(session) {
-        later(() => replica.add(session))
         store.add(session)
+        later(() => replica.add(session))
       },
       remove(...args) {
         later(() => replica.remove(...args))

@@ -6,10 +6,19 @@ export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 type Change = (store: SessionStore) => Partial<SessionStore>
 
+/** The sessions of a store whose `add` replaces a session with the same id, so that a mistake can change any member. */
+export const replacing = (store: SessionStore): SessionStore => ({
+  ...store,
+  add(session) {
+    store.remove(session.id, session.accountId)
+    return store.add(session)
+  },
+})
+
 /** Creates a store with one mistake. */
 export const wrong = (change: Change): SessionStore => {
   const store = memorySessions()
-  return { ...store, ...change(store) }
+  return { ...store, ...change(replacing(store)) }
 }
 
 /** Creates a store that changes each session when it is added, as a column may. */
@@ -281,6 +290,12 @@ export const WRONG_PAIRS: readonly [mistake: string, says: string, change: Chang
 
 /** Stores with one mistake each, and words of the message that names it. */
 export const WRONG_STORES: readonly [mistake: string, says: string, change: Change][] = [
+  // add
+  [
+    'replaces a session with the same id',
+    'find returned another lastUsedAt, expiresAt than the stored one, after add of another session with its id',
+    ({ add }) => ({ add }),
+  ],
   // find
   ['caches what it has found', 'find returned the session after remove', caching(false)],
   [
