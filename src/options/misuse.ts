@@ -13,7 +13,7 @@ export const PAGE = {
   keys: `${DOCS}/guides/keys.md`,
   login: `${DOCS}/reference/login.md`,
   oldTokens: `${DOCS}/guides/migrate.md`,
-  otherSites: `${DOCS}/guides/pages-on-another-site.md`,
+  otherSites: `${DOCS}/guides/pages-and-apps.md`,
   options: `${DOCS}/reference/options.md`,
   secondFactor: `${DOCS}/guides/second-factor.md`,
   proxy: `${DOCS}/guides/proxies-and-cors.md`,
