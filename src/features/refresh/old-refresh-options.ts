@@ -92,11 +92,15 @@ const readOldRefreshTokens = (value: unknown) =>
 
 export const oldRefreshTokensOption = optional<OldRefreshTokensSettings>(readOldRefreshTokens)
 
+/** The most that the clock of the old system may be ahead, in milliseconds. */
+const MOST_AHEAD = 60_000
+
 /**
  * Reads what `find` of the host returned.
+ * @param now the time, in milliseconds
  * @throws TypeError for a value that `find` must not return
  */
-export function readOldRefreshToken(value: unknown) {
+export function readOldRefreshToken(value: unknown, now: number) {
   if (value === undefined || value === null) return undefined
   const found = Object(value)
   const id = memberOf(found, 'accountId')
@@ -106,6 +110,8 @@ export function readOldRefreshToken(value: unknown) {
   const label = memberOf(found, 'label') ?? null
   if (typeof accountId !== 'string' || accountId === '') throw invalid('"accountId", a text or a whole number')
   if (!isValidDate(signedInAt)) throw invalid('"signedInAt", a valid Date')
+  // The end of the token, for example, would be later than every `tokensValidAfter`.
+  if (signedInAt.getTime() > now + MOST_AHEAD) throw invalid('"signedInAt", a time in the past')
   if (typeof remember !== 'boolean') throw invalid('"remember", true or false')
   if (label !== null && typeof label !== 'string') throw invalid('"label", a text')
   return { accountId, signedInAt, remember, label }

@@ -53,7 +53,7 @@ function createOldRefreshTokens(
     limitHost(origin.network, () => callHost('hook', run, { timeout, about: { option: 'oldRefreshTokens' } }))
 
   const ask = (call: OldCall) =>
-    callOption(call, async () => readOldRefreshToken(await find(call.token, { req: call.req })))
+    callOption(call, async () => readOldRefreshToken(await find(call.token, { req: call.req }), Number(tokens.now())))
 
   /** @throws AuthError `overloaded` for a network that has sent too many unknown texts, `invalid_refresh_token` for another one */
   async function known(call: OldCall) {

@@ -212,6 +212,7 @@ describe('a session and its tokens', () => {
       owner = membersOf(await refresh(owner)).refreshToken
       if (i === 1) copied = owner
     }
+    store.remove(id, backup.accountId)
     store.add(backup)
     wait(MINUTE)
     owner = membersOf(await refresh(owner)).refreshToken

@@ -114,7 +114,7 @@ const GOOGLE = `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccount
 
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
-  [KEYS, 'own-errors old-errors old-reasons'],
+  [KEYS, 'own-errors'],
   [HOST, 'token-source tickets'],
   [HOST, 'own-response'],
   [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
@@ -203,7 +203,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'offline-passwords': '',
   'leaked-passwords': `export const warnings: string[] = []
     const log = { warn: (text: string, error: unknown) => void warnings.push(text + error) }`,
-  'old-tokens': WITHOUT_ISSUER,
   'old-guard': '',
   'side-by-side': WITHOUT_ISSUER,
   'after-password': `import * as library from 'express-token-endpoint'
@@ -401,8 +400,6 @@ app.get('/me', (_req, res) => {
   'testing-node': `const issuer = '${ISSUER}'
     const keys = { alg: 'HS256' as const, secret: '${SECRET}' }`,
   // Migrations.
-  'from-express-jwt': `${HOST}
-    export const revoked = new Set<string>()`,
   'from-express-session': `import * as library from 'express-token-endpoint'
     import { MemoryStore } from 'express-session'
     export const oldStore = new MemoryStore()
@@ -416,8 +413,6 @@ app.get('/me', (_req, res) => {
     const ofRefresh = { store, secret: '${SECRET}', refresh: 'cookie' as const }
     export const auth = library.createAuth({ issuer: '${ISSUER}', keys, accounts, ...ofRefresh })
     export const { sessions } = auth`,
-  'from-passport-jwt': `${HOST}
-    const users = accounts`,
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
   issuers: `${WITHOUT_ISSUER.replace('const accounts', 'export const accounts')}

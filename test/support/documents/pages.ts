@@ -111,11 +111,11 @@ export const shippedPictures = (): string[] => filesBelow('docs/assets')
 /** Returns the paths of all Markdown files of a folder and its subfolders. */
 export const pagesBelow = (folder: string) => filesBelow(folder).filter((file) => posix.extname(file) === '.md')
 
-/** The programs for key services that the page on keys links to. */
-const KEY_SERVICES = 'test/contract/documents/examples/keys/README.md'
+/** Programs that the pages link to, for key services and for a table of limits. */
+const PROGRAMS = ['keys', 'limits'].map((folder) => `test/contract/documents/examples/${folder}/README.md`)
 
 /** Returns all blocks of TypeScript and JavaScript of the pages. */
 export const examples = (): Block[] =>
-  [...shippedPages(), ...pagesBelow('docs').filter(isRepositoryOnly), KEY_SERVICES].flatMap((path) =>
+  [...shippedPages(), ...pagesBelow('docs').filter(isRepositoryOnly), ...PROGRAMS].flatMap((path) =>
     readPage(path).blocks.filter(({ language }) => /^(ts|js)$/.test(language)),
   )

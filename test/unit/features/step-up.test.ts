@@ -219,6 +219,7 @@ describe('the terms of a session', () => {
     Object.assign(list[0] as object, { scopes: ['a'] })
     const { authenticationToken, expiration } = await signIn()
     const session = await store.sessions.find(String(decodePayload(authenticationToken)['sid']))
+    await store.sessions.removeAll((session as Session).accountId)
     await store.sessions.add({ ...(session as Session), terms: null })
     Object.assign(list[0] as object, { scopes: ['a', 'b'] })
     time.now += MINUTE
@@ -231,6 +232,7 @@ describe('the terms of a session', () => {
     const { signIn, confirm, store, events } = await start()
     const { authenticationToken } = await signIn()
     const session = await store.sessions.find(String(decodePayload(authenticationToken)['sid']))
+    await store.sessions.removeAll((session as Session).accountId)
     await store.sessions.add({ ...(session as Session), terms: '!' })
     events.length = 0
     expect(await confirm(authenticationToken)).toMatchObject({ status: 503 })

@@ -467,6 +467,7 @@ describe('the terms of a sign-in', () => {
     const { refresh, expiresAt, lastUsedAt, terms: kept } = session as Session
     const facts = { sessionId, generation: 0, terms: kept ?? expect.fail('no terms') }
     // As an earlier release has stored it.
+    await sessions.removeAll((session as Session).accountId)
     await sessions.add({ ...(session as Session), terms: null })
     Object.assign(account, { scopes: ['reports:read', 'admin'] })
     const old = refreshTokenOfBefore(SECRET, facts, ISSUER)
@@ -539,6 +540,7 @@ describe('the claim amr', () => {
     const { refreshToken } = JSON.parse((await post(GOOD)).body)
     const { sessions } = options.store
     const session = await sessions.find(refreshToken.split('.')[0])
+    await sessions.removeAll((session as Session).accountId)
     await sessions.add({ ...(session as Session), terms: null })
     expect(tokenOf(await post({ refreshToken }, '/refresh'))).not.toHaveProperty('amr')
   })

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Express } from 'express'
 import { createAuth, type Limits, memoryAccounts } from 'express-token-endpoint'
 import request from 'supertest'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -19,35 +18,10 @@ async function runOn<T>(version: (typeof VERSIONS)[number], name: string) {
 
 beforeAll(() => {
   process.env['SESSION_SECRET'] = 'a secret of sessions'
+  process.env['OLD_TOKENS_UNTIL'] = new Date(Date.now() + 86_400_000).toISOString()
 })
 
 describe.each(VERSIONS)('the page on apps that exist, on %s', (version) => {
-  it('old-errors: the router and custom routes reach the error handler of the host', async () => {
-    const { app, auth } = await runOn<{ app: Express }>(version, 'old-errors')
-    await request(app).post('/v1/login').send(GOOD).expect(200)
-    for (const path of ['/v1/login', TOKEN_PATH])
-      await request(app).post(path).send(WRONG).expect(403, { error: 'invalid_credentials' })
-    const refused = await auth.logIn(WRONG, { headers: {}, socket: {} } as never).catch((error: unknown) => error)
-    expect(refused).toMatchObject({ name: 'Error', code: 'invalid_credentials' })
-  })
-
-  it('old-reasons: names the reason', async () => {
-    const { auth } = await runOn(version, 'old-reasons')
-    const { default: express } = await import('express')
-    const app = express().use(auth.router)
-    const message = async (body: object, status: number) =>
-      (await request(app).post(TOKEN_PATH).send(body).expect(status)).body.message
-    expect(await message(WRONG, 403)).toBe('Wrong password')
-    expect(await message({ ...WRONG, email: 'bob@example.com' }, 403)).toBe('Unknown address')
-    expect(await message({}, 400)).toMatch(/body/)
-  })
-
-  it('sync-hashes: a seed signs in', async () => {
-    const { auth } = await runOn(version, 'sync-hashes')
-    expect(await auth.logIn(GOOD)).toMatchObject({ account: { id: 'acc-1' } })
-    await expect(auth.logIn(WRONG)).rejects.toMatchObject({ code: 'invalid_credentials' })
-  })
-
   it('old-refresh-tokens: replaces a token of the table once', async () => {
     // biome-ignore lint/suspicious/noExplicitAny: a driver without types
     const { app, db } = (await runOn(version, 'old-refresh-tokens')) as any

@@ -66,6 +66,8 @@ export function appOf() {
 const OLD_FIRST = '[bcrypt({ truncate: true }), argon2id()]'
 const NEW_FIRST = '[argon2id(), bcrypt({ truncate: true })]'
 
+const UNTIL = new Date(Date.now() + 86_400_000).toISOString()
+
 type Program = 'old' | 'nextTo' | 'after'
 
 const folder = `${import.meta.dirname}/.run/side-by-side`
@@ -99,7 +101,13 @@ function start() {
   })
 
   async function run(name: Program) {
-    const env = { PATH: process.env['PATH'], DATABASE_FILE: database, TOKEN_SECRET: SECRET, OLD_SECRET: 'short' }
+    const env = {
+      PATH: process.env['PATH'],
+      DATABASE_FILE: database,
+      TOKEN_SECRET: SECRET,
+      OLD_SECRET: 'short',
+      OLD_TOKENS_UNTIL: UNTIL,
+    }
     const child = spawn(process.execPath, [fileOfProgram(name)], { env, stdio: ['ignore', 'pipe', 'inherit'] })
     running.add(child)
     const [port] = await once(child.stdout, 'data')

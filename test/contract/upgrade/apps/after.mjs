@@ -17,7 +17,7 @@ import { BearerStrategy, LoginStrategy } from 'express-token-endpoint/passport'
 import { accountStoreContract, createTestIssuer, fastPasswords } from 'express-token-endpoint/testing'
 import passport from 'passport'
 
-/** Builds an app with the API of 0.1, and moves it with the page docs/guides/upgrade.md only. */
+/** Builds an app with the API of 0.1, and moves it with "Migrate from 0.1" of docs/reference/compatibility.md only. */
 export async function createApp({ issuer, privateKey, limiter }) {
   const tokens = createTokenIssuer({ issuer, keys: { alg: 'ES256', privateKey }, lifetime: '10m' })
   const passwords = createPasswords({ hashers: [argon2id({ memoryCost: 1024, timeCost: 1 }), bcrypt({ cost: 4 })] })

@@ -303,6 +303,7 @@ describe('a failure', () => {
     ['hangs', hang],
     ['returns a text', () => ALICE],
     ['returns no account', () => ({})],
+    ['returns a time in the future', () => ({ accountId: ALICE, signedInAt: new Date(NOW + 60_001) })],
     ['returns an invalid time', () => ({ accountId: ALICE, signedInAt: 'yesterday' })],
     ['returns an invalid member', () => ({ accountId: ALICE, remember: 1 })],
     ['returns an invalid name', () => ({ accountId: ALICE, label: 1 })],
