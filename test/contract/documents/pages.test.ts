@@ -28,7 +28,7 @@ const anchorsOf = (file: string) => readPage(file).headings.map(({ anchor }) => 
 describe('each page', () => {
   it.each(['README.md', ...pagesBelow('docs')])('%s has few lines, one title and a text below it', (path) => {
     const { text, headings } = readPage(path)
-    expect(text.split('\n').length - 1).toBeLessThanOrEqual(900)
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(360)
     expect(headings.filter(({ level }) => level === 1)).toHaveLength(1)
     expect(text).toMatch(/^# .+\n\n\S/)
   })

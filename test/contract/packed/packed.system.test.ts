@@ -84,7 +84,7 @@ describe('the tarball', () => {
     const said = /\*\*Size\.\*\* (\d+) kB, unpacked (\d+) kB/.exec(page)?.slice(1).map(Number) ?? []
     const ratios = [packed.size, packed.unpackedSize].map((bytes, i) => bytes / 1000 / (said[i] ?? 0))
     expect(ratios.filter((ratio) => !(ratio > 0.83 && ratio < 1.25))).toEqual([])
-    expect(packed.size).toBeLessThan(420_000)
+    expect(packed.size).toBeLessThan(400_000)
     expect(page).toContain(`It has ${Object.keys(manifest.dependencies).length} dependencies`)
   })
 

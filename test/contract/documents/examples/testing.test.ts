@@ -10,7 +10,7 @@ const { fileOf, folder } = startExamples(import.meta.url)
 /** The number of tests in each block that runs in vitest. */
 const TESTS = {
   'store-contract': 23,
-  'whole-store-contract': 43,
+  'whole-store-contract': 44,
   'testing-vitest': 12,
   'testing-sessions': 12,
 }
