@@ -14,7 +14,7 @@ export interface SignInRefusalOptions {
   detail?: string | undefined
   /** Further headers of the response, for example `Retry-After`. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** Counts a failed login, as a wrong password does. Set it for a wrong code, which nobody may guess. Default: `false`. */
+  /** Counts a failed login, as a wrong password does. Set it for a wrong code, so that nobody can guess one. Default: `false`. */
   countAsFailure?: boolean | undefined
   /** Error that led to the refusal, for logs. Never sent to the client. Default: none. */
   cause?: unknown

@@ -6,7 +6,7 @@ import { isExposed } from '../options/urls.js'
 /** The option `refresh.cookie` of `createAuth`: which pages may use the cookie with the refresh token. */
 export interface RefreshCookieOptions {
   /**
-   * `'strict'`: pages of the API's site. `'none'`: pages of `allowedOrigins`, also on another site. Default: `'strict'`.
+   * `'strict'`: pages of the API's site. `'none'`: pages of `allowedOrigins`, even on other sites. Default: `'strict'`.
    */
   sameSite?: 'strict' | 'none' | undefined
   /**
