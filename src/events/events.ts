@@ -233,7 +233,7 @@ export interface AddressChangedEvent extends EventBase {
   accountId: string
 }
 
-/** A user set a factor up, or renewed the recovery codes. */
+/** A user set up a factor, or renewed the recovery codes. */
 export interface FactorAddedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.added'

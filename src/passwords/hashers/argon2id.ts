@@ -23,7 +23,7 @@ export interface Argon2idOptions {
   /** Lanes. 1 to 64. Default: `1`. */
   parallelism?: number | undefined
   /**
-   * Highest memory, and memory × passes, of a stored hash, in multiples of a new hash or of the default costs if they are higher. 1 to
+   * Highest memory, and memory × passes, of a stored hash, as a multiple of a new hash, or of the default costs if higher. 1 to
    * 1,024. The default accepts 152 MiB and 311,296 KiB × passes. Default: `8`.
    */
   costLimit?: number | undefined
