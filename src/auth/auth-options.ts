@@ -73,7 +73,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
   /**
    * Further verifiers for all guards, such as `oldTokens` and [your
    * own](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). At most 31,
-   * of different issuers. Default: `[]`.
+   * with different issuers. Default: `[]`.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**

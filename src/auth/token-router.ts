@@ -21,7 +21,7 @@ export interface TokenRouterOptions<A extends LookUpResult = Account>
     RespondOptions<A> {
   /** Return value of `createTokenIssuer`. */
   tokens: TokenIssuer
-  /** Path below the mount point, without patterns and without a slash at its end. Default: `'/api/v2013/authentication/token'`. */
+  /** Path below the mount point, without patterns or a trailing slash. Default: `'/api/v2013/authentication/token'`. */
   path?: string | undefined
 }
 

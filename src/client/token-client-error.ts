@@ -3,13 +3,13 @@ import type { RefusedSignIn } from './client-options.js'
 /** The reasons why a caller gets no token. */
 export type TokenClientErrorCode =
   /**
-   * The server refused your credentials, or a call of the account routes. The `status` is `403`, or another from `400` to `499`.
+   * The server refused your credentials, or a call of the account routes. The `status` is `403`, or a different one from `400` to `499`.
    * `error.refused` is `{ code, detail, reason }`. To use new credentials, call `signOut()`.
    */
   | 'refused'
   /**
-   * The server asked with the `status` `429` or `503` to wait for longer than `maxWait`. `retryAt` is the time of the next sign-in. After a
-   * `429`, another e-mail address need not wait.
+   * The server sent the `status` `429` or `503` and a wait longer than `maxWait`. `retryAt` is the time of the next sign-in. After a
+   * `429`, a different e-mail address need not wait.
    */
   | 'try_later'
   /**
@@ -17,11 +17,11 @@ export type TokenClientErrorCode =
    */
   | 'unreachable'
   /**
-   * The response had another `status`, which is `0` for a redirect in a browser, or no valid token. `retryAt` is the time of the next sign-in.
+   * The response had a different `status`, which is `0` for a redirect in a browser, or no valid token. `retryAt` is the time of the next sign-in.
    */
   | 'unexpected'
   /**
-   * The connection broke while your request sent a body. Your API may have refused the token before it read the body. Your next call gets a
+   * The connection broke while your request body was being sent. Your API may have refused the token before it read the body. Your next call gets a
    * new token.
    */
   | 'interrupted'

@@ -38,7 +38,7 @@ export type TokenRefusal =
    * [`algorithms`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
    */
   | 'unknown_key'
-  /** `alg` is not that of the key. Two of your keys share a `kid`, or the token is forged. */
+  /** `alg` does not match the key. Two of your keys share a `kid`, or the token is forged. */
   | 'algorithm'
   /** The token was changed, or two keys share a `kid`. Give each key its own. */
   | 'signature'
@@ -48,7 +48,7 @@ export type TokenRefusal =
    */
   | 'claims'
   /**
-   * `iss` is not the `issuer` of your verifier. Set the same text in both, even [inside your
+   * `iss` does not match your verifier's `issuer`. Set the same text in both, even [inside your
    * network](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#the-issuer-is-an-http-url-inside-your-network).
    * With `accept: 'jwt'`, copy a trailing slash too.
    */
@@ -113,7 +113,7 @@ export type LoginRefusal =
 
 /** The reason for refusing a new password. The client receives it. */
 export type PasswordRefusal =
-  /** The password is shorter than `minLength` of `createPasswords`. The `detail` has the number. */
+  /** The password is shorter than `minLength` of `createPasswords`. The `detail` states the number. */
   | 'too_short'
   /** The password has more than 256 characters, or more than 72 bytes with `bcrypt()` as the first hasher. */
   | 'too_long'
@@ -350,8 +350,8 @@ const ROWS = {
     message: missingToken('Bearer'),
   },
   /**
-   * The header is malformed or repeated, the query has an `access_token` too, or the request has the server's `maxHeadersCount` (1,000) of
-   * header lines.
+   * The header is malformed or repeated, the query has an `access_token` too, or the request has 1,000 header lines, the server's
+   * `maxHeadersCount`.
    */
   invalid_request: {
     status: 400,
@@ -378,7 +378,7 @@ const ROWS = {
     challenge: 'insufficient_user_authentication',
     message: 'This resource needs a more recent sign-in.',
   },
-  /** The token lacks a scope of the challenge, or its account has lost it. Add it to the account's `scopes`, and get a new token. */
+  /** The token lacks a scope in the challenge, or its account has lost it. Add it to the account's `scopes`, and get a new token. */
   insufficient_scope: {
     status: 403,
     challenge: 'insufficient_scope',
@@ -394,13 +394,13 @@ const ROWS = {
     message: 'This account may not use this resource.',
   },
   /**
-   * The mailed code is unknown, used, expired or for something else, such as a different `issuer` or `tenant`. Ask for a new mail. Or a new
+   * The mailed code is unknown, used, expired or for something else, such as a different `issuer` or `tenant`. Ask for a new email. Or a new
    * passkey is not valid, or its options are older than ten minutes. Compare `origins` of `passkeys`.
    */
   invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
-  /** A different account took the address after the mail was sent. Sign in, or choose a different address. */
+  /** A different account took the address after the email was sent. Sign in, or choose a different address. */
   address_taken: { status: 409, message: 'Another account has this address.' },
-  /** An address has exactly one `@` and 3 to 254 characters, without blanks and `,;<>"():`. */
+  /** An address must have exactly one `@` and 3 to 254 characters, without blanks and `,;<>"():`. */
   invalid_email: { status: 422, message: 'This is not an e-mail address.' },
   /**
    * The new password is refused. The body has the

@@ -17,9 +17,9 @@ export interface EventBase {
   time: Date
   /** Client address, from `req.ip`. Needs a correct `trust proxy`. */
   address: string | undefined
-  /** E-mail address as sent. Only of the token endpoint with `emailInEvents`. */
+  /** E-mail address as sent. Only from the token endpoint, with `emailInEvents`. */
   email?: string
-  /** Return value of `tenant`. Only of the token endpoint with this option. */
+  /** Return value of `tenant`. Only from the token endpoint, with this option. */
   tenant?: string
 }
 
@@ -37,7 +37,7 @@ export interface TokenIssuedEvent extends EventBase {
   tokenId: string
   /** `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`. */
   sessionId?: string
-  /** End of the token (`exp`) or the session, a `Date`. */
+  /** Expiration of the token (`exp`) or session, a `Date`. */
   expiresAt: Date
 }
 
@@ -134,7 +134,7 @@ export interface SessionStartedEvent extends EventBase {
   /** `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`. */
   sessionId?: string
   /**
-   * End of the token (`exp`) or the session, a `Date`.
+   * Expiration of the token (`exp`) or session, a `Date`.
    *
    * With `refresh`, the session ends later than the token.
    */
@@ -151,7 +151,7 @@ export interface SessionRefreshedEvent extends EventBase {
   sessionId: string
   /** `jti` of the token. Without `refresh`, also the `id` of its session. */
   tokenId: string
-  /** End of the token (`exp`) or the session, a `Date`. */
+  /** Expiration of the token (`exp`) or session, a `Date`. */
   expiresAt: Date
 }
 
@@ -161,7 +161,7 @@ export type SessionEnd =
   | 'signed_out'
   /** One session, from a different one, or with `end`. */
   | 'ended'
-  /** All other sessions, from one of them, or with `endOthers`. */
+  /** All other sessions, from the current one, or with `endOthers`. */
   | 'others'
   /** Every session, with `endAll`. */
   | 'all'

@@ -26,7 +26,7 @@ export interface SessionsOptions {
   maxPerAccount?: number | undefined
   /**
    * Function `(req) => string`, or a promise of it: the device name in the list of sessions, cut to 64 characters. Needs `store`. A failure
-   * is `503`. Default: no label.
+   * causes `503`. Default: no label.
    */
   sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
 }

@@ -44,12 +44,12 @@ export interface SignUpFields {
 /** The options of the mails and of a sign-up in an app. */
 export interface SignUpOptions {
   /**
-   * Function `({ kind, to, code, details, tenant })` that [sends a
-   * mail](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails) after the
+   * Function `({ kind, to, code, details, tenant })` that [sends an
+   * email](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails) after the
    * response. Default: none.
    */
   mail?: SendMail | undefined
-  /** `waitUntil` of a serverless host: `(promise)`, which keeps it awake after a response. Default: none. */
+  /** A serverless host's `waitUntil(promise)`, which keeps it awake after a response. Default: none. */
   defer?: Defer | undefined
   /**
    * `true`, or `{ fields }` with names of further members, for

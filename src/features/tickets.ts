@@ -17,7 +17,7 @@ export interface TicketOptions {
   path: string
   /** Method of the request. `GET` and `HEAD` count as one. Default: `GET`. */
   method?: string | undefined
-  /** Time until the ticket expires, at most that of the token. 1 s to 10 min. Default: `'60s'`. */
+  /** Time until the ticket expires, at most until the token does. 1 s to 10 min. Default: `'60s'`. */
   lifetime?: Duration | undefined
 }
 

@@ -35,9 +35,9 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    * for other texts than JWTs.
    */
   tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
-  /** Scopes a token needs, all of them: an array, or a text with spaces. Otherwise `403`. `undefined` is a `TypeError`. Default: none. */
+  /** A token needs all of these scopes: an array, or a text with spaces. Otherwise `403`. `undefined` is a `TypeError`. Default: none. */
   scope?: string | readonly string[]
-  /** Scopes of which a token needs one, in addition to `scope`. Default: none. */
+  /** A token needs one of these scopes, in addition to `scope`. Default: none. */
   anyScope?: string | readonly string[]
   /**
    * Maximum age of the sign-in (RFC 9470), from `auth_time`, or `iat` without it. Tokens of a different issuer need an `auth_time` not
@@ -45,7 +45,7 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   signedInWithin?: Duration | undefined
   /**
-   * `true` admits only tokens whose `amr` (RFC 8176) has `mfa`, or `hwk` and `user`. Otherwise `401` `insufficient_user_authentication`.
+   * `true` admits only tokens whose `amr` (RFC 8176) includes `mfa`, or `hwk` and `user`. Otherwise `401` `insufficient_user_authentication`.
    * Default: `false`.
    */
   secondFactor?: boolean | undefined
@@ -65,7 +65,7 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
-   * Function `(auth) => boolean`, called on every request. `true` is `401`, a failure or invalid value `503`. Default: none.
+   * Function `(auth) => boolean`, called on every request. `true` causes `401`, a failure or invalid value `503`. Default: none.
    *
    * Use `auth.id` as the key, because a token's text has several spellings.
    */
@@ -83,16 +83,16 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   /**
    * Function `(req, account, auth) => boolean`, or a promise of it, for [routes of an
    * owner](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#let-owners-use-a-route).
-   * `false` is `403`, a failure `503`. Needs `accounts`. Default: each account.
+   * `false` causes `403`, a failure `503`. Needs `accounts`. Default: each account.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<UserOf<A>, any> | undefined
-  /** Scheme of the header and the challenge, or a list of 1 to 4, whose first is in the challenge. Default: `'Bearer'`. */
+  /** Scheme of the header and the challenge, or a list of 1 to 4. The challenge names the first. Default: `'Bearer'`. */
   scheme?: string | readonly string[] | undefined
   /**
    * Function `(req, inHeader) => text`, `undefined` or `null`, for [a token
    * elsewhere](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#keep-the-header-of-your-clients).
-   * `inHeader()` returns the token of the header. A malformed text is an invalid token. Default: the header.
+   * `inHeader()` returns the header's token. A malformed text is an invalid token. Default: the header.
    *
    * Browsers send cookies with requests of other sites, so a token in a cookie needs a defence against them (CSRF), such as `SameSite`.
    */

@@ -17,7 +17,7 @@ export interface CredentialsOptions<R = Request> {
    */
   allowedOrigins?: readonly string[] | undefined
   /**
-   * Function `(body, req) => ({ email, password })` for a body of another shape. Its other members become `fields`. When it throws or
+   * Function `(body, req) => ({ email, password })` for a body of a different shape. Its other members become `fields`. When it throws or
    * returns no credentials, the response is `400`. Default: the members of the body.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows the shape of its bodies.

@@ -66,7 +66,7 @@ export interface OpenApiOptions {
   /**
    * Codes of your
    * [`SignInRefusal`s](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md),
-   * or the refusals themselves. The document has those of `secondFactor` already. Default: none.
+   * or the refusals themselves. The document already includes those of `secondFactor`. Default: none.
    *
    * Pass a refusal with another status than 403 itself.
    */

@@ -12,7 +12,7 @@ export interface PasswordsOptions {
   /** Accepted hashes. The first hasher makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * Hasher that does the work for unknown addresses: that of most stored hashes, such as `bcrypt({ cost: 8 })`. Default: the first of
+   * Hasher for unknown addresses: the one for most stored hashes, such as `bcrypt({ cost: 8 })`. Default: the first of
    * `hashers`.
    *
    * The time of a login then does not tell who has an account.

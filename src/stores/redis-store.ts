@@ -9,7 +9,7 @@ import { redisSessions } from './redis-sessions.js'
 /** The options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Function that sends one command and returns the promise of its reply. Its arguments are the name of the command and texts. The first
+   * Function that sends one command and returns the promise of its reply. Its arguments are the command's name and texts. The first
    * key is the second argument, or the fourth of `EVAL`.
    *
    * With node-redis: `(...command) => client.sendCommand(command)`. With ioredis: `(...command) => redis.call(...command)`. Each command

@@ -12,9 +12,9 @@ import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } fr
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
   /** `'id-token'`: ID tokens, for `auth.signIn` and never for a guard. */
   accept: 'id-token'
-  /** Issuer exactly as in its tokens (`iss`): `https://accounts.google.com`. */
+  /** Issuer, which must match the tokens' `iss` exactly: `https://accounts.google.com`. */
   issuer: string | undefined
-  /** Id of your client at the provider. */
+  /** Your client's id at the provider. */
   audience: string | undefined
   /** Ids of your other clients a token may be issued to (`azp`), such as your Android app. Default: only `audience`. */
   authorizedParties?: readonly string[] | undefined

@@ -10,7 +10,7 @@ import type { RemoteKeys } from './keys/remote-keys.js'
 /** The options of `createTokenVerifier`. */
 export interface TokenVerifierOptions {
   /**
-   * Base URL of this environment (`iss`), without query and fragment. Tokens of other environments are rejected. A trailing slash makes
+   * Base URL of this environment (`iss`), without a query or fragment. Tokens of other environments are rejected. A trailing slash makes
    * no difference.
    */
   issuer: string | undefined
@@ -32,7 +32,7 @@ export interface TokenVerifierOptions {
    * [`discoverKeys(issuer)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options).
    */
   keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
-  /** Tolerated difference between clocks for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
+  /** Tolerated clock difference for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
   clockTolerance?: Duration | undefined
   /**
    * Number of verified tokens to cache, 1 to 10,000,000, or `false`. Time, key, scope, revocation and account are still checked on every
@@ -52,17 +52,17 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
   /**
    * Clients [whose tokens are
    * accepted](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider)
-   * (`client_id`, `azp`, `cid` or `appid`). All other tokens are rejected. Default: all, and tokens that name none.
+   * (`client_id`, `azp`, `cid` or `appid`). All other tokens are rejected. Default: all, and tokens without a client.
    */
   authorizedParties?: readonly string[] | undefined
-  /** Issuer exactly as in its tokens (`iss`), including a trailing slash. */
+  /** Issuer, which must match the tokens' `iss` exactly, including any trailing slash. */
   issuer: string | undefined
-  /** Audience of this API: one of those in `aud`, compared exactly. */
+  /** Audience of this API. Must match one in `aud` exactly. */
   audience: string | undefined
-  /** Function `(claims) => scopes`, called once per new token. A failure or an invalid value is `503`. Default: `scope` or `scp`. */
+  /** Function `(claims) => scopes`, called once per new token. A failure or an invalid value causes `503`. Default: `scope` or `scp`. */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id`, called once per new token. `undefined` rejects the token. A failure or an invalid value is `503`. Default:
+   * Function `(claims) => id`, called once per new token. `undefined` rejects the token. A failure or an invalid value causes `503`. Default:
    * `sub`, unique only within its issuer.
    */
   accountId?: AccountIdOf | undefined
@@ -84,7 +84,7 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' 
   clientId?: string | undefined
   /** Lifetime of a token. 1 s to 366 days. Default: `'1h'`. */
   lifetime?: Duration | undefined
-  /** Time limit for `sign` of a key. Then `503`. Default: `'5s'`. */
+  /** Time limit for a key's `sign`. Then `503`. Default: `'5s'`. */
   timeout?: Duration | undefined
 }
 

@@ -112,7 +112,8 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'are drained for at most 1 s': 'an unread body after a refusal',
   },
   'test/unit/events/describe-error.test.ts': {
-    'Without `onEvent`, the process warning about it': 'shows the class and the line of %s, and nothing of the message',
+    'Without `onEvent`, the process warning about an error':
+      'shows the class and the line of %s, and nothing of the message',
   },
   'test/unit/errors/auth-error.test.ts': {
     'The JSON of an `AuthError` is the problem document': 'is the problem document in JSON',
@@ -122,7 +123,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
   },
   'test/attacks/hosts/failures.test.ts': {
     'A password check that does not return `true` refuses the login': 'has not said true: 403',
-    'An invalid account is a `503`, and so is an invalid return value': '%s: 503, and then service goes on',
+    'An invalid account causes a `503`, and so does an invalid return value': '%s: 503, and then service goes on',
   },
   'test/unit/guard/http2.test.ts': {
     'In HTTP/2, only the stream of the request ends': 'ends the stream of a refused request',
@@ -233,11 +234,11 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
   },
   'test/unit/features/password-reset.test.ts': { 'A code expires after an hour': 'refuses a code after an hour' },
   'test/unit/features/sign-in-by-mail.test.ts': {
-    'that of a sign-in after 10 minutes': 'works for ten minutes, also when the account has had all mails of that time',
+    'or after 10 minutes for a sign-in': 'works for ten minutes, also when the account has had all mails of that time',
   },
   'test/unit/mail/mailer.test.ts': {
-    'An address gets at most 3 mails of one kind in that time': 'is limited by the exact text of the address: %s (%s)',
-    'a client network can ask for 10 mails an hour':
+    'An address gets at most 3 emails of one kind in that time': 'is limited by the exact text of the address: %s (%s)',
+    'a client network can ask for 10 emails an hour':
       'is limited by the network: ten in an hour, over all kinds and addresses',
   },
 }

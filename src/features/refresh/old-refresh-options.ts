@@ -42,7 +42,7 @@ export interface OldRefreshCookie {
 export interface OldRefreshTokensOptions {
   /**
    * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired or disabled token. Called
-   * twice per token, with any text of at most 4,096 characters, so it must not change anything. A failure is `503`.
+   * twice per token, with any text of at most 4,096 characters, so it must not change anything. A failure causes `503`.
    */
   find(
     token: string,
@@ -50,7 +50,7 @@ export interface OldRefreshTokensOptions {
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
    * Function `(token, { req })` after which `find` no longer returns the token. Called before the response, and again if the client repeats
-   * the request. A failure is `503`, and the client keeps its token.
+   * the request. A failure causes `503`, and the client keeps its token.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
   /** `Date` from which all old refresh tokens are refused. */

@@ -13,7 +13,7 @@ export interface BcryptOptions {
   /** Base-2 logarithm of the number of rounds. 4 to 18. Default: `12`. */
   cost?: number | undefined
   /**
-   * Most rounds of a stored hash, in multiples of a new hash or of the default cost if it is higher. 1 to 1,024. The default accepts
+   * Maximum rounds of a stored hash, in multiples of a new hash or of the default cost if it is higher. 1 to 1,024. The default accepts
    * costs of 4 to 15. No cost above 18 is accepted. Default: `8`.
    */
   costLimit?: number | undefined

@@ -4,9 +4,9 @@ import { type Checked, optional } from '../../options/read-options.js'
 
 /** The times of the option `refresh` of `createAuth`. */
 export interface RefreshTimes {
-  /** A session ends when it was not refreshed for this time. 1 s to 366 days. Default: `'14d'`. */
+  /** A session ends when it has not been refreshed for this time. 1 s to 366 days. Default: `'14d'`. */
   idle?: Duration | undefined
-  /** The time in place of `idle` for a sign-in with `remember: false`. 1 s to `idle`. Default: that of `idle`. */
+  /** Replaces `idle` for a sign-in with `remember: false`. 1 s to `idle`. Default: that of `idle`. */
   unremembered?: Duration | undefined
   /** Longest time from a sign-in to the end of its session. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
   longest?: Duration | undefined

@@ -18,7 +18,7 @@ export type ExistingAccount = {
 export interface AccountStoreContractOptions {
   /** Account store, or a function that returns one, called for each check. */
   store: AccountStore<LookUpResult> | (() => AccountStore<LookUpResult> | Promise<AccountStore<LookUpResult>>)
-  /** Second store object on the same data, or a function that returns it. Finds a cache. Default: none. */
+  /** Second store object on the same data, or a function that returns it. Reveals a cache. Default: none. */
   otherStore?: AccountStoreContractOptions['store'] | undefined
   /** Account in the store: `{ email, … }`. The checks of `replacePasswordHash` change its hash and restore it. */
   existing: ExistingAccount

@@ -17,7 +17,7 @@ export type GivenStore = Partial<Store> | (() => Partial<Store> | Promise<Partia
 /** The options of `storeContract`. */
 export interface StoreContractOptions {
   /**
-   * Second store object on the same data, or a function that returns it. Finds a cache, a replica that lags, and a lock that works in
+   * Second store object on the same data, or a function that returns it. Reveals a cache, a replica that lags, and a lock that works in
    * only one process. Default: none.
    */
   otherStore?: GivenStore | undefined

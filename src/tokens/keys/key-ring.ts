@@ -92,7 +92,7 @@ export interface RemoteSigningKey extends PublicTokenKey {
   /**
    * Function `(data) => signature`, for a private key [in a key
    * service](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#sign-with-a-key-service). At
-   * most 1,024 calls at a time, then `503`. A failure, a wrong signature or a timeout is `503` with the dependency `keys`.
+   * most 1,024 calls at a time, then `503`. A failure, a wrong signature or a timeout causes `503` with the dependency `keys`.
    */
   sign: HostSign
 }

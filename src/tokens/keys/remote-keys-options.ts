@@ -9,7 +9,7 @@ import type { KeysFetch } from './fetch-text.js'
 /** The options of `remoteKeys` and `discoverKeys`. */
 export interface RemoteKeysOptions {
   /**
-   * Algorithms the keys of the set may use (RFC 8725 section 3.1). With only one RSA algorithm, an RSA key needs no `alg`. Default: every
+   * Algorithms the set's keys may use (RFC 8725 section 3.1). If only one is for RSA, RSA keys do not need an `alg`. Default: every
    * algorithm of key pairs.
    */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
@@ -29,7 +29,7 @@ export interface RemoteKeysOptions {
    * A longer time does not help tokens of an hour, and a removed key verifies for longer in a service that cannot reach the source.
    */
   keepFor?: Duration | undefined
-  /** Called with the error of each failed fetch, and of each set without a usable key. Default: a process warning for the first failure. */
+  /** Called with the error for each failed fetch and each set without a usable key. Default: a process warning for the first failure. */
   onError?: ((error: Error) => unknown) | undefined
   /**
    * Function `(url, init) => response`, for example through a proxy. At most 8 calls may stay unsettled. Default: the global `fetch`.
