@@ -26,7 +26,7 @@ function limiterOf() {
 
 /**
  * Sends the requests of the app's clients, and returns what they get.
- * @param earlier a token that the other release issued
+ * @param {string} [earlier] a token that the other release issued
  */
 export async function drive(createApp, privateKey, earlier) {
   const { app, events, selfTest, verifier } = await createApp({ issuer: ISSUER, privateKey, limiter: limiterOf })
