@@ -28,7 +28,7 @@ test('without arguments it tells how to use it, as an error', async () => {
 test.each([
   ['keygen', 'alg format out public bits help'],
   ['hash', 'bcrypt min-length help'],
-  ['check', 'email guarded recent path jwks other other-email skip timeout max-time plain-http json help'],
+  ['check', 'email guarded recent path jwks origin other other-email skip timeout max-time plain-http json help'],
 ])('%s --help has a line for every option', async (command, options) => {
   for (const flag of ['--help', '-h']) {
     const { code, stdout, stderr } = await cli([command, flag])
