@@ -69,7 +69,7 @@ describe.skipIf(NO_HOSTS || NO_POSTGRES)('the page on other tools', () => {
     },
     async Prisma() {
       const connectionString = await createDatabase('passwordHash', 'User')
-      const { PrismaPg } = await import('@prisma/adapter-pg')
+      const { PrismaPg } = await import('@prisma/adapter-pg' as string)
       const { PrismaClient } = await import(`${folder}/generated/client.ts`)
       const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString }) })
       onTestFinished(() => prisma.$disconnect())
