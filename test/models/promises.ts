@@ -19,7 +19,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'an expired token is refused',
       'the key of a cached token is checked on every request',
     ],
-    'When a dependency fails or takes longer than 5 s, no request passes': [
+    'When a dependency fails or takes longer than 5 s, every request is rejected with `503`': [
       'nothing passes while a function of the host fails',
       'a failure of the host is 503, not 401',
     ],
