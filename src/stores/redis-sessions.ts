@@ -7,8 +7,12 @@ const SCRIPTS = {
 if not score or tonumber(score) < tonumber(ARGV[3]) then redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2]) end
 extend(KEYS[1], tonumber(ARGV[3]))
 return 1`,
-  /** Adds a session, but does not replace one: an old refresh token names its session, so two requests may add the same. */
-  add: `if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+  /**
+   * Adds a session, but does not replace one: an old refresh token names its session, so two requests may add the same. A repeated call
+   * has the same text.
+   */
+  add: `local found = redis.call('HGET', KEYS[1], ARGV[3])
+if found and found ~= ARGV[4] then return 0 end
 ${ADD}`,
   touch: `local found = redis.call('HGET', KEYS[1], 'found')
 if found then redis.call('HSET', KEYS[1], 'found', (found:gsub('%d+', ARGV[2], 1))) end
