@@ -19,7 +19,13 @@ import { mountAll } from '../features/features.js'
 import type { PasskeysParts } from '../features/passkeys.js'
 import { type HostFactors, hostFactors } from '../features/second-factor.js'
 import { createTickets, type TicketOptions, ticketFrom, tokenOrTicket } from '../features/tickets.js'
-import { type AuthenticatedRequest, authOf, type BearerGuard, requireBearerFor } from '../guard/require-bearer.js'
+import {
+  type AuthenticatedRequest,
+  authOf,
+  type BearerGuard,
+  bearerGuardOf,
+  requireBearerFor,
+} from '../guard/require-bearer.js'
 import { type RequireBearerOptions, readRequireBearerOptions } from '../guard/require-bearer-options.js'
 import { endpointRouter } from '../http/endpoint.js'
 import type { Limits } from '../limits/limits.js'
@@ -183,7 +189,8 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     return tokenOrTicket(byToken, guardWith({ tokens: ticketTokens, scheme: undefined, tokenFrom: ticketFrom }))
   }
   // Also checks the options of all guards.
-  const plainGuard = guard()
+  const guardSettings = readRequireBearerOptions('auth.guard', ownGuard)
+  const plainGuard = bearerGuardOf(guardSettings)
   const accountParts = {
     ...settings,
     findById: findByIdIn(lookUps),
@@ -211,7 +218,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
   const router = endpointRouter(mounted, {
     ...settings,
     guards,
-    challenge: readRequireBearerOptions('auth.guard', ownGuard),
+    challenge: guardSettings,
     modeOf: refresh?.modeOf,
     cookieOrigins: refresh?.cookieOrigins,
   })

@@ -11,6 +11,7 @@ import {
   createGuard,
   forgetEarlier,
   type GuardedRequest,
+  type GuardSettings,
   guardRequest,
 } from './guard.js'
 import { rejectionAt } from './refuse.js'
@@ -51,8 +52,12 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
 }
 
 /** Creates the guard of a function, which its errors name. */
-export function requireBearerFor(caller: 'requireBearer' | 'auth.guard', options: RequireBearerOptions) {
-  const guard = createGuard(readRequireBearerOptions(caller, options))
+export const requireBearerFor = (caller: 'requireBearer' | 'auth.guard', options: RequireBearerOptions) =>
+  bearerGuardOf(readRequireBearerOptions(caller, options))
+
+/** Returns the guard with settings that are read. */
+export function bearerGuardOf(settings: GuardSettings) {
+  const guard = createGuard(settings)
 
   function requireBearerMiddleware(req: GuardedRequest, res: ServerResponse, next: Next): void {
     assertHeaderLines('requireBearer', req)

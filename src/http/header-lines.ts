@@ -44,6 +44,9 @@ export function headerOf({ headers, rawHeaders = [] }: IncomingMessage, name: st
   return line < 0 ? undefined : rawHeaders[line + 1]
 }
 
+/** Returns the name of the browser or program that sent a request, as it names itself (RFC 9110 section 10.1.5). */
+export const userAgentOf = (req: IncomingMessage) => headerOf(req, 'user-agent') as string | undefined
+
 /**
  * Returns whether a request has several header lines of one name. Node keeps the first `Authorization` and the first `Content-Type`
  * and drops the others silently.

@@ -3,7 +3,7 @@ import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
 import type { EventSubject } from '../events/emitter.js'
 import { warnOnce } from '../events/warnings.js'
-import { headerOf } from '../http/header-lines.js'
+import { userAgentOf } from '../http/header-lines.js'
 import type { RequestOrigin } from '../http/origin.js'
 import { type HttpResponse, jsonResponse, type RefreshMode, tokenText } from '../http/responses.js'
 import { actingIdOf } from '../sessions/acting-id.js'
@@ -121,7 +121,7 @@ export function createFinish(settings: TokenSettings): FinishSignIn {
     if (!sessions) return useUp?.()
     const { address } = origin
     const label = task.label ?? (sessionLabel && (await callHost('hook', () => sessionLabel(req), labelCalls)))
-    const userAgent = headerOf(req, 'user-agent') as string | undefined
+    const userAgent = userAgentOf(req)
     const session = { ...begun, accountId: subject.accountId, label, address, userAgent }
     await startSession({ sessions, session, recheckAccount, isWanted, useUp, timeout, ...ofRefresh })
   }

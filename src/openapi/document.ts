@@ -25,9 +25,9 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     info: { title, version },
     ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
     tags: Object.values(isOn).includes(true) ? [TAG] : [],
-    paths: { ...pathsOf(read), ...read.paths },
+    paths: { ...pathsOf(read, isOn), ...read.paths },
     components: {
-      schemas: { ...schemasOf(read), AuthProblem: authProblem(refusals, read.account !== undefined) },
+      schemas: { ...schemasOf(read, isOn), AuthProblem: authProblem(refusals, read.account !== undefined) },
       responses: guardComponents(),
       securitySchemes: { [schemeName]: BEARER },
     },
@@ -80,13 +80,19 @@ const featuresIn = ({ path, refresh, jwks, sessions, stepUp, account }: Read) =>
   passkeySignIn: path !== undefined && account?.passkeys === true,
   signInByMail: path !== undefined && account?.signInByMail === true,
 })
+type FeaturesOn = ReturnType<typeof featuresIn>
 
 /** Returns the operations of the features of the app. */
-function pathsOf(read: Read): Record<string, PathItem> {
+function pathsOf(read: Read, isOn: FeaturesOn): Record<string, PathItem> {
   const { path: token = '', sessions = '', jwks: keys = '', refresh: modes, tokenResponse, account } = read
-  const { secondFactor: hasFactors } = featuresIn(read)
-  const described = { ...read, modes, hasFactors, responds: tokenResponse !== undefined, tag: TAG.name }
-  const mounted = endpointsAt({ token, sessions, keys, account: account?.path ?? '' }, featuresIn(read))
+  const described = {
+    ...read,
+    modes,
+    hasFactors: isOn.secondFactor,
+    responds: tokenResponse !== undefined,
+    tag: TAG.name,
+  }
+  const mounted = endpointsAt({ token, sessions, keys, account: account?.path ?? '' }, isOn)
   const paths: Record<string, PathItem> = {}
   for (const { at, endpoint } of mounted) {
     const [path = at] = pathsBelow(at, endpoint.path)
@@ -102,8 +108,7 @@ function pathsOf(read: Read): Record<string, PathItem> {
 }
 
 /** Returns the schemas of the features of the app. */
-function schemasOf(read: Read): Record<string, Schema> {
-  const isOn = featuresIn(read)
+function schemasOf(read: Read, isOn: FeaturesOn): Record<string, Schema> {
   const { refresh: modes, account } = read
   const signUpFields = account?.signUp?.fields ?? []
   const described = { ...read, modes, signUpFields, passkeys: isOn.passkeys, hasFactors: isOn.secondFactor }

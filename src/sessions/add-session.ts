@@ -24,9 +24,28 @@ const MOST_ACTING = 100
  * session of the other.
  * @param sessions all sessions of the account, newest first
  */
-export function surplusOf(sessions: readonly Session[], maxPerAccount: number): Session[] {
+function surplusOf(sessions: readonly Session[], maxPerAccount: number): Session[] {
   const counts = { own: 0, acting: 0 }
   return sessions.filter(({ id }) => (isActingId(id) ? ++counts.acting > MOST_ACTING : ++counts.own > maxPerAccount))
+}
+
+interface OldestTask extends Pick<NewSessionTask, 'store' | 'maxPerAccount' | 'hasEnded'> {
+  accountId: string
+  /** Called before the first removal. Its error stops the removals. Default: nothing. */
+  assertWanted?: (() => void) | undefined
+}
+
+/** Ends the oldest sessions of an account above the maximum. */
+export async function endOldest({
+  store,
+  maxPerAccount,
+  hasEnded,
+  accountId,
+  assertWanted,
+}: OldestTask): Promise<void> {
+  const oldest = surplusOf(await store.list(accountId), maxPerAccount)
+  assertWanted?.()
+  await Promise.all(oldest.map(async ({ id }) => (await store.remove(id, accountId)) && hasEnded(id)))
 }
 
 /**
@@ -41,19 +60,14 @@ export async function addSession({ store, session, maxPerAccount, timeout, isWan
   const assertWanted = () => {
     if (isOver || !isWanted()) throw new AuthError('client_closed_request')
   }
-  async function endOldest(): Promise<void> {
-    // After the addition, so that the last one of several sign-ins at once sees them all.
-    const oldest = surplusOf(await store.list(accountId), maxPerAccount)
-    assertWanted()
-    await Promise.all(oldest.map(async (one) => (await store.remove(one.id, accountId)) && hasEnded(one.id)))
-  }
   async function start(): Promise<void> {
     try {
       const [newest] = await store.list(accountId)
       // Later than all others, because the oldest sessions end and the clock of another process may be ahead.
       if (newest) session.createdAt = new Date(Math.max(+session.createdAt, +newest.createdAt + 1))
       await store.add(session)
-      await endOldest()
+      // After the addition, so that the last one of several sign-ins at once sees them all.
+      await endOldest({ store, maxPerAccount, hasEnded, accountId, assertWanted })
       assertWanted()
     } finally {
       // The store was too slow. It may have added the session after the removal below.

@@ -8,7 +8,7 @@ import { misuse, PAGE } from '../options/misuse.js'
 import { named } from '../options/read-options.js'
 import { isPlainObject, memberOf } from '../options/values.js'
 import { isActingId } from './acting-id.js'
-import { addSession, surplusOf } from './add-session.js'
+import { addSession, endOldest } from './add-session.js'
 import { checkedStore } from './checked-store.js'
 import { createSessionFinder } from './find-session.js'
 import { noteStart } from './mistakes.js'
@@ -123,7 +123,7 @@ export function createSessions(settings: SessionsSettings): {
 } {
   const { store, issuers, maxPerAccount, timeout, emit, now, refresh } = settings
   const checked = checkedStore(store, now)
-  const refreshSteps = refresh && createRefreshSteps({ ...refresh, store, now, timeout, emit, endOldest })
+  const refreshSteps = refresh && createRefreshSteps({ ...refresh, store, now, timeout, emit, endOldest: endSurplus })
   const findSession = createSessionFinder({ store, timeout, emit })
 
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
@@ -135,11 +135,11 @@ export function createSessions(settings: SessionsSettings): {
   /** Returns the id of a session as events name it. Without refresh, it is the one of its token, unless somebody acts as the account. */
   const namesOf = (id: string) => (refreshSteps || isActingId(id) ? { sessionId: id } : { tokenId: id })
 
-  async function endOldest(accountId: string, address: string | undefined): Promise<void> {
-    const oldest = surplusOf(await checked.list(accountId), maxPerAccount)
-    const end = async (id: string) =>
-      (await checked.remove(id, accountId)) && reportEnd(address, accountId, 'maximum', id)
-    await Promise.all(oldest.map(({ id }) => end(id)))
+  const surplusReporter = (accountId: string, address: string | undefined) => (id: string) =>
+    reportEnd(address, accountId, 'maximum', id)
+
+  async function endSurplus(accountId: string, address: string | undefined): Promise<void> {
+    await endOldest({ store: checked, maxPerAccount, accountId, hasEnded: surplusReporter(accountId, address) })
   }
 
   async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
@@ -160,7 +160,7 @@ export function createSessions(settings: SessionsSettings): {
       const session = newSession(given, now())
       const { id, accountId, expiresAt } = session
       const address = session.address ?? undefined
-      const hasEnded = (olderId: string) => reportEnd(address, accountId, 'maximum', olderId)
+      const hasEnded = surplusReporter(accountId, address)
       noteStart(store)
       await addSession({ store: checked, session, maxPerAccount, timeout, isWanted, hasEnded })
       emit({ address }, { type: 'session.started', accountId, ...namesOf(id), expiresAt })

@@ -16,6 +16,20 @@ export const ACCOUNT_FEATURES = {
 }
 /** The features of factors and keys, which the kit switches on where a test asks for them. */
 export const FACTOR_FEATURES = { secondFactor: true, apiKeys: true }
+/** The routes that mail, to an address of the request. */
+export const MAILING = {
+  'sign-up': ACCOUNT,
+  'password-reset': `${ACCOUNT}/password/forgotten`,
+  'sign-in': `${TOKEN_PATH}/mail`,
+} as const
+export type Mailing = keyof typeof MAILING
+export const MAILING_KINDS = Object.keys(MAILING) as Mailing[]
+
+/** Returns what makes a call one of a client's address. */
+export const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
+/** Returns an address of a network for each number. */
+export const networkOf = (i: number) => `10.${(i >> 8) & 255}.${i & 255}.${i >> 16}`
+
 /** A new password that no rule refuses. */
 export const STRONG = 'a quiet harbour at dawn'
 

@@ -3,7 +3,7 @@ import { callHost } from '../../concurrency/host-call.js'
 import { limitTasks } from '../../concurrency/limit.js'
 import { AuthError, isAuthError } from '../../errors/auth-error.js'
 import type { Call } from '../../http/endpoint.js'
-import { headerOf } from '../../http/header-lines.js'
+import { userAgentOf } from '../../http/header-lines.js'
 import { createLoginLimit } from '../../limits/limit.js'
 import { keptTerms, subjectOf } from '../../login/known-sign-in.js'
 import { deleteOldCookie, oldCookieValues, presentedIn } from '../../login/refresh-cookie.js'
@@ -105,7 +105,7 @@ function createOldRefreshTokens(
     const recentAt = secondFactor ? new Date(0) : signedInAt
     const kept = { ...base, signedInAt: recentAt, amr: [] }
     const terms = await callHost('sessions', () => keptTerms(kept, base, undefined))
-    const userAgent = headerOf(call.req, 'user-agent') as string | undefined
+    const userAgent = userAgentOf(call.req)
     const session = { id, accountId, label, address: call.origin.address, userAgent, terms }
     await refreshSteps.adopt(session, { createdAt, remember, passwordHash: account.account.passwordHash })
   }

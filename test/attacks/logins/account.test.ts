@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import express from 'express'
 import type { AuthOptions, MemoryAccount } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
+import { ACCOUNT, accountPackage, from, MAILING, MAILING_KINDS, networkOf, STRONG } from '../../support/account-app.js'
 import { all, deferred, settled, statuses } from '../../support/concurrency.js'
 import { type Answer, asForm, asJson } from '../../support/host.js'
 import { client, TOKEN_PATH } from '../../support/http.js'
@@ -14,18 +14,6 @@ const OTHER_PASSWORD = 'another quiet harbour at dusk'
 
 type App = Awaited<ReturnType<typeof start>>
 
-/** The routes that mail, to an address of the request. */
-const MAILING = {
-  'sign-up': ACCOUNT,
-  'password-reset': `${ACCOUNT}/password/forgotten`,
-  'sign-in': `${TOKEN_PATH}/mail`,
-} as const
-type Mailing = keyof typeof MAILING
-const KINDS = Object.keys(MAILING) as Mailing[]
-
-const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
-const networkOf = (i: number) => `10.${(i >> 8) & 255}.${i & 255}.${i >> 16}`
-
 /** Returns what a client sees, without the time. */
 function seen({ status, headers, body }: Answer) {
   const { date: _, ...others } = headers
@@ -33,7 +21,7 @@ function seen({ status, headers, body }: Answer) {
 }
 
 describe('somebody who looks for accounts', () => {
-  it.each(KINDS)(
+  it.each(MAILING_KINDS)(
     'sees the same at %s, for known, unknown and disabled addresses, also when limits are used up',
     async (kind) => {
       const app = await start()
@@ -50,7 +38,7 @@ describe('somebody who looks for accounts', () => {
     },
   )
 
-  it.each(KINDS)('sees the same at %s from a network that has used up its requests', async (kind) => {
+  it.each(MAILING_KINDS)('sees the same at %s from a network that has used up its requests', async (kind) => {
     const app = await start()
     const ask = (email: string) => app.call(MAILING[kind], { email })
     for (let i = 0; i < 10; i++) expect((await ask(`${i}@example.com`)).status).toBe(202)
@@ -483,7 +471,7 @@ it('blocked logins of many clients look the account up once for its reminder, an
 describe('a page of another site', () => {
   const CROSS = { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }
   const ROUTES: [string, string][] = [
-    ...KINDS.map((kind): [string, string] => [MAILING[kind], `email=${encodeURIComponent(alice.email)}`]),
+    ...MAILING_KINDS.map((kind): [string, string] => [MAILING[kind], `email=${encodeURIComponent(alice.email)}`]),
     [`${ACCOUNT}/confirm`, `code=x&password=${STRONG}`],
     [`${ACCOUNT}/password/reset`, `code=x&password=${STRONG}`],
     [`${TOKEN_PATH}/mail/confirm`, 'code=x'],
@@ -566,7 +554,7 @@ describe('a store that hangs between any two steps', () => {
       expect(first === 503 ? [success, ...done] : [success]).toContain(first === 503 ? second : first)
   })
 
-  it.each(KINDS)('the work of %s: an event, and it can be done again', async (kind) => {
+  it.each(MAILING_KINDS)('the work of %s: an event, and it can be done again', async (kind) => {
     const outcomes = await all(3, async (i) => {
       const stores = pausing()
       const app = await start({ ...stores.options, timeout: '1s' })

@@ -1,7 +1,16 @@
 // Tests features/{sign-up,password-reset,sign-in-by-mail}.ts
 import express from 'express'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ACCOUNT, accountPackage, STRONG } from '../../support/account-app.js'
+import {
+  ACCOUNT,
+  accountPackage,
+  from,
+  MAILING,
+  MAILING_KINDS,
+  type Mailing,
+  networkOf,
+  STRONG,
+} from '../../support/account-app.js'
 import { all, statuses } from '../../support/concurrency.js'
 import { asJson } from '../../support/host.js'
 import { client, TOKEN_PATH } from '../../support/http.js'
@@ -9,18 +18,6 @@ import { client, TOKEN_PATH } from '../../support/http.js'
 const { start, makeStore, ACCOUNTS, PASSWORD } = await accountPackage(express)
 const { alice, bob } = ACCOUNTS
 const NOBODY = 'nobody@example.com'
-
-/** The routes that mail, to an address of the request. */
-const MAILING = {
-  'sign-up': ACCOUNT,
-  'password-reset': `${ACCOUNT}/password/forgotten`,
-  'sign-in': `${TOKEN_PATH}/mail`,
-} as const
-type Mailing = keyof typeof MAILING
-const KINDS = Object.keys(MAILING) as Mailing[]
-
-const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
-const networkOf = (i: number) => `10.${(i >> 8) & 255}.${i & 255}.${i >> 16}`
 
 /** Stops the minute after which a mail that hangs has left the queue: a slow machine needs longer for its requests. */
 function holdForgottenMails(): void {
@@ -65,7 +62,7 @@ it.each<[string, (i: number) => string, Record<number, number>]>([
     const send = client(app.port, 20)
     const answers = await all(10_000, (i) => {
       const { headers, ...sent } = asJson({ email: `${i}@example.com` })
-      const path = MAILING[KINDS[i % KINDS.length] as Mailing]
+      const path = MAILING[MAILING_KINDS[i % MAILING_KINDS.length] as Mailing]
       return send({ ...sent, method: 'POST', path, headers: { ...headers, 'X-Forwarded-For': address(i) } })
     })
     expect(statuses(answers)).toEqual(expected)
