@@ -119,7 +119,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'A public key in PEM, JWK, DER, OpenSSH, hex or base64 is refused as a secret': 'another form of a key pair as a secret',
   },
   'test/attacks/hosts/failures.test.ts': {
-    'A password check that does not return `true` refuses the login': 'has not said true: 403',
+    'If a password check does not return `true`, the login is refused': 'has not said true: 403',
     'An invalid account, or an invalid return value': '%s: 503, and then service goes on',
   },
   'test/unit/guard/http2.test.ts': {
