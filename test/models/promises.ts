@@ -116,7 +116,8 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'The JSON of an `AuthError` is the problem document': 'is the problem document in JSON',
   },
   'test/unit/tokens/keys/keys-misuse.test.ts': {
-    'A public key in PEM, JWK, DER, OpenSSH, hex or base64 is refused as a secret': 'another form of a key pair as a secret',
+    'A public key in PEM, JWK, DER, OpenSSH, hex or base64 is refused as a secret':
+      'another form of a key pair as a secret',
   },
   'test/attacks/hosts/failures.test.ts': {
     'If a password check does not return `true`, the login is refused': 'has not said true: 403',
@@ -231,7 +232,8 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'or after 10 minutes for a sign-in': 'works for ten minutes, also when the account has had all mails of that time',
   },
   'test/unit/mail/mailer.test.ts': {
-    'An address receives at most 3 emails of one kind in that time': 'is limited by the exact text of the address: %s (%s)',
+    'An address receives at most 3 emails of one kind in that time':
+      'is limited by the exact text of the address: %s (%s)',
     'a client network can request 10 per hour':
       'is limited by the network: ten in an hour, over all kinds and addresses',
   },
