@@ -11,13 +11,13 @@ import type {
 
 /** The members of all events. */
 export interface EventBase {
-  /** Type of the event, such as `'token.issued'`. */
+  /** Event type, such as `'token.issued'`. */
   type: string
   /** Time of the event, a `Date`. */
   time: Date
-  /** Client address, from `req.ip`. Needs a correct `trust proxy`. */
+  /** Client address, from `req.ip`. Requires a correct `trust proxy`. */
   address: string | undefined
-  /** E-mail address as sent. Only from the token endpoint, with `emailInEvents`. */
+  /** Email address as sent. Only from the token endpoint, with `emailInEvents`. */
   email?: string
   /** Return value of `tenant`. Only from the token endpoint, with this option. */
   tenant?: string
@@ -29,13 +29,13 @@ export interface TokenIssuedEvent extends EventBase {
   type: 'token.issued'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the administrator who acts as the account (`act` of the token). */
+  /** `id` of the administrator acting as the account (`act` in the token). */
   actorId?: string
   /** Issuer of the administrator's token. */
   actorIssuer?: string
-  /** `jti` of the token. Without `refresh`, also the `id` of its session. */
+  /** `jti` of the token. Without `refresh`, also its session `id`. */
   tokenId: string
-  /** `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`. */
+  /** Session `id`, the `sid` in its tokens. Only with `refresh` or `actor`. */
   sessionId?: string
   /** Expiration of the token (`exp`) or session, a `Date`. */
   expiresAt: Date
@@ -52,8 +52,11 @@ export interface TokenRefusedEvent extends EventBase {
    */
   code: AuthErrorCode | HostCode
   /**
-   * Reason for which a [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
-   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused, or why the session ended. Not sent to the client.
+   * Reason why a
+   * [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh
+   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused,
+   * or why the session ended. Not sent to the client.
    */
   reason?: LoginRefusal | RefreshRefusal
   /**
@@ -64,17 +67,17 @@ export interface TokenRefusedEvent extends EventBase {
   accountId?: string
 }
 
-/** A failed-login limit is used up (`429`). */
+/** A failed-login limit was used up (`429`). */
 export interface TokenThrottledEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.throttled'
   /** [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal. */
   code: 'too_many_attempts'
-  /** Limit: `'address'`, `'pair'` or `'account'`. Absent if `beforeSignIn` threw the refusal. */
+  /** Limit that was reached: `'address'`, `'pair'` or `'account'`. Absent if `beforeSignIn` threw the refusal. */
   limit?: LimitName
 }
 
-/** Too many logins wait, are in progress, or were left by their clients (`503`). */
+/** Too many logins were waiting, in progress or abandoned by their clients (`503`). */
 export interface TokenOverloadedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.overloaded'
@@ -93,8 +96,11 @@ export interface BearerRefusedEvent extends EventBase {
    */
   code: AuthErrorCode
   /**
-   * Reason for which a [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
-   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused, or why the session ended. Not sent to the client.
+   * Reason why a
+   * [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh
+   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused,
+   * or why the session ended. Not sent to the client.
    *
    * The client learns only of `expired`.
    */
@@ -106,7 +112,7 @@ export interface BearerRefusedEvent extends EventBase {
    */
   accountId?: string
   /**
-   * `jti` of the token. Without `refresh`, also the `id` of its session.
+   * `jti` of the token. Without `refresh`, also its session `id`.
    *
    * Only if its signature is valid.
    */
@@ -119,19 +125,19 @@ export interface BearerRefusedEvent extends EventBase {
   issuer?: string
 }
 
-/** The session of a new token was stored. */
+/** The session for a new token was stored. */
 export interface SessionStartedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.started'
   /** `id` of the account. */
   accountId: string
   /**
-   * `jti` of the token. Without `refresh`, also the `id` of its session.
+   * `jti` of the token. Without `refresh`, also its session `id`.
    *
    * Only without the option `refresh`.
    */
   tokenId?: string
-  /** `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`. */
+  /** Session `id`, the `sid` in its tokens. Only with `refresh` or `actor`. */
   sessionId?: string
   /**
    * Expiration of the token (`exp`) or session, a `Date`.
@@ -141,15 +147,15 @@ export interface SessionStartedEvent extends EventBase {
   expiresAt: Date
 }
 
-/** The token endpoint issued a token for a refresh token, without `token.issued`. */
+/** The token endpoint issued a token for a refresh token. This event replaces `token.issued`. */
 export interface SessionRefreshedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.refreshed'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`. */
+  /** Session `id`, the `sid` in its tokens. Only with `refresh` or `actor`. */
   sessionId: string
-  /** `jti` of the token. Without `refresh`, also the `id` of its session. */
+  /** `jti` of the token. Without `refresh`, also its session `id`. */
   tokenId: string
   /** Expiration of the token (`exp`) or session, a `Date`. */
   expiresAt: Date
@@ -157,44 +163,49 @@ export interface SessionRefreshedEvent extends EventBase {
 
 /** The reason for the end of a session. */
 export type SessionEnd =
-  /** The current session, by its user, or by a sign-in that replaces its refresh cookie. */
+  /** The user signed out, or a sign-in replaced the session's refresh cookie. */
   | 'signed_out'
-  /** One session, from a different one, or with `end`. */
+  /** The user ended one session from a different session, or your code called `end`. */
   | 'ended'
-  /** All other sessions, from the current one, or with `endOthers`. */
+  /** The user ended all other sessions, or your code called `endOthers`. */
   | 'others'
-  /** Every session, with `endAll`. */
+  /** Your code called `endAll`. */
   | 'all'
-  /** The oldest session, by a further sign-in above `maxPerAccount`. */
+  /** A new sign-in exceeded `maxPerAccount`, so the oldest session ended. */
   | 'maximum'
   /**
-   * A [replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves) refresh token came back, so a different client may hold a copy.
+   * A
+   * [replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves)
+   * refresh token was sent again, so a different client may have a copy.
    */
   | 'reused'
-  /** A refresh found the account missing or disabled, a new password, or a later `tokensValidAfter`. */
+  /** During a refresh, the account was missing, disabled or had a new password or a later `tokensValidAfter`. */
   | 'account'
 
-/** One or more sessions of an account have ended. Expiration causes no event. */
+/** One or more sessions of an account ended. Expiration does not cause this event. */
 export interface SessionEndedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.ended'
   /** `id` of the account. */
   accountId: string
   /**
-   * Reason for which a [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
-   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused, or why the session ended. Not sent to the client.
+   * Reason why a
+   * [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh
+   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused,
+   * or why the session ended. Not sent to the client.
    *
    * See {@link SessionEnd}.
    */
   reason: SessionEnd
   /**
-   * `jti` of the token. Without `refresh`, also the `id` of its session.
+   * `jti` of the token. Without `refresh`, also its session `id`.
    *
    * As in `session.started`. Absent for the reasons `others` and `all`.
    */
   tokenId?: string
   /**
-   * `id` of the session, `sid` of its tokens. Only with `refresh` or `actor`.
+   * Session `id`, the `sid` in its tokens. Only with `refresh` or `actor`.
    *
    * As in `session.started`. Absent for the reasons `others` and `all`.
    */
@@ -217,7 +228,7 @@ export interface AccountRemovedEvent extends EventBase {
   accountId: string
 }
 
-/** A password was changed by its user, or reset by a mailed code. */
+/** A user changed the password, or reset it with an emailed code. */
 export interface PasswordChangedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'password.changed'
@@ -225,7 +236,7 @@ export interface PasswordChangedEvent extends EventBase {
   accountId: string
 }
 
-/** An account got a new, confirmed address. */
+/** A user confirmed a new address for the account. */
 export interface AddressChangedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'address.changed'
@@ -233,7 +244,7 @@ export interface AddressChangedEvent extends EventBase {
   accountId: string
 }
 
-/** A user set up a factor, or renewed the recovery codes. */
+/** A user set up a factor or renewed the recovery codes. */
 export interface FactorAddedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.added'
@@ -243,7 +254,7 @@ export interface FactorAddedEvent extends EventBase {
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
-/** A user, or `auth.factors.remove`, removed a factor. */
+/** A user or `auth.factors.remove` removed a factor. */
 export interface FactorRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.removed'
@@ -253,13 +264,13 @@ export interface FactorRemovedEvent extends EventBase {
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
-/** A user made an API key. */
+/** A user created an API key. */
 export interface ApiKeyCreatedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'api-key.created'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the API key, which gives no access. `tokenId` of its refusals. */
+  /** `id` of the API key, which does not grant access. `tokenId` in its refusals. */
   keyId: string
 }
 
@@ -269,7 +280,7 @@ export interface ApiKeyRemovedEvent extends EventBase {
   type: 'api-key.removed'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the API key, which gives no access. `tokenId` of its refusals. */
+  /** `id` of the API key, which does not grant access. `tokenId` in its refusals. */
   keyId: string
 }
 
@@ -282,9 +293,9 @@ export interface DependencyFailedEvent extends EventBase {
    * failed.
    */
   dependency: Dependency
-  /** Option whose function failed, if the dependency is `hook`. */
+  /** Option whose function failed, if `dependency` is `hook`. */
   option?: HookOption
-  /** `true`: the request got `503`. `false`: it continued, and a second event reports its end. */
+  /** `true` if the request received `503`. `false` if it continued, and a second event reports its outcome. */
   refused: boolean
   /**
    * `id` of the account.
@@ -294,7 +305,7 @@ export interface DependencyFailedEvent extends EventBase {
   accountId?: string
   /** Issuer whose verifier refused the token, or whose keys are unavailable. */
   issuer?: string
-  /** Error the dependency threw, unchanged. */
+  /** Error thrown by the dependency, unchanged. */
   error: unknown
 }
 

@@ -3,7 +3,7 @@ import { ROWS } from '../../src/cli/check/rows.ts'
 import { cli } from '../support/cli.ts'
 import { check, failing } from './apps/check.mjs'
 import * as own from './apps/own.mjs'
-import { readTable } from './tables.mjs'
+import { assertPlantable, readTable, TABLES } from './tables.mjs'
 
 async function run(args, env) {
   const { stdout, stderr } = await cli(args, { env })
@@ -31,4 +31,8 @@ it('`check` names the rows of two environments with one key and one issuer', asy
 it('each row of `check` has a planted fault', () => {
   const named = readTable('check-own').flatMap(({ fails }) => fails)
   expect(new Set(named)).toEqual(new Set(ROWS.map(({ id }) => id)))
+})
+
+it.each(TABLES)('each fault of %s quotes code that is there once', (name) => {
+  expect(() => assertPlantable(name)).not.toThrow()
 })

@@ -1,7 +1,7 @@
 import { currentAccount, findAccount } from '../../accounts/find-account.js'
 import { callHost } from '../../concurrency/host-call.js'
 import { limitTasks } from '../../concurrency/limit.js'
-import { AuthError, isAuthError } from '../../errors/auth-error.js'
+import { AuthError } from '../../errors/auth-error.js'
 import type { Call } from '../../http/endpoint.js'
 import { userAgentOf } from '../../http/header-lines.js'
 import { createLoginLimit } from '../../limits/limit.js'
@@ -55,16 +55,17 @@ function createOldRefreshTokens(
   const ask = (call: OldCall) =>
     callOption(call, async () => readOldRefreshToken(await find(call.token, { req: call.req }), Number(tokens.now())))
 
-  /** @throws AuthError `overloaded` for a network that has sent too many unknown texts, `invalid_refresh_token` for another one */
-  async function known(call: OldCall) {
-    const { network } = call.origin
-    const reached = unknown.reached(network)
+  /**
+   * Returns the row of a token that has no session.
+   * @throws AuthError `overloaded` for a network that has sent too many unknown texts
+   */
+  async function rowOf(call: OldCall) {
+    const reached = unknown.reached(call.origin.network)
     if (reached) throw new AuthError('overloaded', { retryAfter: Number(reached.headers['Retry-After']) })
-    const found = await ask(call)
-    if (found) return found
-    void unknown.fail(network, () => {})
-    throw refused('malformed')
+    return ask(call)
   }
+
+  const countUnknown = ({ origin }: OldCall) => void unknown.fail(origin.network, () => {})
 
   /** Returns the texts of a request that may be old refresh tokens, each once. */
   function textsIn({ req, mode, body }: PresentedCall): string[] {
@@ -78,12 +79,6 @@ function createOldRefreshTokens(
     await callOption(call, async () => void (await remove(call.token, { req: call.req })))
   }
 
-  const knownOrNone = (call: OldCall) =>
-    known(call).catch((error) => {
-      if (isAuthError(error) && error.code === 'invalid_refresh_token') return undefined
-      throw error
-    })
-
   /** Finds the session of a token: that of the newest secret, or of one that was replaced since. */
   async function findSession(ids: readonly string[]) {
     for (const sessionId of ids) {
@@ -93,11 +88,24 @@ function createOldRefreshTokens(
     return undefined
   }
 
-  /** Starts the session of a token, unless another request has started it meanwhile. */
-  async function start(call: OldCall, id: string): Promise<void> {
+  /**
+   * Starts the session of a token, unless another request has started it meanwhile.
+   * @returns the id of the session
+   * @throws AuthError `invalid_refresh_token` for an unknown token
+   */
+  async function start(call: OldCall, ids: readonly string[]): Promise<string> {
     // Before the look-ups, so that a change of the account from now on is later than the session.
     const createdAt = new Date(Number(tokens.now()))
-    const { accountId, signedInAt, label, remember } = await known(call)
+    const row = await rowOf(call)
+    if (!row) {
+      // Another request may have started the session and removed the row since this one looked for the session.
+      const started = await findSession(ids)
+      if (started) return started.id
+      countUnknown(call)
+      throw refused('malformed')
+    }
+    const { accountId, signedInAt, label, remember } = row
+    const id = ids[0] as string
     const account = currentAccount(await findAccount(findById, accountId, timeout), signedInAt)
     if (typeof account === 'string') throw refused(account, accountId)
     const base = subjectOf(account.account, createdAt)
@@ -108,6 +116,7 @@ function createOldRefreshTokens(
     const userAgent = userAgentOf(call.req)
     const session = { id, accountId, label, address: call.origin.address, userAgent, terms }
     await refreshSteps.adopt(session, { createdAt, remember, passwordHash: account.account.passwordHash })
+    return id
   }
 
   /**
@@ -144,9 +153,7 @@ function createOldRefreshTokens(
     async present(call: OldCall): Promise<RefreshTokenFacts> {
       const ids = refreshSteps.idsOfOld(call.token, tokens.issuer)
       const session = await findSession(ids)
-      const sessionId = session?.id ?? (ids[0] as string)
-      if (!session) await start(call, sessionId)
-      return requireRow(call, sessionId)
+      return requireRow(call, session?.id ?? (await start(call, ids)))
     },
     /** @throws AuthError `overloaded`, or `unavailable` when the function of the host fails */
     remove: removeRow,
@@ -162,7 +169,8 @@ function createOldRefreshTokens(
         const ids = refreshSteps.idsOfOld(token, tokens.issuer)
         const one = { req, origin, token }
         // The row first: a refresh at the same time finds none after it has started its session.
-        if ((await findSession(ids)) ?? (await knownOrNone(one))) await removeRow(one)
+        if ((await findSession(ids)) ?? (await rowOf(one))) await removeRow(one)
+        else countUnknown(one)
         facts.push(...ids.map((sessionId) => ({ sessionId, generation: 0 })))
       }
       return facts

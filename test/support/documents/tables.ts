@@ -125,15 +125,12 @@ const nameOf = ({ name, isOptional }: Described) => `\`${name}${isOptional ? '?'
 
 /** Returns a text as a cell of a table, whose links are relative to the page where the package has both. */
 const cellOf = (text: string, page: string) =>
-  text
-    .replace(/\.$/, '')
-    .replace(/(?<!\\)\|/g, '\\|')
-    .replace(/\]\((https:[^)]+)\)/g, (link, url: string) => {
-      const { file, anchor } = targetOf(page, url)
-      if (!shippedPages().includes(file)) return link
-      const path = file === page ? '' : posix.relative(posix.dirname(page), file)
-      return `](${path}${anchor === undefined ? '' : `#${anchor}`})`
-    })
+  text.replace(/(?<!\\)\|/g, '\\|').replace(/\]\((https:[^)]+)\)/g, (link, url: string) => {
+    const { file, anchor } = targetOf(page, url)
+    if (!shippedPages().includes(file)) return link
+    const path = file === page ? '' : posix.relative(posix.dirname(page), file)
+    return `](${path}${anchor === undefined ? '' : `#${anchor}`})`
+  })
 
 const DEFAULT = /(?:^| )Default: ((?:`[^`]*`|[^`])*?)\.(?= |$)/
 
@@ -144,16 +141,21 @@ function withDefault({ name, text, isOptional }: Described) {
   return { value, text: text.replace(sentence, '').trim() }
 }
 
+/** The columns whose cells are sentences, which keep their last period. The cells of other columns begin with a noun phrase. */
+const OF_SENTENCES = ['cause and fix', 'what happened']
+
 /** Returns the row of a member or a value, for the columns of a table. */
 function rowOf(one: Described, columns: readonly string[], page: string): string[] {
   const { name } = one
+  const isSentence = columns.some((column) => OF_SENTENCES.includes(column))
+  const description = (text: string) => cellOf(isSentence ? text : text.replace(/\.$/, ''), page)
   if (columns.includes('default')) {
     const { value, text } = withDefault(one)
-    return [`\`${name}\``, cellOf(value, page), cellOf(text, page)]
+    return [`\`${name}\``, cellOf(value, page), description(text)]
   }
   const status = columns.includes('status') ? [`\`${REFUSALS[name as AuthErrorCode].status}\``] : []
   const members = columns.includes('members') ? [(one.members ?? []).map(nameOf).join(', ')] : []
-  return [nameOf(one), ...status, ...members, cellOf(one.text, page)]
+  return [nameOf(one), ...status, ...members, description(one.text)]
 }
 
 /** The marks of all pages. */

@@ -1,13 +1,11 @@
 // Tests events/{warnings,shared-secrets}.ts options/awaited.ts
 
-import { readFileSync } from 'node:fs'
 import express, { type Request, type Response } from 'express'
 import type { AuthOptions } from 'express-token-endpoint'
 import { passkeys } from 'express-token-endpoint/passkeys'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WARNINGS } from '../../../src/events/warnings.js'
 import { type Ceremony, createAuthenticator } from '../../support/authenticator.js'
-import { root } from '../../support/documents/repository.js'
 import { rejectionOf } from '../../support/failures.js'
 import { asJson, GOOD, packageOn, send } from '../../support/host.js'
 import { listen, TOKEN_PATH } from '../../support/http.js'
@@ -299,13 +297,4 @@ it('tokensValidAfter that is a number is an error that says how to convert it', 
   expect(onEvent.mock.calls[0]?.[0].error.message).toMatch(
     /"tokensValidAfter" must be a valid Date, but is a number\. Return new Date\(milliseconds\)/,
   )
-})
-
-it('the page of errors has the beginning of each warning, and no other', () => {
-  const page = readFileSync(`${root}docs/reference/errors.md`, 'utf8')
-  const section = page.split('## Process warnings')[1]?.split('\n## ')[0] ?? ''
-  const listed = [...section.matchAll(/^- `([^`]+)`/gm)].map(([, text = '']) => text)
-  const found = listed.map((text) => Object.values(WARNINGS).filter(([, warning]) => warning.startsWith(text)).length)
-  expect(listed.filter((_, index) => found[index] !== 1)).toEqual([])
-  expect(listed).toHaveLength(Object.keys(WARNINGS).length)
 })

@@ -472,6 +472,34 @@ describe('a race', () => {
     expectForbidden(await setup.refresh(refreshToken))
   })
 
+  it('with a request that starts the session, moves it on and removes the row before the other asks for the row', async () => {
+    const gate = deferred<void>()
+    const asked = deferred<void>()
+    const store = memorySessions()
+    let calls = 0
+    const setup = await start({
+      store: {
+        ...store,
+        // The first request finds no session, and is slow to hear it.
+        async find(id) {
+          const found = await store.find(id)
+          if (++calls === 1) {
+            asked.resolve()
+            await gate.promise
+          }
+          return found
+        },
+      },
+    })
+    const slow = setup.refresh(OLD)
+    await asked.promise
+    const { refreshToken } = bodyOf(await setup.refresh(OLD))
+    expect(setup.rows.has(OLD)).toBe(false)
+    gate.resolve()
+    expect(bodyOf(await slow).refreshToken).toBe(refreshToken)
+    expect(await setup.sessions.list(ALICE)).toHaveLength(1)
+  })
+
   it('with a request that has moved the session on gets the same refresh token', async () => {
     const gate = deferred<void>()
     const asked = deferred<void>()
