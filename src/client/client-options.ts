@@ -73,8 +73,8 @@ export interface TokenClientOptions {
   /** Base URL of your API. Must use `https:`, or `http:` on loopback. */
   url: string | URL
   /**
-   * Function that returns `{ email, password }` or a promise of it. Called with `{ refused, signal }` for every sign-in. Additional members
-   * are sent as JSON. With `remember: false`, the session ends when the browser closes.
+   * Function that returns `{ email, password }`, sync or async. Called with `{ refused, signal }` for every sign-in. Additional members are
+   * sent as JSON. With `remember: false`, the session ends when the browser closes.
    *
    * Called for each sign-in, so that the client does not keep the password. After a refusal with a code other than `invalid_credentials`, it
    * may return only the members to add.

@@ -43,8 +43,8 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   /** Scopes of which a token must include at least one. Default: none. */
   anyScope?: string | readonly string[]
   /**
-   * Maximum time since the sign-in (RFC 9470). 1 s to 366 days. Otherwise, the guard returns `401` with `max_age`. The time is `auth_time`,
-   * or `iat` if it is missing. Tokens from a different issuer need an `auth_time` that is not later than `iat`. Default: any age.
+   * Maximum time since the sign-in (RFC 9470), from `auth_time`, or from `iat` if it is missing. 1 s to 366 days. Otherwise, the guard
+   * returns `401` with `max_age`. Tokens from a different issuer need an `auth_time` that is not later than `iat`. Default: any age.
    */
   signedInWithin?: Duration | undefined
   /**
@@ -59,34 +59,34 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   acting?: boolean | undefined
   /**
-   * Account store. On every request, the guard calls `findById`, sets `req.user`, and removes scopes that the account has lost. Missing or
-   * disabled accounts and tokens from before
-   * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere)
-   * are rejected with `401`. Without `accounts`, an existing `req.user` is kept only if its `id` matches the token's account. Default: none.
+   * Account store. On every request, the guard calls `findById`, sets `req.user`, and removes scopes that the account has lost. It rejects
+   * missing or disabled accounts, and tokens from before
+   * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere),
+   * with `401`. Without `accounts`, an existing `req.user` is kept only if its `id` matches the token. Default: none.
    *
    * `req.user` is the `user` that the store returned with the account, or the account without its password hash.
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
-   * Function `(auth) => boolean`, called on every request. `true` causes `401`. An exception or invalid result causes `503`. Default: none.
+   * Function `(auth) => boolean`, called on every request. `true` causes `401`. A failure or an invalid result causes `503`. Default: none.
    *
    * Use `auth.id` as the key, because a token's text has several spellings.
    */
   isRevoked?: RevocationCheck | undefined
   /**
-   * Your app's [store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store), whose
-   * `sessions` are read on every request. A token without an active session is rejected with `401`. Default: none.
+   * Your app's [store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store). On
+   * every request, the guard reads its `sessions`, and rejects a token without an active session with `401`. Default: none.
    */
   store?: Pick<Store, 'sessions'> | undefined
   /**
-   * `true` admits requests without credentials, but rejects invalid ones. `'lenient'` ignores an invalid token, and reports it as an event.
+   * `true` admits requests without credentials, but rejects invalid ones. `'lenient'` ignores invalid tokens, and reports them as events.
    * Default: `false`.
    */
   optional?: boolean | 'lenient' | undefined
   /**
-   * Function `(req, account, auth) => boolean`, or a promise of it, for [owner-only
+   * Function `(req, account, auth) => boolean`, sync or async, for [owner-only
    * routes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#let-owners-use-a-route).
-   * `false` causes `403`. An exception causes `503`. Requires `accounts`. Default: every account.
+   * `false` causes `403`. A failure causes `503`. Requires `accounts`. Default: every account.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<UserOf<A>, any> | undefined

@@ -16,7 +16,7 @@ export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'acce
    * accept this verifier.
    */
   accept: 'id-token'
-  /** Issuer, such as `https://accounts.google.com`. It must match the tokens' `iss` exactly. */
+  /** Issuer, which must match the tokens' `iss` exactly, such as `https://accounts.google.com`. */
   issuer: string | undefined
   /** Your client ID at the provider. */
   audience: string | undefined

@@ -24,8 +24,8 @@ export interface OldTokensOptions {
    */
   keys: TokenVerifierOptions['keys']
   /**
-   * Function `(claims) => id` that returns a string or an integer. Return `undefined` to reject the token. An exception, an object or a
-   * promise causes `503`.
+   * Function `(claims) => id` that returns a string or an integer. Return `undefined` to reject the token. Failures and other results cause
+   * `503`.
    *
    * Return undefined for tokens of other purposes, such as refresh tokens and mailed links.
    */

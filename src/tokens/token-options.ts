@@ -10,11 +10,11 @@ import type { RemoteKeys } from './keys/remote-keys.js'
 /** The options of `createTokenVerifier`. */
 export interface TokenVerifierOptions {
   /**
-   * Base URL of this environment (`iss`), without a query or fragment. Tokens from other environments are rejected. A trailing slash makes
-   * no difference.
+   * Base URL of this environment (`iss`), without a query or fragment. Tokens from other environments are rejected. A trailing slash is
+   * ignored.
    */
   issuer: string | undefined
-  /** Audience of the tokens (`aud`). Must match exactly. Default: the issuer. */
+  /** Audience of the tokens (`aud`), compared exactly. Default: the issuer. */
   audience?: string | undefined
   /**
    * `'jwt'` for [access tokens from identity
@@ -57,15 +57,15 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
   authorizedParties?: readonly string[] | undefined
   /** Issuer, which must match the tokens' `iss` exactly, including a trailing slash. */
   issuer: string | undefined
-  /** Audience of your API. Must match a value in `aud` exactly. */
+  /** Audience of your API, which must match a value in `aud` exactly. */
   audience: string | undefined
   /**
-   * Function `(claims) => scopes`, called once per new token. An exception or invalid result causes `503`. Default: `scope` or `scp`.
+   * Function `(claims) => scopes`, called once per new token. A failure or an invalid result causes `503`. Default: `scope` or `scp`.
    */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id`, called once per new token. Return `undefined` to reject the token. An exception or invalid result causes
-   * `503`. Default: `sub`, unique only within its issuer.
+   * Function `(claims) => id`, called once per new token. Return `undefined` to reject the token. Failures are as for `scopes`. Default:
+   * `sub`, unique only within its issuer.
    */
   accountId?: AccountIdOf | undefined
 }

@@ -28,8 +28,8 @@ export interface Argon2idOptions {
    */
   costLimit?: number | undefined
   /**
-   * `'native'` uses the `@node-rs/argon2` module. `'node'` uses `crypto.argon2`, and throws a `TypeError` before Node 24.7. Both use the
-   * same hashes. Default: `'native'`.
+   * `'native'` uses the `@node-rs/argon2` module. `'node'` uses `crypto.argon2`, which requires Node 24.7 or newer. Both use the same
+   * hashes. Default: `'native'`.
    */
   engine?: 'native' | 'node' | undefined
 }
