@@ -60,45 +60,45 @@ export interface AuthOptions<A extends LookUpResult = Account>
     RefreshFeatureOptions,
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
-   * [Store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of sessions, codes
-   * and factors, or of some of them. If a session cannot be stored, its token is not sent (`503`). Default: none.
+   * [Store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) for sessions,
+   * codes and factors, or for some of them. Default: none.
    */
   store?: Partial<Store> | undefined
   /**
-   * Keys of the tokens, as for
+   * Signing keys, as in
    * [`createTokenIssuer`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createtokenissueroptions).
-   * Default: HS256 with a key of `secret`.
+   * Default: HS256 with a key derived from `secret`.
    */
   keys?: TokenIssuerOptions['keys'] | undefined
   /**
-   * Further verifiers for all guards, such as `oldTokens` and [your
-   * own](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). At most 31,
-   * with different issuers. Default: `[]`.
+   * Additional verifiers for all guards: `oldTokens` or [custom
+   * verifiers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). At
+   * most 31, with different issuers. Default: `[]`.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**
-   * Paths below the mount point of the router, without patterns. Refresh and sign-out are below `token`. Default:
-   * `{ token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
+   * Paths below the router's mount point, without patterns. Refresh and sign-out are below `token`. Default: `{ token:
+   * '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
    */
   paths?: AuthPaths | undefined
-  /** The path at which you mount the router, as browsers see it, such as `/api`. `auth.signIn` needs it for the cookie. Default: `''`. */
+  /** Path where you mount the router, as browsers see it, such as `/api`. Required for the cookie from `auth.signIn`. Default: `''`. */
   mountPath?: string | undefined
 }
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
 export interface AuthGuardOptions<A extends LookUpResult = Account> extends RouteOptions<A> {
   /**
-   * Also admits a
+   * Also accepts a
    * [ticket](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authticketreq-options) in
-   * the query member `ticket`. Default: `false`.
+   * the query parameter `ticket`. Default: `false`.
    *
    * Its `req.auth.claims` are only `path`, `method`, `auth_time` and the `act` of an administrator.
    */
   ticket?: boolean | undefined
   /**
-   * Also admits an [API
+   * Also accepts an [API
    * key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys), unless the
-   * guard has `signedInWithin`. Default: `false`.
+   * guard sets `signedInWithin`. Default: `false`.
    */
   apiKeys?: boolean | undefined
 }

@@ -31,21 +31,24 @@ import { refusalsWith } from './auth-errors.js'
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
   /**
-   * Token of an administrator who acts as the account: `authOf(req)`. The new token names the administrator in `act: { sub, iss }` (RFC
-   * 8693), expires with that token, and has no refresh token. With less than 1 s left, the call rejects with `invalid_token`. Guards with
-   * `signedInWithin` refuse it, unless they have `acting: true`. `undefined` is a `TypeError`. Default: none.
+   * Token of an administrator who [acts as the
+   * user](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md#an-administrator-acts-as-a-user):
+   * `authOf(req)`. The new token identifies the administrator in the claim `act`, expires with the administrator's token, and cannot be
+   * refreshed. Default: none.
    */
   actor?: VerifiedToken
-  /** Name of the device in the list of sessions. Default: that of `sessionLabel`. */
+  /** Device name in the list of sessions. Default: the result of `sessionLabel`. */
   label?: NewSession['label']
-  /** Time just before you authenticated the account. A later `tokensValidAfter` rejects its token. Default: the time of the call. */
+  /**
+   * Time just before you authenticated the account. If `tokensValidAfter` is later, the token is rejected. Default: the time of the call.
+   */
   issuedAt?: Date | undefined
   /**
-   * Methods of the authentication (RFC 8176), such as `['hwk', 'user']`: the claim `amr`. Default: those of `auth.logIn` for its `subject`,
-   * those of the administrator with `actor`, otherwise none.
+   * Authentication methods (RFC 8176) for the claim `amr`, such as `['hwk', 'user']`. Default: those of the `subject` or `actor`, otherwise
+   * none.
    */
   amr?: readonly string[] | undefined
-  /** `false` for a cookie that the browser deletes when it closes. Default: `true`. */
+  /** `false` makes the browser delete the cookie when it closes. Default: `true`. */
   remember?: boolean | undefined
 }
 

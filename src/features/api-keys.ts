@@ -21,9 +21,9 @@ import { FACTORS } from './second-factor.js'
 /** The option of API keys in an app. */
 export interface ApiKeysOptions {
   /**
-   * `true` lets users make [API
-   * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys). Needs
-   * `sessions` and `factors` of `store`, and `accounts` with `findById`. Default: `false`.
+   * `true` lets users create [API
+   * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys). Default:
+   * `false`.
    */
   apiKeys?: boolean | undefined
 }

@@ -24,9 +24,9 @@ import { CODES, type Feature, FIND_BY_ID, MAIL, onOrOff, recent, SESSIONS, user 
 /** The option of a change of the address in an app. */
 export interface ChangeAddressOptions {
   /**
-   * `true` for a [change of the
+   * `true` lets users [change their email
    * address](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#change-the-address).
-   * Needs `mail`, `sessions` and `codes` of `store`, and `findById` and `replaceEmail` of `accounts`. Default: `false`.
+   * Requires `mail`. Default: `false`.
    */
   changeAddress?: boolean | undefined
 }

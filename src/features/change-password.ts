@@ -25,9 +25,9 @@ import { REPLACE_HASH } from './password-reset.js'
 /** The option of a change of the password in an app. */
 export interface ChangePasswordOptions {
   /**
-   * `true` for a [change of the
+   * `true` lets users [change their
    * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#change-the-password).
-   * Needs `store.sessions`, and `findById` and `replacePasswordHash` of `accounts`. Default: `false`.
+   * Default: `false`.
    */
   changePassword?: boolean | undefined
 }

@@ -11,7 +11,7 @@ export interface DeletionOptions {
   /**
    * `true` lets users [delete their
    * account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#delete-an-account).
-   * Needs `store.sessions`, and `findById` and `remove` of `accounts`. Default: `false`.
+   * Default: `false`.
    */
   deletion?: boolean | undefined
 }

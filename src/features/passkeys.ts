@@ -27,9 +27,9 @@ import { withToken } from './sign-in.js'
 /** The option of passkeys in an app. */
 export interface PasskeysFeatureOptions {
   /**
-   * [`passkeys({ rpId
-   * })`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#passkeysoptions). Needs the same
-   * as `secondFactor`. Default: no passkeys.
+   * Return value of
+   * [`passkeys()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#passkeysoptions).
+   * Requires `secret`. Default: no passkeys.
    */
   passkeys?: PasskeyChecks | false | undefined
 }

@@ -25,9 +25,9 @@ import { CODES, type Feature, FIND_BY_ID, MAIL, type Need, onOrOff, SESSIONS } f
 /** The option of a password reset in an app. */
 export interface PasswordResetOptions {
   /**
-   * `true` for a
-   * [reset](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#reset-a-password) by a
-   * mailed code. Needs `mail`, `sessions` and `codes` of `store`, and `findById` and `replacePasswordHash` of `accounts`. Default: `false`.
+   * `true` lets users [reset their
+   * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#reset-a-password)
+   * with an emailed code. Requires `mail`. Default: `false`.
    */
   passwordReset?: boolean | undefined
 }

@@ -19,14 +19,11 @@ export interface SessionsParts {
 
 /** The options of the sessions of an app. */
 export interface SessionsOptions {
-  /**
-   * Maximum number of sessions of one account, 1 to 1,000. A further sign-in ends the oldest. Sessions of acting administrators count
-   * separately, at most 100. Needs `store`. Default: `100`.
-   */
+  /** Maximum number of sessions per account. 1 to 1,000. A sign-in above the limit ends the oldest session. Default: `100`. */
   maxPerAccount?: number | undefined
   /**
-   * Function `(req) => string`, or a promise of it: the device name in the list of sessions, cut to 64 characters. Needs `store`. A failure
-   * causes `503`. Default: no label.
+   * Function `(req) => string`, sync or async, that returns the device name for the list of sessions. Names are cut to 64 characters. A
+   * failure causes `503`. Default: no label.
    */
   sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
 }

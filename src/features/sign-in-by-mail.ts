@@ -25,9 +25,9 @@ import { withMember, withToken } from './sign-in.js'
 /** The option of a sign-in by mail in an app. */
 export interface SignInByMailOptions {
   /**
-   * `true` for a [sign-in by a mailed
-   * code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-in-by-mail). Needs
-   * `mail`, `store.codes`, and `accounts` with `findById`. Default: `false`.
+   * `true` lets users [sign in with an emailed
+   * code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-in-by-mail).
+   * Requires `mail`. Default: `false`.
    */
   signInByMail?: boolean | undefined
 }

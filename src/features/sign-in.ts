@@ -23,8 +23,7 @@ export interface SignInOptions<A extends LookUpResult = Account>
     RespondOptions<A> {
   /**
    * Function `(email) => account`, or an [account
-   * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md). Refresh and the guards need
-   * `findById`.
+   * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md).
    */
   accounts: AccountLookup<A> | AccountStoreOption<A>
 }

@@ -45,16 +45,15 @@ export interface SignUpFields {
 export interface SignUpOptions {
   /**
    * Function `({ kind, to, code, details, tenant })` that [sends an
-   * email](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails) after the
-   * response. Default: none.
+   * email](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails) after
+   * the response. Default: none.
    */
   mail?: SendMail | undefined
-  /** A serverless host's `waitUntil(promise)`, which keeps it awake after a response. Default: none. */
+  /** A serverless platform's `waitUntil(promise)`, which keeps the process running after the response. Default: none. */
   defer?: Defer | undefined
   /**
-   * `true`, or `{ fields }` with names of further members, for
-   * [sign-up](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-up). Needs
-   * `mail`, `store.codes`, and `create` and `findById` of `accounts`. Default: `false`.
+   * Enables [sign-up](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-up):
+   * `true`, or `{ fields }` with the names of additional body members. Requires `mail`. Default: `false`.
    */
   signUp?: boolean | SignUpFields | undefined
 }

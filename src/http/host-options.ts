@@ -7,19 +7,20 @@ import type { Refuse } from './refuse.js'
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
   /**
-   * Time limit for each dependency of a request, such as the queue, the account store, the password check and the key set. 1 ms to 1 min.
-   * Then `503`. Default: `'5s'`.
+   * Time limit for each dependency, such as the account store or the password check. 1 ms to 1 min. A timeout causes `503`. Default:
+   * `'5s'`.
    */
   timeout?: Duration | undefined
   /**
-   * Receives each [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#events).
-   * Default: a process warning for the first failure of each dependency.
+   * Function that receives every
+   * [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#events). Default: a process
+   * warning for the first failure of each dependency.
    */
   onEvent?: AuthObserver | undefined
   /**
    * Function `(error, req, next)` that sends refusals in [your own
    * JSON](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#errors-in-your-own-json),
-   * or passes an error to your error handler. The headers stay. Default: problem details.
+   * or passes them to your error handler. Default: problem details.
    *
    * It returns `{ status, body }`, of which an object is sent as JSON, or calls `next` once and returns nothing. When it does neither,
    * both, throws or returns a promise, the response stays as it is: problem details (RFC 9457), and an empty `403` for invalid credentials.

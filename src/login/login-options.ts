@@ -27,38 +27,38 @@ export interface LoginOptions<A extends LookUpResult = Account>
   extends Pick<HostOptions, 'timeout' | 'onEvent' | 'refuse'>,
     CredentialsOptions {
   /**
-   * Function `(email) => account`, or an
-   * [account store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md).
+   * Function `(email) => account`, or an [account
+   * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md).
    */
   accounts: AccountLookup<A> | AccountStoreOption<A>
-  /** Names of further members of the body, which `beforeSignIn` and `findByEmail` receive unchanged. Default: `[]`. */
+  /** Names of additional body members, which `beforeSignIn` and `findByEmail` receive unchanged. Default: `[]`. */
   extraFields?: readonly string[] | undefined
   /**
-   * Function `({ req, fields }) => text`: the
-   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md#tell-tenants-apart)
-   * of a sign-in, for the limits, `findByEmail` and events. A failure causes `503`. Default: no tenants.
+   * Function `({ req, fields }) => string` that returns the
+   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md#tell-tenants-apart), for
+   * the limits, `findByEmail` and events. A failure causes `503`. Default: no tenants.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
   /**
    * Function `({ account, method, amr, fields, req, signal })` that [accepts or
-   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md) each
-   * sign-in. A failure causes `503`. Default: none.
+   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md) each sign-in. A
+   * failure causes `503`. Default: none.
    */
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
   /**
    * Return value of
-   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions),
-   * one object per process. Default: `createPasswords()`.
+   * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions).
+   * Create only one per process. Default: `createPasswords()`.
    */
   passwords?: Passwords | undefined
   /**
    * [Failed-login
-   * limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions), one
-   * object per process, or `false` for none. Default: `createLimits()`.
+   * limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions), or
+   * `false` to disable them. Create only one object per process. Default: `createLimits()`.
    */
   limits?: Limits | false | undefined
-  /** Adds the e-mail address (personal data) to events of logins. Default: `false`. */
+  /** Adds the email address, which is personal data, to login events. Default: `false`. */
   emailInEvents?: boolean | undefined
 }
 

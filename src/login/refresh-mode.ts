@@ -22,12 +22,12 @@ export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode 
 
 /** The option `refresh` of `createAuth` as an object. */
 export interface RefreshOptions<R = Request> extends RefreshTimes {
-  /** `'cookie'`, `'body'`, or a function `(req) => mode`. Default: `'cookie'` with `cookie`, and required without it. */
+  /** `'cookie'`, `'body'`, or a function `(req) => mode`. Default: `'cookie'` if you pass `cookie`, otherwise required. */
   mode?: RefreshChoice<R> | undefined
   /**
-   * `{ sameSite, partitioned, path }`: which
-   * [pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#pages-on-another-site) may use the cookie.
-   * Default: those of the API's site.
+   * `{ sameSite, partitioned, path }`, which decides [which
+   * pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#pages-on-another-site)
+   * may use the cookie. Default: pages on the API's site.
    */
   cookie?: RefreshCookieOptions | undefined
 }

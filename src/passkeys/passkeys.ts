@@ -8,18 +8,21 @@ import { helpers, simplewebauthn } from './simplewebauthn.cjs'
 /** The options of `passkeys`. */
 export interface PasskeysOptions {
   /**
-   * Domain of the passkeys: the host of your page, or a parent domain, such as `example.com`. Never change it, because passkeys work only on
+   * Domain of the passkeys, such as `example.com`: the host of your page or a parent domain. Never change it, because passkeys work only on
    * their domain.
    */
   rpId: string
   /**
-   * Origins of your pages, such as `['https://app.example.com']`, and `android:apk-key-hash:…` of an Android app. Default: the origin of
-   * the issuer.
+   * Origins of your pages, such as `['https://app.example.com']`, and `android:apk-key-hash:…` for an Android app. Default: the issuer's
+   * origin.
    */
   origins?: readonly string[] | undefined
-  /** The name of your app. Default: `rpId`. */
+  /** Name of your app. Default: `rpId`. */
   name?: string | undefined
-  /** Returns the account name browsers show in their list of passkeys. Default: the e-mail address, or the id of the account. */
+  /**
+   * Function `({ id, email }) => string` that returns the account name browsers show in their passkey list. Default: the email address, or
+   * the account's id.
+   */
   userName?: ((account: PasskeyUser) => string) | undefined
 }
 

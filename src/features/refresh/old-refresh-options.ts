@@ -41,21 +41,21 @@ export interface OldRefreshCookie {
 /** The option `oldRefreshTokens` of `createAuth`. */
 export interface OldRefreshTokensOptions {
   /**
-   * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired or disabled token. Called
-   * twice per token, with any text of at most 4,096 characters, so it must not change anything. A failure causes `503`.
+   * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired or disabled token. It is
+   * called twice per token, so it must not change anything. `token` can be any string of up to 4,096 characters. A failure causes `503`.
    */
   find(
     token: string,
     call: OldRefreshTokenCall,
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
-   * Function `(token, { req })` after which `find` no longer returns the token. Called before the response, and again if the client repeats
-   * the request. A failure causes `503`, and the client keeps its token.
+   * Function `(token, { req })` after which `find` must return `undefined` for the token. It is called before the response, and again if
+   * the client retries. A failure causes `503`, and the client keeps its token.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
-  /** `Date` from which all old refresh tokens are refused. */
+  /** `Date` from which all old refresh tokens are rejected. */
   until: Date
-  /** Old cookie, with the path and domain it was set with: `{ name, path, domain }`. Default of `path`: `'/'`. Default: none. */
+  /** `{ name, path, domain }` of the old cookie. `path` defaults to `'/'`. Default: none. */
   cookie?: OldRefreshCookie | undefined
 }
 

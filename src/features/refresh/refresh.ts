@@ -36,24 +36,26 @@ import { signOutEndpoint } from './sign-out.js'
 /** The options of a refresh in an app. */
 export interface RefreshFeatureOptions {
   /**
-   * Text or bytes of at least 32 bytes, [from which keys are
-   * derived](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret), or [a
-   * list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret): the
-   * first signs, all verify, and `{ secret, only: 'decrypt' }` only decrypts second factors. Needed for `refresh`, `secondFactor` and
-   * `passkeys`, and without `keys`. Default: none.
+   * [Secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret) of at least 32
+   * bytes, as a string or bytes. To [replace
+   * it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret), pass
+   * a list: the first secret signs, all verify, and `{ secret, only: 'decrypt' }` only decrypts second factors. Default: none.
    */
   secret?: Secret | readonly (Secret | DecryptingSecret)[] | undefined
   /**
    * [Keeps users signed in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md):
-   * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, where `undefined` is a client without refresh, or [an
-   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh). Needs
-   * `store`, `secret`, and `accounts` with `findById`. A failure of the function is `503`. Default: none.
+   * `'cookie'` for pages, `'body'` for apps and scripts, or [an
+   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh). A
+   * function `(req) => mode` decides per request, and returns `undefined` for clients without refresh. A failure causes `503`. Requires
+   * `secret`. Default: none.
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
   /**
-   * [Accepts the refresh tokens of your old
+   * Accepts [refresh tokens from your old
    * system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table)
-   * once, at `{token}/refresh`, without `beforeSignIn`: `{ find, remove, until, cookie }`. Needs `refresh`. Default: none.
+   * once, at `{token}/refresh`, without calling `beforeSignIn`. Takes [these
+   * options](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens).
+   * Requires `refresh`. Default: none.
    */
   oldRefreshTokens?: OldRefreshTokensOptions | undefined
 }

@@ -4,15 +4,15 @@ import { type Checked, optional } from '../../options/read-options.js'
 
 /** The times of the option `refresh` of `createAuth`. */
 export interface RefreshTimes {
-  /** A session ends when it has not been refreshed for this time. 1 s to 366 days. Default: `'14d'`. */
+  /** Time without a refresh after which a session ends. 1 s to 366 days. Default: `'14d'`. */
   idle?: Duration | undefined
-  /** Replaces `idle` for a sign-in with `remember: false`. 1 s to `idle`. Default: that of `idle`. */
+  /** Replaces `idle` for sign-ins with `remember: false`. 1 s to `idle`. Default: same as `idle`. */
   unremembered?: Duration | undefined
-  /** Longest time from a sign-in to the end of its session. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
+  /** Maximum length of a session. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
   longest?: Duration | undefined
   /**
-   * Time in which a replaced refresh token returns the current one, longer than the difference between the clocks of your processes. Up to 1
-   * min. `0`: a replaced refresh token, or a lost response, ends the session. Default: `'10s'`.
+   * Time during which a replaced refresh token still returns the current one. Must exceed the clock difference between your processes. At
+   * most 1 min. With `0`, a lost response or a reused token ends the session. Default: `'10s'`.
    *
    * For tabs, retries and lost responses. A thief who always refreshes within this time of the owner is not noticed, so keep it short.
    */
