@@ -5,18 +5,16 @@ import { isExposed } from '../options/urls.js'
 
 /** The option `refresh.cookie` of `createAuth`: which pages may use the cookie with the refresh token. */
 export interface RefreshCookieOptions {
-  /**
-   * `'strict'`: pages of the API's site. `'none'`: pages of `allowedOrigins`, even on other sites. Default: `'strict'`.
-   */
+  /** `'strict'` allows pages on the API's site. `'none'` allows pages from `allowedOrigins` on any site. Default: `'strict'`. */
   sameSite?: 'strict' | 'none' | undefined
   /**
-   * `true`: a separate cookie per site of pages (CHIPS), which works even if the browser blocks third-party cookies. Only with
+   * `true` gives every site its own cookie (CHIPS), which works even if the browser blocks third-party cookies. Requires
    * `sameSite: 'none'`. Default: `true` with `sameSite: 'none'`.
    */
   partitioned?: boolean | undefined
   /**
-   * `'/'`: the browser also sends the cookie with requests for pages, for
-   * [a server that renders them](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#server-rendered-pages).
+   * `'/'` sends the cookie with page requests too, for
+   * [server-rendered pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#server-rendered-pages).
    * Default: the path of the token endpoint.
    */
   path?: '/' | undefined

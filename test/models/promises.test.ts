@@ -8,7 +8,7 @@ const SENTENCES = PROMISED.split(/(?<=[.:])\s+|^- /m)
 
 /** The words of promises about time and concurrency. */
 const TIME =
-  /\b\d+ (s|ms|minutes)\b|\b(hour|every request|whole text|expired|simultaneous|at a time|event loop|turns|waits?|waiting|delayed|at once|until it ends|look up|While|the same holds)\b/i
+  /\b\d+ (s|ms|minutes)\b|\b(hour|every request|full text|expired|simultaneous|at a time|event loop|turns|waits?|waiting|delayed|at once|until it ends|looks? up|While|the same holds)\b/i
 
 describe('the promises about time and concurrency', () => {
   it.each(Object.entries(LINKED))('are kept by %s', (test, promises) => {

@@ -5,13 +5,13 @@
  */
 export const LINKED: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>> = {
   'test/models/cached-tokens.model.test.ts': {
-    'A guarded route runs only if the request has exactly one valid token': [
+    'A guarded route runs only if the request carries exactly one valid token': [
       'an expired token is refused',
       'a revoked token is refused',
       'a token from before tokensValidAfter is refused',
     ],
     'and again after `isRevoked` and `accounts`': 'a token that expires during a check is refused',
-    'The cache finds a token only by its whole text': [
+    'The cache finds a token only by its full text': [
       'req.auth is the token of the request',
       'a token that differs in one character is refused',
     ],
@@ -19,7 +19,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'an expired token is refused',
       'the key of a cached token is checked on every request',
     ],
-    'When a dependency fails or takes longer than 5 s, every request is rejected with `503`': [
+    'When a dependency fails or takes longer than 5 s, requests that need it are rejected with `503`': [
       'nothing passes while a function of the host fails',
       'a failure of the host is 503, not 401',
     ],
@@ -35,29 +35,29 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'A forged token is rejected without touching your store': 'refuses %s without a look-up',
     'works only for its own session and environment':
       'refuses a refresh token of another environment, and one with another generation',
-    'Several tabs that refresh at the same time get the same refresh token, and none is signed out':
+    'Users stay signed in when several tabs refresh at the same time, and after any number of lost responses': [
       'gives several tabs at once the same refresh token',
-    'Users stay signed in after lost responses, however many and however long ago':
       'forgives a response that was lost, however long ago',
+    ],
     'A replaced refresh token works for 10 s': [
       'gives several tabs at once the same refresh token',
       'forgives a response that was lost, however long ago',
     ],
-    'sends a second late refresh token in a row, or an older one, the session ends':
+    'A second late refresh token in a row, or an older one, ends the session':
       'ends the session when a refresh token comes back that was replaced twice',
-    'if a thief and the owner refresh in turn, the session ends at their second exchange that is more than 10 s apart':
+    'If a thief and the owner take turns, the session ends at their second exchange that is more than 10 s apart':
       'notices a thief who takes turns with the owner',
-    'A session ends after 14 days without a refresh, and 90 days after its sign-in':
+    'A session expires after 14 days without a refresh, or 90 days after the sign-in':
       'ends after idle without a refresh, and after longest in any case',
-    'Each refresh reads the account again': 'ends the session of an account that %s',
-    'While your store, your accounts or your keys fail, a refresh gets `503`, and the refresh token stays valid': [
+    'Every refresh looks up the account': 'ends the session of an account that %s',
+    'While your store, accounts or keys fail, a refresh returns `503`, and the refresh token stays valid': [
       'is 503 while the store fails at %s, and the refresh token stays valid',
       'gives the same successor when the store has written, and failed after that',
       'uses up nothing while accounts or keys fail, also for days',
     ],
-    'An ended session never comes back, even if a refresh runs at the same moment':
+    'A revoked session never comes back, even if a refresh runs at the same moment':
       'does not bring back a session that ends during a refresh',
-    'A page of a different origin cannot refresh, sign out or sign its visitor in, unless you allow the origin': [
+    'A page on a different origin cannot refresh, sign out or sign in its visitor unless you allow that origin': [
       'is not taken from a page of %s',
       'is taken from a client %s',
     ],
@@ -69,7 +69,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'issues tokens with sid and auth_time, which all guards know',
   },
   'test/unit/features/sessions.test.ts': {
-    'a token is accepted only while its session is in the store': [
+    'is accepted only while the session is in the store': [
       'ends one session, all others, and its own: their tokens are refused at once',
       'refuses a token without a session',
     ],
@@ -77,30 +77,27 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'lets at most 1,024 sign-ins of one network wait for %s',
   },
   'test/unit/features/tickets.test.ts': {
-    'A ticket works only for its path and method, for at most 10 minutes, and ends with its session': [
+    'A ticket works only for its path and method, for at most 10 minutes, and only while its session lasts': [
       'is also one for HEAD and the other way round, and one for POST is only for POST',
       'ends with the session of its token, and with its time',
       'a ticket for another path is invalid',
     ],
   },
   'test/unit/features/refresh/old-refresh-tokens.test.ts': {
-    'After 100 unknown texts in 15 minutes, a client network gets `503`':
+    'After 100 unknown tokens in 15 minutes, a client network receives `503`':
       'of unknown texts hold for one network, and are 503',
-    'Your functions run at most 256 times at the same time, and 32 per network':
-      'of calls in progress hold for one network',
   },
   'test/unit/features/second-factor.test.ts': {
-    'A new factor needs a sign-in within the last 10 minutes': 'needs a recent sign-in',
+    'Adding a factor requires a sign-in within the last 10 minutes': 'needs a recent sign-in',
   },
   'test/attacks/hosts/prototype-pollution.test.ts': {
-    '`Object.prototype` does not open it': 'a forged token is not anonymous on an optional guard',
+    '`Object.prototype` does not bypass the guard': 'a forged token is not anonymous on an optional guard',
   },
   'test/unit/guard/admission.test.ts': {
     'The guard checks the expiration of every token, even from a custom verifier': 'from 1970',
   },
   'test/contract/security-promises.test.ts': {
-    'The guard refuses a request with two `Authorization` headers': 'one token: no second one',
-    'even what was created before': 'also nothing that was created before',
+    'The guard rejects a request with two `Authorization` headers': 'one token: no second one',
     'Bodies are parsed in those turns':
       'a body: read after the limit of its network, parsed in a turn, with few fields',
     'At most 2,048 token calls wait for that':
@@ -119,11 +116,12 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'The JSON of an `AuthError` is the problem document': 'is the problem document in JSON',
   },
   'test/unit/tokens/keys/keys-misuse.test.ts': {
-    'A public key is refused as a secret in these forms': 'another form of a key pair as a secret',
+    'A public key in PEM, JWK, DER, OpenSSH, hex or base64 is refused as a secret':
+      'another form of a key pair as a secret',
   },
   'test/attacks/hosts/failures.test.ts': {
-    'A password check that does not return `true` refuses the login': 'has not said true: 403',
-    'An invalid account causes a `503`, and so does an invalid return value': '%s: 503, and then service goes on',
+    'If a password check does not return `true`, the login is refused': 'has not said true: 403',
+    'An invalid account, or an invalid return value': '%s: 503, and then service goes on',
   },
   'test/unit/guard/http2.test.ts': {
     'In HTTP/2, only the stream of the request ends': 'ends the stream of a refused request',
@@ -134,7 +132,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'refuses a compressed response': "'of compressed nothing, without end'",
   },
   'test/models/failed-logins.model.test.ts': {
-    'logins continue with limits in memory': [
+    'logins continue with in-memory limits': [
       'a login is refused only by a limit, also when the store has failed',
       'no login waits for a store that is silent',
     ],
@@ -144,8 +142,8 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     ],
     'the limits also hold for simultaneous guesses':
       'no process checks more passwords than the limit, also while the store is down',
-    'at most 1 for each hashing thread of the other processes': 'passwords that all processes check',
-    'While Redis is down, the limits hold in each process':
+    'at most 1 per hashing thread of the other processes': 'passwords that all processes check',
+    'While Redis is down, each process enforces the limits on its own':
       'no process checks more passwords than the limit, also while the store is down',
   },
   'test/unit/login/log-in.test.ts': {
@@ -161,7 +159,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'disconnect during 200 logins in a second': 'causes 200 look-ups in a second',
   },
   'test/unit/limits/limits.test.ts': {
-    "with 10 failures in 15 minutes, it uses at most 50 of the account's 100 in an hour":
+    "With 10 failures in 15 minutes, it uses at most 50 of the account's 100 per hour":
       'do not let one address lock the owner of an account out from another',
   },
   'test/models/login-queue.model.test.ts': {
@@ -218,9 +216,6 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'a removed key verifies nothing after an hour while the source is down',
     ],
   },
-  'test/contract/command/check.test.ts': {
-    'A check ends after 5 minutes': 'ends the check after 5 minutes',
-  },
   'test/models/client.model.test.ts': {
     'sends the password only to the token endpoint, and the token only to the origin': [
       'nothing is sent to another origin',
@@ -237,8 +232,9 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'or after 10 minutes for a sign-in': 'works for ten minutes, also when the account has had all mails of that time',
   },
   'test/unit/mail/mailer.test.ts': {
-    'An address gets at most 3 emails of one kind in that time': 'is limited by the exact text of the address: %s (%s)',
-    'a client network can ask for 10 emails an hour':
+    'An address receives at most 3 emails of one kind in that time':
+      'is limited by the exact text of the address: %s (%s)',
+    'a client network can request 10 per hour':
       'is limited by the network: ten in an hour, over all kinds and addresses',
   },
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { SignInRefusal } from 'express-token-endpoint'
+import { createLimits, SignInRefusal } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { startApi } from '../../contract/documents/examples/start-api.js'
 import { transpile } from '../../support/documents/compiler.js'
@@ -59,6 +59,22 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
     await page.getByText('{"account":"acc-1"}').waitFor()
     expect(await page.locator('form').isHidden()).toBe(true)
     expect(await page.locator('#sign-in-failed').isHidden()).toBe(true)
+  })
+
+  it('show when to try again after too many failed logins, and the form again', async () => {
+    const limits = createLimits({ limits: { pair: { points: 1, duration: '15m' } } })
+    const { page, submit } = await open({ limits })
+    const failure = page.locator('#sign-in-failed')
+    await submit('wrong')
+    await page.getByText('Wrong e-mail address or password.').waitFor()
+    expect(await failure.isHidden()).toBe(true)
+    await submit('secret')
+    await failure.getByText(/^Try again after .*\d/).waitFor()
+    expect(await page.locator('form').isHidden()).toBe(true)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await submit('secret')
+    await page.locator('form').waitFor({ state: 'hidden' })
+    expect(await failure.getByText(/^Try again after .*\d/).isVisible()).toBe(true)
   })
 
   it('ask for a code after the password, and again after a wrong code', async () => {
