@@ -3,35 +3,28 @@ import type { RefusedSignIn } from './client-options.js'
 /** The reasons why a caller gets no token. */
 export type TokenClientErrorCode =
   /**
-   * The server refused your credentials, or a call of the account routes. The `status` is `403`, or a different one from `400` to `499`.
-   * `error.refused` is `{ code, detail, reason }`. To use new credentials, call `signOut()`.
+   * The server refused your credentials or a call to the account routes. The reason is in `error.refused` (`{ code, detail, reason }`). To
+   * use new credentials, call `signOut()`.
    */
   | 'refused'
   /**
-   * The server sent the `status` `429` or `503` and a wait longer than `maxWait`. `retryAt` is the time of the next sign-in. After a
-   * `429`, a different e-mail address need not wait.
+   * The server returned `429` or `503` with a wait longer than `maxWait`. After a `429`, you can sign in with a different email address
+   * immediately.
    */
   | 'try_later'
-  /**
-   * No complete response arrived within `timeout`, or `credentials` took longer. `retryAt` is the time of the next sign-in.
-   */
+  /** No complete response arrived within `timeout`, or `credentials` took too long. */
   | 'unreachable'
-  /**
-   * The response had a different `status`, which is `0` for a redirect in a browser, or no valid token. `retryAt` is the time of the next sign-in.
-   */
+  /** The response had a different `status` or no valid token. In a browser, a redirect has the `status` `0`. */
   | 'unexpected'
-  /**
-   * The connection broke while your request body was being sent. Your API may have refused the token before it read the body. Your next call gets a
-   * new token.
-   */
+  /** The connection broke while your request body was being sent. Your next call requests a new token. */
   | 'interrupted'
   /**
-   * Your call began before a sign-out, or
-   * [somebody signed in in another tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in).
-   * The call is not repeated for the next user: in the second case, call `restore()`. The error's `name` is `AbortError`.
+   * The client signed out after your call began, or [somebody signed in in another
+   * tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in). In
+   * the second case, call `restore()`. The call is not repeated for the next user.
    */
   | 'signed_out'
-  /** You have called `close()`. The error's `name` is `AbortError`. */
+  /** You called `close()`. */
   | 'closed'
 
 /**

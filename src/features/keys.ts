@@ -11,7 +11,7 @@ import { type Feature, mount } from './feature.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
-  /** Return value of `createTokenIssuer` with key pairs. */
+  /** Return value of `createTokenIssuer`, with key pairs. */
   tokens: Pick<TokenIssuer, 'jwks'>
   /** Path below the mount point, without patterns or a trailing slash. Default: `'/.well-known/jwks.json'`. */
   path?: string | undefined

@@ -13,9 +13,9 @@ import { authOf, type BearerGuard } from './require-bearer.js'
 
 /** The options of `closeWhenEnded`. */
 export interface CloseWhenEndedOptions {
-  /** Time between two checks, 1 s to 1 h. At most 32 checks per guard run at a time. Default: `'30s'`. */
+  /** Time between checks. 1 s to 1 h. Default: `'30s'`. */
   every?: Duration | undefined
-  /** Time a connection stays open while its checks fail with a status of 500 or more. 1 s to 1 day. Default: `'5m'`. */
+  /** Time that a connection stays open while its checks fail with a status of 500 or higher. 1 s to 1 day. Default: `'5m'`. */
   keepFor?: Duration | undefined
 }
 

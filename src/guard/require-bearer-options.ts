@@ -26,79 +26,82 @@ import { tokenVerifiers } from './verifiers-option.js'
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions<A extends LookUpResult = Account> extends HostOptions {
   /**
-   * Return value of `createTokenIssuer` or `createTokenVerifier`, `oldTokens`, a [custom
-   * verifier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers), or
-   * a [list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md) of 1 to 32 with different
+   * Return value of `createTokenIssuer`, `createTokenVerifier` or `oldTokens`, a [custom
+   * verifier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers), or a
+   * [list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md) of 1 to 32 with different
    * issuers.
    *
    * The claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. `accepts` is
    * for other texts than JWTs.
    */
   tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
-  /** A token needs all of these scopes: an array, or a text with spaces. Otherwise `403`. `undefined` is a `TypeError`. Default: none. */
+  /**
+   * Scopes that a token must all include: an array or a space-separated string. Otherwise, the guard returns `403`. An explicit `undefined`
+   * throws a `TypeError`. Default: none.
+   */
   scope?: string | readonly string[]
-  /** A token needs one of these scopes, in addition to `scope`. Default: none. */
+  /** Scopes of which a token must include at least one. Default: none. */
   anyScope?: string | readonly string[]
   /**
-   * Maximum age of the sign-in (RFC 9470), from `auth_time`, or `iat` without it. Tokens of a different issuer need an `auth_time` not
-   * after their `iat`. 1 s to 366 days. Otherwise `401` with `max_age`. Default: any age.
+   * Maximum time since the sign-in (RFC 9470), from `auth_time`, or from `iat` if it is missing. 1 s to 366 days. Otherwise, the guard
+   * returns `401` with `max_age`. Tokens from a different issuer need an `auth_time` that is not later than `iat`. Default: any age.
    */
   signedInWithin?: Duration | undefined
   /**
-   * `true` admits only tokens whose `amr` (RFC 8176) includes `mfa`, or `hwk` and `user`. Otherwise `401` `insufficient_user_authentication`.
-   * Default: `false`.
+   * `true` requires `mfa`, or both `hwk` and `user`, in the token's `amr` (RFC 8176). Otherwise, the guard returns `401`
+   * `insufficient_user_authentication`. Default: `false`.
    */
   secondFactor?: boolean | undefined
   /**
-   * `false` refuses an administrator who [acts as the
+   * `false` rejects an administrator who [acts as the
    * account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authsigninaccount-req-res-details)
-   * (claim `act`, RFC 8693) with `403` `forbidden`. Default: `true`, and `false` with `signedInWithin`.
+   * (claim `act`) with `403` `forbidden`. Default: `true`, but `false` with `signedInWithin`.
    */
   acting?: boolean | undefined
   /**
-   * Store with `findById`, called on every request. `401` for a missing or disabled account, and a token from before
-   * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere).
-   * Sets `req.user`, and removes scopes the account has lost. Without `accounts`, an earlier `req.user` stays only if its `id` is the
-   * token's account. Default: none.
+   * Account store. On every request, the guard calls `findById`, sets `req.user`, and removes scopes that the account has lost. It rejects
+   * missing or disabled accounts, and tokens from before
+   * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere),
+   * with `401`. Without `accounts`, an existing `req.user` is kept only if its `id` matches the token. Default: none.
    *
    * `req.user` is the `user` that the store returned with the account, or the account without its password hash.
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
-   * Function `(auth) => boolean`, called on every request. `true` causes `401`, a failure or invalid value `503`. Default: none.
+   * Function `(auth) => boolean`, called on every request. `true` causes `401`. A failure or an invalid result causes `503`. Default: none.
    *
    * Use `auth.id` as the key, because a token's text has several spellings.
    */
   isRevoked?: RevocationCheck | undefined
   /**
-   * [The store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) of the app,
-   * whose `sessions` are read on every request. `401` for a token without a live session. Default: none.
+   * Your app's [store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store). On
+   * every request, the guard reads its `sessions`, and rejects a token without an active session with `401`. Default: none.
    */
   store?: Pick<Store, 'sessions'> | undefined
   /**
-   * `true` admits a request without credentials, and still refuses invalid ones. `'lenient'` also treats an invalid token as none, and
-   * reports it. Default: `false`.
+   * `true` admits requests without credentials, but rejects invalid ones. `'lenient'` ignores invalid tokens, and reports them as events.
+   * Default: `false`.
    */
   optional?: boolean | 'lenient' | undefined
   /**
-   * Function `(req, account, auth) => boolean`, or a promise of it, for [routes of an
-   * owner](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#let-owners-use-a-route).
-   * `false` causes `403`, a failure `503`. Needs `accounts`. Default: each account.
+   * Function `(req, account, auth) => boolean`, sync or async, for [owner-only
+   * routes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#let-owners-use-a-route).
+   * `false` causes `403`. A failure causes `503`. Requires `accounts`. Default: every account.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<UserOf<A>, any> | undefined
-  /** Scheme of the header and the challenge, or a list of 1 to 4. The challenge names the first. Default: `'Bearer'`. */
+  /** Authentication scheme, or a list of 1 to 4. The challenge uses the first. Default: `'Bearer'`. */
   scheme?: string | readonly string[] | undefined
   /**
-   * Function `(req, inHeader) => text`, `undefined` or `null`, for [a token
-   * elsewhere](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#keep-the-header-of-your-clients).
-   * `inHeader()` returns the header's token. A malformed text is an invalid token. Default: the header.
+   * Function `(req, inHeader) => token`, for [tokens outside the
+   * header](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#keep-the-header-of-your-clients).
+   * Returns a string, `undefined` or `null`. `inHeader()` returns the header's token. Default: the header.
    *
    * Browsers send cookies with requests of other sites, so a token in a cookie needs a defence against them (CSRF), such as `SameSite`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tokenFrom?: TokenFrom<any> | undefined
-  /** `realm` of the challenge (RFC 9110 section 11.5), printable ASCII. Default: the first issuer. */
+  /** `realm` in the challenge, in printable ASCII. Default: the first issuer. */
   realm?: string | undefined
 }
 

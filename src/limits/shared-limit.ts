@@ -8,7 +8,7 @@ export interface LimiterOptions {
   keyPrefix: string
   /** Number of failed logins allowed within `duration`. */
   points: number
-  /** Length of the window, in seconds. */
+  /** Length of the window in seconds. */
   duration: number
 }
 

@@ -9,37 +9,37 @@ export type ForbiddenCheck = (password: string) => boolean | Promise<boolean>
 
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
-  /** Accepted hashes. The first hasher makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
+  /** Hashers for your stored hashes. The first also makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * Hasher for unknown addresses: the one for most stored hashes, such as `bcrypt({ cost: 8 })`. Default: the first of
-   * `hashers`.
+   * Hasher for unknown email addresses. It should match most stored hashes, such as `bcrypt({ cost: 8 })`. Default: the first hasher.
    *
    * The time of a login then does not tell who has an account.
    */
   unknown?: Hasher | undefined
   /**
-   * Minimum length of a new password in code points, for the routes of `createAuth`. 8 to 256. `hash` accepts shorter ones. Default:
-   * `15`.
+   * Minimum length of a new password in code points, for the `createAuth` routes. 8 to 256. Default: `15`.
    *
    * NIST SP 800-63B-4 requires 15 where the password is the only factor, and 8 with a second factor.
    */
   minLength?: number | undefined
   /**
-   * Function `(password) => boolean` that [rejects a new
-   * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/passwords.md#refuse-leaked-passwords), called by
-   * `hash` and the routes that set one. At most 5 s. Default: none.
+   * Function `(password) => boolean` that [rejects new
+   * passwords](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/passwords.md#refuse-leaked-passwords),
+   * in `hash` and in routes that set a password. Time limit: 5 s. Default: none.
    *
-   * True refuses the password with an `AuthError` `weak_password` (422) of the reason `forbidden`. Throw a `SignInRefusal` for your own code.
-   * Another error, another value than a boolean, and a late result reject with an `AuthError` `unavailable`.
+   * True refuses the password with an `AuthError` `weak_password` (422) of the reason `forbidden`. Throw a `SignInRefusal` for your own
+   * code. Another error, another value than a boolean, and a late result reject with an `AuthError` `unavailable`.
    */
   isForbidden?: ForbiddenCheck | undefined
   /**
-   * Number of passwords hashed at the same time. 1 to 1,024. Default: one less than `UV_THREADPOOL_SIZE` (4), at most the number of
-   * cores.
+   * Number of passwords hashed at the same time. 1 to 1,024. Default: one less than `UV_THREADPOOL_SIZE` (4), at most the number of cores.
    */
   concurrency?: number | undefined
-  /** Number of waiting logins, 0 to 100,000. When it is full, the network with the most waiting logins gets `503`. Default: `1024`. */
+  /**
+   * Maximum number of waiting logins, 0 to 100,000. When the queue is full, the network with the most waiting logins receives `503`.
+   * Default: `1024`.
+   */
   queue?: number | undefined
 }
 

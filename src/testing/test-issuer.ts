@@ -26,7 +26,7 @@ export interface TestIssuerOptions extends Partial<Omit<TokenIssuerOptions, 'iss
 
 /** The options of an issuer for an app with sessions. */
 export interface SessionTestIssuerOptions extends TestIssuerOptions {
-  /** Store of your guards. Only its `sessions` are needed. A session starts for each token. Default: none. */
+  /** Store that your guards use. Only its `sessions` are needed. Every token starts a session. Default: none. */
   store: Pick<Store, 'sessions'>
 }
 

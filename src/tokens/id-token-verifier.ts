@@ -10,13 +10,17 @@ import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } fr
 
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
-  /** `'id-token'`: ID tokens, for `auth.signIn` and never for a guard. */
+  /**
+   * `'id-token'`, for [signing in with a
+   * provider](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/other-sign-ins.md). Guards do not
+   * accept this verifier.
+   */
   accept: 'id-token'
-  /** Issuer, which must match the tokens' `iss` exactly: `https://accounts.google.com`. */
+  /** Issuer, which must match the tokens' `iss` exactly, such as `https://accounts.google.com`. */
   issuer: string | undefined
-  /** Your client's id at the provider. */
+  /** Your client ID at the provider. */
   audience: string | undefined
-  /** Ids of your other clients a token may be issued to (`azp`), such as your Android app. Default: only `audience`. */
+  /** Your other client IDs that tokens may be issued to (`azp`). Default: only `audience`. */
   authorizedParties?: readonly string[] | undefined
 }
 

@@ -17,37 +17,34 @@ import { deepFreeze, type PrivateClaims, Verified } from './verified-token.js'
 /** The options of `oldTokens`. */
 export interface OldTokensOptions {
   /**
-   * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) of the old code or
-   * a list, with `publicKey` or `secret`, or only
+   * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) from your old code,
+   * with `publicKey` or `secret`, a list of keys, or a single
    * [`remoteKeys(url)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
-   * A token that names none of the keys is checked with each key of its algorithm. A secret may have any length. Anyone who guesses a short
-   * secret can forge old tokens.
+   * A token without a known `kid` is checked with every key for its algorithm. Anyone who guesses a short secret can forge old tokens.
    */
   keys: TokenVerifierOptions['keys']
   /**
-   * Function `(claims) => id` that returns a text or a whole number. If it returns `undefined`, the guard refuses the token. If it throws,
-   * or returns an object or a promise, the client gets `503`.
+   * Function `(claims) => id` that returns a string or an integer. Return `undefined` to reject the token. Failures and other results cause
+   * `503`.
    *
    * Return undefined for tokens of other purposes, such as refresh tokens and mailed links.
    */
   accountId: (claims: PrivateClaims) => unknown
   /**
-   * `Date` from which all old tokens are refused, also those without `exp`. More than 90 days ahead is a
-   * [warning](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#process-warnings) in
-   * production.
+   * `Date` from which all old tokens are rejected, including tokens without `exp`. In production, more than 90 days ahead causes a
+   * [warning](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#process-warnings).
    */
   until: Date
-  /** Function `(claims) => scopes`, for example from a role. Default: no scopes. */
+  /** Function `(claims) => scopes`. Default: no scopes. */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id` that returns a text, a whole number, or `undefined` for a token without a session. A guard with a `store`
-   * then refuses the token after its session has ended. Pass the return value of `oldTokens` as `alsoAccept` of `createAuth`. Another value
-   * is `401`. If it throws, or returns an object or a promise, the client gets `503`. Default: no session.
+   * Function `(claims) => id` that returns a string or an integer, or `undefined` if there is no session. A guard with a `store` rejects the
+   * token after its session ends. To use it, pass the return value of `oldTokens` as `alsoAccept` to `createAuth`. Default: no session.
    */
   sessionId?: ((claims: PrivateClaims) => unknown) | undefined
-  /** Tolerated difference between clocks, at most 1 min. It does not move `until`. Default: `0`. */
+  /** Clock skew allowed, at most 1 min. Does not extend `until`. Default: `0`. */
   clockTolerance?: Duration | undefined
-  /** The current time, for tests. Default: `Date.now`. */
+  /** Clock for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
 

@@ -10,59 +10,61 @@ import type { RemoteKeys } from './keys/remote-keys.js'
 /** The options of `createTokenVerifier`. */
 export interface TokenVerifierOptions {
   /**
-   * Base URL of this environment (`iss`), without a query or fragment. Tokens of other environments are rejected. A trailing slash makes
-   * no difference.
+   * Base URL of this environment (`iss`), without a query or fragment. Tokens from other environments are rejected. A trailing slash is
+   * ignored.
    */
   issuer: string | undefined
-  /** Audience of the tokens (`aud`), one text. Compared exactly. Default: the issuer. */
+  /** Audience of the tokens (`aud`), compared exactly. Default: the issuer. */
   audience?: string | undefined
   /**
-   * `'jwt'` for [access tokens of identity
+   * `'jwt'` for [access tokens from identity
    * providers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#access-tokens-of-identity-providers),
-   * `'id-token'` for [ID
-   * tokens](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#id-tokens). Default:
-   * tokens of this package (RFC 9068).
+   * or `'id-token'` for [ID
+   * tokens](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#id-tokens). Default: tokens
+   * from this package (RFC 9068).
    */
   accept?: undefined
   /**
-   * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) or a list, with
-   * `publicKey` or `secret`. Or only
+   * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) with `publicKey` or
+   * `secret`, a list of keys, or a single
    * [`remoteKeys(url)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options)
    * or
    * [`discoverKeys(issuer)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options).
    */
   keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
-  /** Tolerated clock difference for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
+  /** Clock skew allowed for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
   clockTolerance?: Duration | undefined
   /**
-   * Number of verified tokens to cache, 1 to 10,000,000, or `false`. Time, key, scope, revocation and account are still checked on every
+   * Number of verified tokens to cache, 1 to 10,000,000, or `false`. Expiration, scopes, revocation and accounts are still checked on every
    * request. Default: `10000`.
    *
    * Set it to at least the number of tokens in use.
    */
   cache?: number | false | undefined
-  /** The current time, for tests. Default: `Date.now`. */
+  /** Clock for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
 
 /** The options of `createTokenVerifier` for access tokens of an identity provider. */
 export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer'> {
-  /** `'jwt'`: access tokens of the type `at+jwt`, `JWT` or none. ID tokens and tokens bound to a key (`cnf`) are rejected. */
+  /** `'jwt'`. Accepts the types `at+jwt` and `JWT`, or no type. Rejects ID tokens and tokens bound to a key (`cnf`). */
   accept: 'jwt'
   /**
-   * Clients [whose tokens are
-   * accepted](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider)
-   * (`client_id`, `azp`, `cid` or `appid`). All other tokens are rejected. Default: all, and tokens without a client.
+   * [Clients whose tokens are
+   * accepted](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider),
+   * from `client_id`, `azp`, `cid` or `appid`. Default: any client, or none.
    */
   authorizedParties?: readonly string[] | undefined
-  /** Issuer, which must match the tokens' `iss` exactly, including any trailing slash. */
+  /** Issuer, which must match the tokens' `iss` exactly, including a trailing slash. */
   issuer: string | undefined
-  /** Audience of this API. Must match one in `aud` exactly. */
+  /** Audience of your API, which must match a value in `aud` exactly. */
   audience: string | undefined
-  /** Function `(claims) => scopes`, called once per new token. A failure or an invalid value causes `503`. Default: `scope` or `scp`. */
+  /**
+   * Function `(claims) => scopes`, called once per new token. A failure or an invalid result causes `503`. Default: `scope` or `scp`.
+   */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id`, called once per new token. `undefined` rejects the token. A failure or an invalid value causes `503`. Default:
+   * Function `(claims) => id`, called once per new token. Return `undefined` to reject the token. Failures are as for `scopes`. Default:
    * `sub`, unique only within its issuer.
    */
   accountId?: AccountIdOf | undefined
@@ -71,8 +73,8 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
 /** The options of `createTokenIssuer`. */
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' | 'keys'> {
   /**
-   * One [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys), or a list of
-   * only secrets or only key pairs. The first key signs, every key verifies.
+   * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys), a list of secrets,
+   * or a list of key pairs. The first key signs. Every key verifies.
    */
   keys:
     | SecretTokenKey
@@ -80,11 +82,11 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' 
     | RemoteSigningKey
     | readonly SecretTokenKey[]
     | readonly (PrivateTokenKey | PublicTokenKey | RemoteSigningKey)[]
-  /** Client the tokens are issued to, as `client_id` (RFC 9068 section 2.2). Default: the issuer. */
+  /** Client ID in the tokens (`client_id`). Default: the issuer. */
   clientId?: string | undefined
-  /** Lifetime of a token. 1 s to 366 days. Default: `'1h'`. */
+  /** Token lifetime. 1 s to 366 days. Default: `'1h'`. */
   lifetime?: Duration | undefined
-  /** Time limit for a key's `sign`. Then `503`. Default: `'5s'`. */
+  /** Time limit for a key's `sign` function. A timeout causes `503`. Default: `'5s'`. */
   timeout?: Duration | undefined
 }
 

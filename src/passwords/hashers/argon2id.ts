@@ -18,18 +18,18 @@ export interface Argon2idOptions {
    * The default costs are those of the OWASP Password Storage Cheat Sheet.
    */
   memoryCost?: number | undefined
-  /** Passes over the memory. 1 to 64. Default: `2`. */
+  /** Number of passes over the memory. 1 to 64. Default: `2`. */
   timeCost?: number | undefined
-  /** Lanes. 1 to 64. Default: `1`. */
+  /** Number of lanes. 1 to 64. Default: `1`. */
   parallelism?: number | undefined
   /**
-   * Highest memory, and memory × passes, of a stored hash, as a multiple of a new hash, or of the default costs if higher. 1 to
-   * 1,024. The default accepts 152 MiB and 311,296 KiB × passes. Default: `8`.
+   * Maximum memory, and memory × passes, of a stored hash, as a multiple of the configured costs (at least the default costs). 1 to 1,024.
+   * The default accepts 152 MiB and 311,296 KiB × passes. Default: `8`.
    */
   costLimit?: number | undefined
   /**
-   * `'native'` is the module `@node-rs/argon2`. `'node'` is `crypto.argon2` of Node 24.7 or newer, otherwise a `TypeError`. Both use the
-   * same hashes. Default: `'native'`.
+   * `'native'` uses the `@node-rs/argon2` module. `'node'` uses `crypto.argon2`, which requires Node 24.7 or newer. Both use the same
+   * hashes. Default: `'native'`.
    */
   engine?: 'native' | 'node' | undefined
 }

@@ -13,13 +13,13 @@ export interface BcryptOptions {
   /** Base-2 logarithm of the number of rounds. 4 to 18. Default: `12`. */
   cost?: number | undefined
   /**
-   * Maximum rounds of a stored hash, as a multiple of a new hash, or of the default cost if higher. 1 to 1,024. The default accepts
-   * costs of 4 to 15. No cost above 18 is accepted. Default: `8`.
+   * Maximum rounds of a stored hash, as a multiple of the configured rounds (at least the default). 1 to 1,024. The default accepts costs
+   * from 4 to 15. Costs above 18 are never accepted. Default: `8`.
    */
   costLimit?: number | undefined
   /**
-   * Compares only the first 72 bytes of a longer password, as older code did. Put `argon2id()` first to hash the whole password at the
-   * next sign-in. Default: `false`.
+   * `true` compares only the first 72 bytes of a longer password, as older code did. To hash the whole password at the next sign-in, put
+   * `argon2id()` first. Default: `false`.
    *
    * Text after a NUL still never matches.
    */

@@ -16,15 +16,15 @@ export type ExistingAccount = {
 
 /** The options of `accountStoreContract`. */
 export interface AccountStoreContractOptions {
-  /** Account store, or a function that returns one, called for each check. */
+  /** Account store, or a function that returns one, called for every check. */
   store: AccountStore<LookUpResult> | (() => AccountStore<LookUpResult> | Promise<AccountStore<LookUpResult>>)
-  /** Second store object on the same data, or a function that returns it. Reveals a cache. Default: none. */
+  /** Second store object on the same data, or a function that returns one. Detects caching. Default: none. */
   otherStore?: AccountStoreContractOptions['store'] | undefined
   /** Account in the store: `{ email, … }`. The checks of `replacePasswordHash` change its hash and restore it. */
   existing: ExistingAccount
-  /** Further members of the accounts the checks create, as in `signUp.fields`. Default: none. */
+  /** Additional members for the accounts that the checks create, as in `signUp.fields`. Default: none. */
   fields?: Readonly<Record<string, unknown>> | undefined
-  /** Id that no account has. Default: the id of the account with a different last letter or digit. */
+  /** An `id` that no account has. Default: the account's `id` with a different last letter or digit. */
   unknownId?: string | undefined
 }
 

@@ -9,35 +9,34 @@ import type { KeysFetch } from './fetch-text.js'
 /** The options of `remoteKeys` and `discoverKeys`. */
 export interface RemoteKeysOptions {
   /**
-   * Algorithms the set's keys may use (RFC 8725 section 3.1). If only one is for RSA, RSA keys do not need an `alg`. Default: every
-   * algorithm of key pairs.
+   * Algorithms that keys in the set may use. With only one RSA algorithm, RSA keys do not need an `alg`. Default: all key pair algorithms.
    */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
-  /** Time limit for one fetch, including the body. Default: `'5s'`. */
+  /** Time limit for a fetch, including the body. Default: `'5s'`. */
   timeout?: Duration | undefined
-  /** Longest response in bytes, 1 to 10,485,760. Longer and compressed responses count as failed fetches. Default: `102400`. */
+  /** Maximum response size in bytes, 1 to 10,485,760. Larger or compressed responses count as failed fetches. Default: `102400`. */
   sizeLimit?: number | undefined
-  /** Minimum time between two fetches, even when tokens name unknown keys. 1 s to 1 h, at most half of `maxAge`. Default: `'30s'`. */
+  /** Minimum time between fetches, even when tokens use unknown keys. 1 s to 1 h, and at most half of `maxAge`. Default: `'30s'`. */
   cooldown?: Duration | undefined
   /**
-   * Maximum age of cached keys while the source responds. 2 s to 1 day. Refreshed in the background from half that age. Default: `'10m'`.
+   * Maximum age of cached keys while the source is available. 2 s to 1 day. Keys are refreshed from half this age. Default: `'10m'`.
    */
   maxAge?: Duration | undefined
   /**
-   * Time cached keys verify while the source is down. `maxAge` to 30 days. Then `503`. Default: `'1h'`.
+   * Time that cached keys are used while the source is down, from `maxAge` to 30 days. After that, requests receive `503`. Default: `'1h'`.
    *
    * A longer time does not help tokens of an hour, and a removed key verifies for longer in a service that cannot reach the source.
    */
   keepFor?: Duration | undefined
-  /** Called with the error for each failed fetch and each set without a usable key. Default: a process warning for the first failure. */
+  /** Called with the error when a fetch fails or a set contains no usable key. Default: a process warning on the first failure. */
   onError?: ((error: Error) => unknown) | undefined
   /**
-   * Function `(url, init) => response`, for example through a proxy. At most 8 calls may stay unsettled. Default: the global `fetch`.
+   * Function `(url, init) => response`, for example to use a proxy. Default: the global `fetch`.
    *
    * Pass the `url` and the `init` on. While 8 of its calls have not settled, or 256 of all sources, further calls fail.
    */
   fetch?: KeysFetch | undefined
-  /** The current time, for tests. Default: `Date.now`. */
+  /** Clock for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
 
