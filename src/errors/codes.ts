@@ -303,9 +303,8 @@ const ROWS = {
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
   /**
-   * The email address or password is wrong, or the account is disabled. The body is empty, except below the account path. Your `onEvent`
-   * receives the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons).
+   * The email address or password is wrong, or the account is disabled. The body is empty, except below the account path. See the [login
+   * reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons).
    */
   invalid_credentials: {
     status: 403,
@@ -313,9 +312,8 @@ const ROWS = {
     message: 'The e-mail address or the password is wrong.',
   },
   /**
-   * The session is over, or the text is not a refresh token from this environment. The body is empty. Sign in again. Your `onEvent`
-   * receives the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
+   * The session is over, or the text is not a refresh token from this environment. The body is empty. Sign in again. See the [refresh
+   * reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
    */
   invalid_refresh_token: {
     status: 403,
@@ -368,8 +366,8 @@ const ROWS = {
     message: 'Send one bearer token, in one Authorization header and nowhere else.',
   },
   /**
-   * The token, its session or its account is not valid. Retry once with a new token. Your `onEvent` receives the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons).
+   * The token, its session or its account is not valid. Retry once with a new token. See the [token
+   * reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons).
    */
   invalid_token: {
     status: 401,
@@ -437,8 +435,8 @@ const ROWS = {
   /** The account has no session with this id. */
   unknown_session: { status: 404, message: 'This account has no such session.' },
   /**
-   * A dependency failed or exceeded `timeout`. Your `onEvent` receives the
-   * [`dependency`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies).
+   * A dependency failed or exceeded `timeout`. See the
+   * [dependencies](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies).
    */
   unavailable: {
     status: 503,

@@ -8,15 +8,15 @@ import { NO_STORE } from './headers.js'
 
 /** The options of a `SignInRefusal`. */
 export interface SignInRefusalOptions {
-  /** Status of the response, from 400 to 499. Default: `403`. */
+  /** Response status. 400 to 499. Default: `403`. */
   status?: number | undefined
-  /** `detail` of the problem (RFC 9457), an explanation for people. The client receives it. Default: a general sentence. */
+  /** Human-readable `detail` of the problem (RFC 9457), which the client receives. Default: a general sentence. */
   detail?: string | undefined
-  /** Further headers of the response, for example `Retry-After`. Default: none. */
+  /** Additional response headers, such as `Retry-After`. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** Counts a failed login, as a wrong password does. Set it for a wrong code, so that nobody can guess one. Default: `false`. */
+  /** Counts a failed login. Set it for wrong codes, so that nobody can guess one. Default: `false`. */
   countAsFailure?: boolean | undefined
-  /** Error that led to the refusal, for logs. Never sent to the client. Default: none. */
+  /** Error that led to the refusal, for your logs. Default: none. */
   cause?: unknown
 }
 

@@ -52,38 +52,37 @@ export interface OpenApiOptions {
   title?: string | undefined
   /** Version of your API. Default: `'v2013'`. */
   version?: string | undefined
-  /** Base URL or a list of base URLs, usually the issuer. Default: the origin of the document. */
+  /** Base URL or a list of base URLs, usually the issuer. Default: the document's origin. */
   servers?: string | readonly string[] | undefined
   /**
-   * Whole path of the token endpoint, including its mount point. `false` for a service that only verifies tokens. Default:
+   * Full path of the token endpoint, including its mount point. `false` for a service that only verifies tokens. Default:
    * `'/api/v2013/authentication/token'`.
    */
   path?: string | false | undefined
-  /** `extraFields` of `tokenRouter`, or their schemas: `{ otp: { type: 'string' } }`. Default: none. */
+  /** `extraFields` of `tokenRouter`, or their schemas, such as `{ otp: { type: 'string' } }`. Default: none. */
   extraFields?: readonly string[] | Record<string, Schema> | undefined
-  /** Schema of the request body, for the option `credentials`. Default: `email`, `password` and `extraFields`. */
+  /** Request body schema for the `credentials` option. Default: `email`, `password` and `extraFields`. */
   tokenRequest?: Schema | undefined
   /**
-   * Codes of your
-   * [`SignInRefusal`s](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md),
-   * or the refusals themselves. The document already includes those of `secondFactor`. Default: none.
+   * Your [`SignInRefusal`s](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md), or
+   * their codes. The document already includes the refusals of `secondFactor`. Default: none.
    *
    * Pass a refusal with another status than 403 itself.
    */
   refusals?: readonly (string | SignInRefusal)[] | undefined
-  /** Schema of the object that `respond` returns. Default: `authenticationToken` and `expiration`. */
+  /** Schema of the object returned by `respond`. Default: `authenticationToken` and `expiration`. */
   tokenResponse?: Schema | undefined
   /** `'cookie'` or `'body'`, or `true` for a function. Default: `false`. */
   refresh?: RefreshMode | boolean | undefined
-  /** Whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default: `false`. */
+  /** Full path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default: `false`. */
   jwks?: string | boolean | undefined
-  /** Whole path of the session routes, or `true` for `/sessions`. Default: `false`. */
+  /** Full path of the session routes, or `true` for `/sessions`. Default: `false`. */
   sessions?: string | boolean | undefined
   /** `true` for `POST {path}/confirm`. Default: `false`. */
   stepUp?: boolean | undefined
-  /** Account routes that are on: `{ path: '/auth/account', signUp: true }`. Default: none. */
+  /** Account routes that are turned on, such as `{ path: '/auth/account', signUp: true }`. Default: none. */
   account?: AccountRoutes | undefined
-  /** Name of the security scheme: letters, digits, `.`, `-` and `_`. Default: `'bearer'`. */
+  /** Security scheme name: letters, digits, `.`, `-` and `_`. Default: `'bearer'`. */
   schemeName?: string | undefined
   /** Your own operations, by path. Components that no operation uses are then omitted. Default: none. */
   paths?: Record<string, PathItem> | undefined

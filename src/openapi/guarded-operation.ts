@@ -10,21 +10,21 @@ export const schemeName = optional(text("a name of letters, digits, '.', '-' and
 
 /** The options of `guardedOperation`, which describe the operation's guard. */
 export interface GuardedOperationOptions {
-  /** `scope` of the route's guard. Default: none. */
+  /** The guard's `scope`. Default: none. */
   scope?: string | readonly string[] | undefined
-  /** `anyScope` of the route's guard. Default: none. */
+  /** The guard's `anyScope`. Default: none. */
   anyScope?: string | readonly string[] | undefined
-  /** `signedInWithin` of the route's guard. Default: any age. */
+  /** The guard's `signedInWithin`. Default: any age. */
   signedInWithin?: Duration | undefined
-  /** `secondFactor` of the route's guard. Default: `false`. */
+  /** The guard's `secondFactor`. Default: `false`. */
   secondFactor?: boolean | undefined
-  /** `apiKeys` of the route's guard. Default: `false`. */
+  /** The guard's `apiKeys`. Default: `false`. */
   apiKeys?: boolean | undefined
-  /** `acting` of the route's guard. Default: `true`, and `false` with `signedInWithin`. */
+  /** The guard's `acting`. Default: `true`, and `false` with `signedInWithin`. */
   acting?: boolean | undefined
-  /** `optional` of the route's guard. Default: `false`. */
+  /** The guard's `optional`. Default: `false`. */
   optional?: boolean | undefined
-  /** `schemeName` of the document. Default: `'bearer'`. */
+  /** The document's `schemeName`. Default: `'bearer'`. */
   schemeName?: string | undefined
 }
 

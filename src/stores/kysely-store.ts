@@ -21,7 +21,7 @@ export interface StoreTables {
 
 /** The options of `kyselyStore` and `createTables`. */
 export interface KyselyStoreOptions {
-  /** Names of the tables. Default: `{ sessions: 'sessions', codes: 'codes', factors: 'factors' }`. */
+  /** Table names. Default: `{ sessions: 'sessions', codes: 'codes', factors: 'factors' }`. */
   tables?: StoreTables | undefined
 }
 
@@ -61,7 +61,7 @@ export function kyselyStore<DB>(db: Kysely<DB> | Transaction<DB>, options?: Kyse
 }
 
 /**
- * Creates the tables of `kyselyStore` and their indexes, each unless it exists. For migrations, docs/guides/stores.md has the statements.
+ * Creates the tables of `kyselyStore` and their indexes, each unless it exists. For migrations, see docs/guides/stores.md.
  * @throws TypeError naming the option that is not valid, or the columns of a table that lacks one; every error of the database
  */
 export async function createTables<DB>(db: Kysely<DB> | Transaction<DB>, options?: KyselyStoreOptions): Promise<void> {

@@ -9,14 +9,14 @@ import { redisSessions } from './redis-sessions.js'
 /** The options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Function that sends one command and returns the promise of its reply. Its arguments are the command's name and texts. The first
-   * key is the second argument, or the fourth of `EVAL`.
+   * Function that sends one command and returns the promise of its reply. Its arguments are strings: the command name, then its arguments.
+   * The key is the second string, or the fourth for `EVAL`.
    *
    * With node-redis: `(...command) => client.sendCommand(command)`. With ioredis: `(...command) => redis.call(...command)`. Each command
    * has one key.
    */
   sendCommand: (...command: [name: string, ...args: string[]]) => Promise<unknown>
-  /** Prefix of all keys, different for each app on one Redis. Default: none. */
+  /** Prefix of all keys. Use a different one for each app on the same Redis. Default: none. */
   prefix?: string | undefined
 }
 

@@ -42,7 +42,7 @@ export interface OldRefreshCookie {
 export interface OldRefreshTokensOptions {
   /**
    * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired or disabled token. It is
-   * called twice per token, so it must not change anything. `token` can be any string of up to 4,096 characters. A failure causes `503`.
+   * called twice per token, so it must not change anything. A failure causes `503`.
    */
   find(
     token: string,
@@ -50,7 +50,7 @@ export interface OldRefreshTokensOptions {
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
    * Function `(token, { req })` after which `find` must return `undefined` for the token. It is called before the response, and again if
-   * the client retries. A failure causes `503`, and the client keeps its token.
+   * the client retries. A failure causes `503`.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
   /** `Date` from which all old refresh tokens are rejected. */

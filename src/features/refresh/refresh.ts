@@ -37,24 +37,23 @@ import { signOutEndpoint } from './sign-out.js'
 export interface RefreshFeatureOptions {
   /**
    * [Secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret) of at least 32
-   * bytes, as a string or bytes. To [replace
-   * it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret), pass
-   * a list: the first secret signs, all verify, and `{ secret, only: 'decrypt' }` only decrypts second factors. Default: none.
+   * bytes, as a string or bytes. To replace it, pass [a
+   * list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret).
+   * Default: none.
    */
   secret?: Secret | readonly (Secret | DecryptingSecret)[] | undefined
   /**
    * [Keeps users signed in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md):
-   * `'cookie'` for pages, `'body'` for apps and scripts, or [an
-   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh). A
-   * function `(req) => mode` decides per request, and returns `undefined` for clients without refresh. A failure causes `503`. Requires
-   * `secret`. Default: none.
+   * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, or [an
+   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh).
+   * Requires `secret`. Default: none.
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
   /**
    * Accepts [refresh tokens from your old
-   * system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table)
-   * once, at `{token}/refresh`, without calling `beforeSignIn`. Takes [these
-   * options](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens).
+   * system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table).
+   * Pass [an
+   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens).
    * Requires `refresh`. Default: none.
    */
   oldRefreshTokens?: OldRefreshTokensOptions | undefined

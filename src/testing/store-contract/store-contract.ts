@@ -17,13 +17,13 @@ export type GivenStore = Partial<Store> | (() => Partial<Store> | Promise<Partia
 /** The options of `storeContract`. */
 export interface StoreContractOptions {
   /**
-   * Second store object on the same data, or a function that returns it. Reveals a cache, a replica that lags, and a lock that works in
-   * only one process. Default: none.
+   * Second store object on the same data, or a function that returns one. Detects caches, lagging replicas, and locks that work in only one
+   * process. Default: none.
    */
   otherStore?: GivenStore | undefined
-  /** Account of the added entries, for a store that knows the accounts. Default: a random id. */
+  /** Account of the test records, if the store requires an existing account. Default: a random id. */
   accountId?: string | undefined
-  /** A different account, for the same purpose. Default: a random id. */
+  /** A different account. Default: a random id. */
   otherAccountId?: string | undefined
 }
 

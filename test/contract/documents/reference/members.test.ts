@@ -9,13 +9,9 @@ import { ENTRIES, root } from '../../../support/documents/repository.js'
 const entries = await Promise.all(ENTRIES.map((name) => import(/* @vite-ignore */ `${root}src/${name}.js`)))
 const COMMANDS: readonly Command[] = [keygen, hash, check]
 
-/** Returns the flags and the environment variables of a command. */
+/** Returns the flags and the environment variables of a command, without `--help`. */
 const flagsOf = ({ options, details }: Command) =>
-  new Set([
-    ...Object.keys(options).map((option) => `--${option}`),
-    '--help',
-    ...(details.match(/CHECK_[A-Z_]+/g) ?? []),
-  ])
+  new Set([...Object.keys(options).map((option) => `--${option}`), ...(details.match(/CHECK_[A-Z_]+/g) ?? [])])
 
 const commandLine = readPage('docs/reference/cli.md')
 
