@@ -52,11 +52,10 @@ export interface TokenRefusedEvent extends EventBase {
    */
   code: AuthErrorCode | HostCode
   /**
-   * Reason why a
-   * [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh
-   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
-   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused,
-   * or why the session ended. Not sent to the client.
+   * [Login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons),
+   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) reason, or
+   * why the session ended. Not sent to the client.
    */
   reason?: LoginRefusal | RefreshRefusal
   /**
@@ -96,11 +95,10 @@ export interface BearerRefusedEvent extends EventBase {
    */
   code: AuthErrorCode
   /**
-   * Reason why a
-   * [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh
-   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
-   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused,
-   * or why the session ended. Not sent to the client.
+   * [Login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons),
+   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) reason, or
+   * why the session ended. Not sent to the client.
    *
    * The client learns only of `expired`.
    */
@@ -189,11 +187,10 @@ export interface SessionEndedEvent extends EventBase {
   /** `id` of the account. */
   accountId: string
   /**
-   * Reason why a
-   * [login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons), [refresh
-   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
-   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) was refused,
-   * or why the session ended. Not sent to the client.
+   * [Login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons),
+   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) reason, or
+   * why the session ended. Not sent to the client.
    *
    * See {@link SessionEnd}.
    */

@@ -26,7 +26,7 @@ import { withMember, withToken } from './sign-in.js'
 export interface SignInByMailOptions {
   /**
    * `true` lets users [sign in with an emailed
-   * code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-in-by-mail).
+   * code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-in-by-email).
    * Requires `mail`. Default: `false`.
    */
   signInByMail?: boolean | undefined

@@ -45,7 +45,7 @@ export interface SignUpFields {
 export interface SignUpOptions {
   /**
    * Function `({ kind, to, code, details, tenant })` that [sends an
-   * email](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-the-mails) after
+   * email](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#send-emails) after
    * the response. Default: none.
    */
   mail?: SendMail | undefined

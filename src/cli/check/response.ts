@@ -6,7 +6,7 @@ import { must } from './verdict.js'
 export const isSuccess = ({ status }: Pick<Received, 'status'>) => status >= 200 && status < 300
 
 export function mustBe(expected: number, { status }: Received, what: string, hint = ''): void {
-  must(status === expected, `${what} gets ${status}, not ${expected}${hint && `. ${hint}`}`)
+  must(status === expected, `${what} returned ${status}, not ${expected}${hint && `. ${hint}`}`)
 }
 
 /** The media types that a report names. Others may hold text of the server. */
@@ -17,7 +17,7 @@ export function mustBeProblem({ headers }: Received, what: string): void {
   const given = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   const shown = given === undefined ? 'no Content-Type' : TYPES.find((type) => type === given)
   const holds = given === 'application/problem+json'
-  must(holds, `${what} gets ${shown ?? 'another Content-Type'}, not application/problem+json`)
+  must(holds, `${what} returned ${shown ?? 'a different Content-Type'}, not application/problem+json`)
 }
 
 /** A stack trace, or a path on the server. Not `\s*`, which takes minutes for a body of line ends. */

@@ -152,7 +152,7 @@ child.on("exit", (_code, signal) => {
     const { code, shown } = await typing(args, [ALICE.password])
     expect(code).toBe(0)
     expect(shown).toContain('\u001b[32mholds   \u001b[39mlogin')
-    expect(shown).toContain(`\r\u001b[K1/${ROWS.length} the right e-mail`)
+    expect(shown).toContain(`\r\u001b[K1/${ROWS.length} the correct email`)
     expect(shown).not.toContain(ALICE.password)
     const plain = await typing(args, [ALICE.password], { NO_COLOR: '1' })
     expect(plain.shown).toContain('holds   login')

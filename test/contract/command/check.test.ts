@@ -52,8 +52,8 @@ test('each row has its verdict, its name, what holds, and its source; below it, 
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
   const lines = stdout.split('\n')
   expect(lines.slice(0, 3)).toEqual([
-    'holds   login               the right e-mail and password get 200 (docs/reference/http.md section 2)',
-    'fails   members             the response has only authenticationToken and expiration (docs/reference/http.md section 2)',
+    'holds   login               the correct email and password return 200 (docs/reference/http.md section 2)',
+    'fails   members             the response contains only authenticationToken and expiration (docs/reference/http.md section 2)',
     '                            found: it has 1 more member',
   ])
   expect(lines).toContain('                            no --other URL was given')
@@ -210,7 +210,7 @@ describe('a refused login', () => {
     }
     const { url } = await listen(appOf({ ...soundParts(), before: [counting] }))
     const { fails } = await reportOn(url, [], { CHECK_PASSWORD: 'mistyped' })
-    const detail = 'the login gets 403, not 200. Are --email and the password right?'
+    const detail = 'the login returned 403, not 200. Are --email and the password right?'
     expect(fails).toMatchObject([{ id: 'login', detail }])
     // The login, the two passwords that are wrong on purpose, and the unknown address.
     expect(refused).toBe(4)
@@ -218,7 +218,7 @@ describe('a refused login', () => {
 
   test('with a wrong path, the first row says so', async () => {
     const { fails } = await reportOn(await sound(), ['--path', '/login'])
-    const detail = 'the login gets 404, not 200. Are the URL and --path right?'
+    const detail = 'the login returned 404, not 200. Are the URL and --path right?'
     expect(fails[0]).toMatchObject({ id: 'login', detail })
   })
 })

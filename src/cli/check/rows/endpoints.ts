@@ -24,7 +24,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD']
 /** Wrong requests, each with its row: the status must be that of the code. */
 const WRONG: Readonly<Record<string, WrongRequests & Pick<Row, 'title' | 'source'>>> = {
   'malformed-json': {
-    title: 'malformed JSON gets 400',
+    title: 'malformed JSON returns 400',
     source: 'RFC 9110 section 15.5.1',
     code: 'invalid_body',
     requests: (mark) => ({
@@ -33,13 +33,13 @@ const WRONG: Readonly<Record<string, WrongRequests & Pick<Row, 'title' | 'source
     }),
   },
   'media-type': {
-    title: 'a body of another media type gets 415',
+    title: 'an unsupported media type returns 415',
     source: 'RFC 9110 section 15.5.16',
     code: 'unsupported_media_type',
     requests: (mark) => ({ 'a text': { headers: { 'Content-Type': 'text/plain' }, body: `{"email":"${mark}"}` } }),
   },
   'cross-site-form': {
-    title: 'a form that a page of another site sends gets 415',
+    title: 'a form from a page on a different site returns 415',
     source: 'docs/reference/http.md section 3; OWASP ASVS 5, 3.5.1',
     code: 'cross_site_form',
     requests(mark) {
@@ -52,26 +52,26 @@ const WRONG: Readonly<Record<string, WrongRequests & Pick<Row, 'title' | 'source
     },
   },
   'body-too-large': {
-    title: 'a body above 1 MB gets 413',
+    title: 'a body above 1 MB returns 413',
     source: 'RFC 9110 section 15.5.14',
     code: 'body_too_large',
     requests: (mark) => ({ 'a body above 1 MB': json(JSON.stringify({ filler: mark.repeat(120_000) })) }),
   },
   methods: {
-    title: 'another method gets 405 with Allow',
+    title: 'an unsupported method returns 405 with Allow',
     source: 'docs/reference/http.md section 4; RFC 9110 section 15.5.6',
     code: 'method_not_allowed',
     requests: (_mark, { methods }) =>
       Object.fromEntries(METHODS.filter((one) => !methods.includes(one)).map((method) => [method, { method }])),
   },
   guarded: {
-    title: 'every guarded path refuses a request without a token, with 401',
+    title: 'every guarded path returns 401 without a token',
     source: 'docs/reference/http.md section 7; RFC 6750 section 3',
     code: 'missing_token',
     requests: () => ({ [NO_TOKEN]: {} }),
   },
   'bad-token': {
-    title: 'an invalid token gets 401',
+    title: 'an invalid token returns 401',
     source: 'docs/reference/http.md section 7; OWASP ASVS 5, 9.1.1',
     code: 'invalid_token',
     requests: (mark) => ({ 'an invalid token': withToken(mark), 'a long token': withToken(mark.repeat(500)) }),
@@ -110,17 +110,17 @@ export const endpointRows: Rows = {
     },
   },
   options: {
-    title: 'OPTIONS gets no server error',
+    title: 'OPTIONS does not cause a server error',
     source: 'RFC 9110 section 9.3.7',
     async run({ send, endpoints }) {
       await mustAll(await endpoints(), async ({ url }) => {
         const response = await send(url, { method: 'OPTIONS' })
-        must(isSuccess(response) || response.status === 405, `OPTIONS gets ${response.status}`)
+        must(isSuccess(response) || response.status === 405, `OPTIONS returned ${response.status}`)
       })
     },
   },
   'cross-origin': {
-    title: 'a page of an unknown origin may not read responses with credentials',
+    title: 'a page on an unknown origin cannot read responses with credentials',
     source: 'OWASP ASVS 5, 3.4.2',
     async run({ send, target, mark, endpoints }) {
       const requests = [
@@ -148,7 +148,7 @@ export const endpointRows: Rows = {
     },
   },
   problem: {
-    title: 'refusals of the endpoints are problem details',
+    title: 'the endpoints send refusals as problem details',
     source: 'RFC 9457',
     run: (app) =>
       judgeRefusals(app, (response, what) => {
@@ -156,7 +156,7 @@ export const endpointRows: Rows = {
       }),
   },
   'no-echo': {
-    title: 'no refusal shows a stack trace or repeats the request',
+    title: 'refusals contain neither a stack trace nor text from the request',
     source: 'OWASP ASVS 5, 16.5.1',
     async run(app) {
       mustTellNothing(await app.responses.unknown(), app.mark, 'an unknown e-mail')

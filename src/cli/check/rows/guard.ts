@@ -18,7 +18,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
 /** Rows about the guarded paths. */
 export const guardRows: Rows = {
   challenge: {
-    title: 'without a token the challenge is Bearer, with a realm and without an error code',
+    title: 'without a token, the challenge is Bearer with a realm and no error code',
     source: 'RFC 6750 sections 3 and 3.1; RFC 9110 section 11.6.1',
     run: onEach('guarded', async ({ ask }, path) => {
       const { isBearer, realm, error } = challengeIn(await ask(path))
@@ -33,7 +33,7 @@ export const guardRows: Rows = {
     run: onEach('guarded', async ({ askWith, token }, path) => {
       const response = await askWith(path, await token())
       const scope = challengeIn(response).error === 'insufficient_scope' ? ': the account lacks a scope' : ''
-      must(isSuccess(response), `a request with the token gets ${response.status}${scope}`)
+      must(isSuccess(response), `a request with the token returned ${response.status}${scope}`)
     }),
   },
   // Sends an invalid token, because logs would store a valid token in a URL.
@@ -50,7 +50,7 @@ export const guardRows: Rows = {
     }),
   },
   'other-spelling': {
-    title: 'another spelling of a guarded path is not open without a token',
+    title: 'different spellings of a guarded path also require a token',
     source: 'OWASP ASVS 5, 8.3.1; RFC 3986 section 6',
     run: onEach('accepting', async ({ askWith, token, send }, path) => {
       const inside = await askWith(path, await token())
@@ -62,7 +62,7 @@ export const guardRows: Rows = {
     }),
   },
   'trusted-header': {
-    title: 'no header of a proxy replaces the token',
+    title: 'a proxy header cannot replace the token',
     source: 'OWASP ASVS 5, 4.1.3; OWASP ASVS 5, 8.3.1',
     run: onEach('accepting', async ({ ask }, path) => {
       for (const [name, value] of Object.entries(TRUSTED)) {
@@ -71,7 +71,7 @@ export const guardRows: Rows = {
     }),
   },
   'other-method': {
-    title: 'another method does not open a guarded path',
+    title: 'different methods on a guarded path also require a token',
     source: 'OWASP ASVS 5, 8.3.1',
     run: onEach('accepting', async ({ send }, { url }) => {
       const mustRefuse = (method: string, open: boolean) => must(!open, `${method} is open without a token`)
@@ -81,7 +81,7 @@ export const guardRows: Rows = {
     }),
   },
   'recent-refused': {
-    title: 'a path that needs a recent sign-in refuses an old one with 401 and names the time',
+    title: 'a path that requires a recent sign-in returns 401 with max_age for an old one',
     source: 'RFC 9470 section 3',
     async run({ target, askWith }) {
       const recent = needed(target.recent, 'no --recent PATH was given')

@@ -9,7 +9,7 @@ const MEMBERS = ['authenticationToken', 'expiration']
 /** Rows about the token endpoint. */
 export const loginRows: Rows = {
   login: {
-    title: 'the right e-mail and password get 200',
+    title: 'the correct email and password return 200',
     source: 'docs/reference/http.md section 2',
     async run({ responses }) {
       const response = await responses.signedIn()
@@ -17,7 +17,7 @@ export const loginRows: Rows = {
     },
   },
   members: {
-    title: 'the response has only authenticationToken and expiration',
+    title: 'the response contains only authenticationToken and expiration',
     source: 'docs/reference/http.md section 2',
     async run({ login }) {
       const result = parseJson((await login()).body)
@@ -30,7 +30,7 @@ export const loginRows: Rows = {
     },
   },
   'two-tokens': {
-    title: 'two logins give two tokens',
+    title: 'two logins return different tokens',
     source: 'OWASP ASVS 5, 7.2.4; RFC 7519 section 4.1.7',
     async run({ token, responses }) {
       const first = await token()
@@ -39,12 +39,12 @@ export const loginRows: Rows = {
     },
   },
   'wrong-password': {
-    title: 'a wrong password gets 403',
+    title: 'a wrong password returns 403',
     source: 'docs/reference/http.md section 3',
     run: async ({ responses }) => mustBe(403, await responses.wrong(), 'a wrong password'),
   },
   'empty-403': {
-    title: 'invalid credentials get an empty body',
+    title: 'invalid credentials return an empty body',
     source: 'docs/reference/http.md section 3',
     async run({ responses }) {
       const { body, headers } = await responses.wrong()
@@ -53,7 +53,7 @@ export const loginRows: Rows = {
     },
   },
   'same-refusal': {
-    title: 'an unknown e-mail gets the same status, headers and body as a wrong password',
+    title: 'an unknown email returns the same status, headers and body as a wrong password',
     source: 'OWASP ASVS 5, 6.3.8',
     async run({ responses }) {
       const [wrong, again, unknown] = [await responses.wrong(), await responses.spaced(), await responses.unknown()]
@@ -67,7 +67,7 @@ export const loginRows: Rows = {
     },
   },
   'password-exact': {
-    title: 'a password with a space at its end is another password',
+    title: 'a password with a trailing space is a different password',
     source: 'OWASP ASVS 5, 6.2.8',
     async run({ login, responses }) {
       await login()

@@ -8,7 +8,7 @@ import { must, needed, Unjudged } from '../verdict.js'
 /** Rows about refresh tokens. They are skipped for an app whose logins give none. */
 export const refreshRows: Rows = {
   refresh: {
-    title: 'a refresh token gets a new token and another refresh token',
+    title: 'a refresh token returns a new token and a new refresh token',
     source: 'RFC 6749 section 6; RFC 9700 section 4.14.2',
     async run(app) {
       const held = await start(app)
@@ -16,7 +16,7 @@ export const refreshRows: Rows = {
     },
   },
   'refresh-foreign': {
-    title: 'a refresh token of another environment is refused',
+    title: 'a refresh token from a different environment is refused',
     source: 'RFC 6749 section 10.4',
     async run(app) {
       await sendableIn(app)
@@ -26,7 +26,7 @@ export const refreshRows: Rows = {
     },
   },
   'refresh-cookie': {
-    title: 'the cookie of the refresh token is HttpOnly and Secure, for its site or for --origin, and has a known path',
+    title: 'the refresh cookie is HttpOnly and Secure, limited to its site or --origin, and has a known path',
     source: 'OWASP ASVS 5, 3.3.1',
     async run(app) {
       await cookieIn(app)
@@ -44,7 +44,7 @@ export const refreshRows: Rows = {
     },
   },
   'refresh-origin': {
-    title: 'a page of another origin can use the cookie neither for a refresh nor for a sign-out',
+    title: 'a page on a different origin cannot use the cookie to refresh or sign out',
     source: 'OWASP ASVS 5, 3.5.1',
     async run(app) {
       await cookieIn(app)
@@ -131,5 +131,5 @@ async function refreshed(app: CheckedApp, held: Held): Promise<Held> {
 
 /** A proxy may change 403 into another status of the client's errors. */
 function mustRefuse({ status }: Received, what: string): void {
-  must(status >= 400 && status < 500, `${what} gets ${status}, not 403`)
+  must(status >= 400 && status < 500, `${what} returned ${status}, not 403`)
 }

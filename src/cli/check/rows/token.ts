@@ -22,7 +22,7 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 /** Rows about the token, its keys, and tokens that must be refused. */
 export const tokenRows: Rows = {
   lifetime: {
-    title: 'the token is valid from now, for at most a day',
+    title: 'the token is valid immediately, for at most a day',
     source: 'OWASP ASVS 5, 9.2.1; RFC 6750 section 5.3',
     async run({ live, jwt }) {
       const { iat, exp } = (await jwt()).claims
@@ -46,7 +46,7 @@ export const tokenRows: Rows = {
     },
   },
   'no-secret-in-token': {
-    title: 'the token holds no password and no password hash',
+    title: 'the token does not contain a password or a password hash',
     source: 'RFC 7519 section 12; OWASP ASVS 5, 14.2.6',
     async run({ jwt, credentials }) {
       const values = textsIn((await jwt()).claims)
@@ -55,7 +55,7 @@ export const tokenRows: Rows = {
     },
   },
   tampered: {
-    title: 'a changed token is refused with 401',
+    title: 'a modified token is refused with 401',
     source: 'RFC 8725 section 3.3; OWASP ASVS 5, 9.1.1',
     run: refuses(async ({ jwt }) => tamperedWith(await jwt())),
   },
@@ -67,14 +67,14 @@ export const tokenRows: Rows = {
     })),
   },
   'foreign-token': {
-    title: 'a token of another environment is refused with 401',
+    title: 'a token from a different environment is refused with 401',
     source: 'docs/reference/http.md section 11; OWASP ASVS 5, 9.2.3',
     run: refuses(async ({ target, tokenOfOther }) => ({
       "another environment's token": target.foreignToken ?? (await tokenOfOther()),
     })),
   },
   'token-abroad': {
-    title: 'another environment refuses the token with 401',
+    title: 'a different environment refuses the token with 401',
     source: 'docs/reference/http.md section 11; OWASP ASVS 5, 9.2.3',
     async run({ target, tokenOfOther, token, askWith }) {
       const [there, text] = [await tokenOfOther(), await token()]
@@ -90,7 +90,7 @@ export const tokenRows: Rows = {
     },
   },
   'jwks-public': {
-    title: 'the key set holds only public keys',
+    title: 'the key set contains only public keys',
     source: 'RFC 7517 section 9.2',
     async run(app) {
       const keys = await publishedKeys(app)
@@ -102,7 +102,7 @@ export const tokenRows: Rows = {
     },
   },
   'jwks-cache': {
-    title: 'the key set may be cached for at most a day',
+    title: 'the key set can be cached for at most a day',
     source: 'RFC 9111 section 4.2.2',
     async run(app) {
       needed(await publishedKeys(app), 'there is no key set')
@@ -112,7 +112,7 @@ export const tokenRows: Rows = {
     },
   },
   'jwks-signature': {
-    title: "the token is signed by the set's key that it names",
+    title: "the token's kid identifies the key in the set that signed it",
     source: 'RFC 7515 section 5.2; OWASP ASVS 5, 9.1.1',
     async run(app) {
       const token = await app.jwt()
