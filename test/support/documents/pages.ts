@@ -111,8 +111,8 @@ export const shippedPictures = (): string[] => filesBelow('docs/assets')
 /** Returns the paths of all Markdown files of a folder and its subfolders. */
 export const pagesBelow = (folder: string) => filesBelow(folder).filter((file) => posix.extname(file) === '.md')
 
-/** Programs that the pages link to, for key services and for a table of limits. */
-const PROGRAMS = ['keys', 'limits'].map((folder) => `test/contract/documents/examples/${folder}/README.md`)
+/** Programs that the pages link to. */
+const PROGRAMS = ['graphql', 'keys', 'limits'].map((folder) => `test/contract/documents/examples/${folder}/README.md`)
 
 /** Returns all blocks of TypeScript and JavaScript of the pages. */
 export const examples = (): Block[] =>
