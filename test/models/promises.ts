@@ -112,9 +112,6 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'Without `onEvent`, the process warning about an error':
       'shows the class and the line of %s, and nothing of the message',
   },
-  'test/unit/errors/auth-error.test.ts': {
-    'The JSON of an `AuthError` is the problem document': 'is the problem document in JSON',
-  },
   'test/unit/tokens/keys/keys-misuse.test.ts': {
     'A public key in PEM, JWK, DER, OpenSSH, hex or base64 is refused as a secret':
       'another form of a key pair as a secret',
