@@ -213,15 +213,15 @@ const TOGETHER: Readonly<Record<string, readonly AuthErrorCode[]>> = {
   busy: ['overloaded', 'unavailable'],
 }
 
-/** Returns the refusals of an endpoint, where a word stands for those that it has together. */
-function refusalsOf(codes: readonly AuthErrorCode[]): string {
+/** Returns the refusals of an endpoint, where a word stands for those that it has together. `token` stands for those of its guard. */
+function refusalsOf(codes: readonly AuthErrorCode[], isGuarded: boolean): string {
   const words = Object.entries(TOGETHER).filter(([, together]) => together.every((code) => codes.includes(code)))
   const named = new Set(words.flatMap(([, together]) => together))
   const rest = codes.filter((code) => !named.has(code)).map((code) => `\`${code}\``)
-  return [...rest.sort(), ...words.map(([word]) => word)].join(', ') || '–'
+  return [...rest.sort(), ...words.map(([word]) => word), ...(isGuarded ? ['token'] : [])].join(', ') || '–'
 }
 
-/** Returns the row of each endpoint: its request, whether it needs a token, and its responses with their codes. */
+/** Returns the row of each endpoint: its request, and its responses with their codes. */
 const rowsOfEndpoints = () =>
   endpointsAt(PATHS, Object.fromEntries(Object.keys(FEATURES).map((name) => [name, true]))).map(({ at, endpoint }) => {
     const request = methodsOf([endpoint]).map((method) => `\`${method}\``)
@@ -229,9 +229,8 @@ const rowsOfEndpoints = () =>
     const successes = successesOf(endpoint).map(([status]) => `\`${status}\``)
     return [
       `${request.join(', ')} \`${pathsBelow(at, endpoint.path)[0]}\``,
-      endpoint.guard ? 'yes' : 'no',
       successes.join(', '),
-      refusalsOf(codes),
+      refusalsOf(codes, endpoint.guard !== undefined),
     ]
   })
 
