@@ -23,7 +23,7 @@ export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode 
 /** The option `refresh` of `createAuth` as an object. */
 export interface RefreshOptions<R = Request> extends RefreshTimes {
   /**
-   * `'cookie'`, `'body'`, or a function `(req) => mode`, which returns `undefined` for clients without refresh. A failure causes `503`.
+   * `'cookie'`, `'body'`, or a function `(req) => mode`, which may return `undefined` for clients without refresh. A failure causes `503`.
    * Default: `'cookie'` if you pass `cookie`, otherwise required.
    */
   mode?: RefreshChoice<R> | undefined

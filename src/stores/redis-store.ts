@@ -9,8 +9,8 @@ import { redisSessions } from './redis-sessions.js'
 /** The options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Function that sends one command and returns the promise of its reply. Its arguments are strings: the command name, then its arguments.
-   * The key is the second string, or the fourth for `EVAL`.
+   * Function that sends one command and returns a promise for the reply. It receives the command as strings. The key is always the second
+   * string, or the fourth for `EVAL`.
    *
    * With node-redis: `(...command) => client.sendCommand(command)`. With ioredis: `(...command) => redis.call(...command)`. Each command
    * has one key.

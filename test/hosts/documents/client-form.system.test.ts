@@ -88,7 +88,7 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
       },
     })
     await submit('secret')
-    await page.getByText('Enter the code of your authenticator app.').waitFor()
+    await page.getByText('Enter the code from your authenticator app.').waitFor()
     expect(await page.getByLabel('Password').isVisible()).toBe(false)
     await submitCode('000000')
     await page.getByText('Wrong code.').waitFor()

@@ -199,7 +199,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   github: `${GOOGLE}
     const store = library.memoryStore()
     const secret = '${SECRET}'`,
-  'google-android': '',
   'offline-passwords': '',
   'leaked-passwords': `export const warnings: string[] = []
     const log = { warn: (text: string, error: unknown) => void warnings.push(text + error) }`,

@@ -1,6 +1,5 @@
 import { createHash, createPrivateKey } from 'node:crypto'
 import express, { type Response } from 'express'
-import type { IdTokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples, useExpress, VERSIONS } from '../../../support/documents/examples.js'
@@ -21,7 +20,7 @@ async function startProvider() {
     (_req, res) => void res.json({ issuer: url, jwks_uri: `${url}/keys` }),
   )
   provider.get('/keys', (_req, res) => void res.json(makeIssuer({ keys }).jwks()))
-  Object.assign(process.env, { GOOGLE_ISSUER: url, GOOGLE_CLIENT_ID: 'client-1', GOOGLE_ANDROID_ID: 'android-1' })
+  Object.assign(process.env, { GOOGLE_ISSUER: url, GOOGLE_CLIENT_ID: 'client-1' })
   const iat = Math.floor(Date.now() / 1000)
   const idToken = (claims: object) =>
     forge(
@@ -32,17 +31,6 @@ async function startProvider() {
     )
   return { iat, idToken }
 }
-
-describe('the page on Google', () => {
-  it('google-android: verifies tokens of the app and of the server, and of no other client', async () => {
-    const { idToken } = await startProvider()
-    const { google } = await run<{ google: IdTokenVerifier }>('google-android')
-    for (const azp of ['android-1', 'client-1', undefined])
-      expect(await google.verify(idToken({ azp }))).toMatchObject({ subject: 'g-1' })
-    for (const claims of [{ azp: 'android-2' }, { azp: 'android-1', aud: 'android-1' }])
-      await expect(google.verify(idToken(claims))).rejects.toMatchObject({ reason: 'audience' })
-  })
-})
 
 describe.each(VERSIONS)('the page on other sign-ins, on %s', (version) => {
   it('google: signs a new user in, and again, with each nonce once, and never with an access token', async () => {
