@@ -36,8 +36,8 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
   /**
-   * Scopes that a token must all include: an array or a space-separated string. Otherwise, the guard returns `403`. An explicit `undefined`
-   * throws a `TypeError`. Default: none.
+   * Scopes that a token must include: an array or a space-separated string. If one is missing, the guard returns `403`. An explicit
+   * `undefined` throws a `TypeError`. Default: none.
    */
   scope?: string | readonly string[]
   /** Scopes of which a token must include at least one. Default: none. */

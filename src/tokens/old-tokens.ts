@@ -31,7 +31,7 @@ export interface OldTokensOptions {
    */
   accountId: (claims: PrivateClaims) => unknown
   /**
-   * `Date` from which all old tokens are rejected, including tokens without `exp`. In production, more than 90 days ahead causes a
+   * `Date` from which all old tokens are rejected, including tokens without `exp`. In production, a date more than 90 days ahead causes a
    * [warning](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#process-warnings).
    */
   until: Date
@@ -42,7 +42,7 @@ export interface OldTokensOptions {
    * token after its session ends. To use it, pass the return value of `oldTokens` as `alsoAccept` to `createAuth`. Default: no session.
    */
   sessionId?: ((claims: PrivateClaims) => unknown) | undefined
-  /** Clock skew allowed, at most 1 min. Does not extend `until`. Default: `0`. */
+  /** Allowed clock skew, at most 1 min. Does not extend `until`. Default: `0`. */
   clockTolerance?: Duration | undefined
   /** Clock for tests. Default: `Date.now`. */
   clock?: Clock | undefined

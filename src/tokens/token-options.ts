@@ -14,11 +14,11 @@ export interface TokenVerifierOptions {
    * ignored.
    */
   issuer: string | undefined
-  /** Audience of the tokens (`aud`), compared exactly. Default: the issuer. */
+  /** Token audience (`aud`), compared exactly. Default: the issuer. */
   audience?: string | undefined
   /**
    * `'jwt'` for [access tokens from identity
-   * providers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#access-tokens-of-identity-providers),
+   * providers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#access-tokens-from-identity-providers),
    * or `'id-token'` for [ID
    * tokens](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#id-tokens). Default: tokens
    * from this package (RFC 9068).
@@ -32,7 +32,7 @@ export interface TokenVerifierOptions {
    * [`discoverKeys(issuer)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options).
    */
   keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
-  /** Clock skew allowed for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
+  /** Allowed clock skew for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
   clockTolerance?: Duration | undefined
   /**
    * Number of verified tokens to cache, 1 to 10,000,000, or `false`. Expiration, scopes, revocation and accounts are still checked on every
@@ -64,8 +64,8 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
    */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id`, called once per new token. Return `undefined` to reject the token. Failures are as for `scopes`. Default:
-   * `sub`, unique only within its issuer.
+   * Function `(claims) => id`, called once per new token. Return `undefined` to reject the token. A failure or an invalid result causes
+   * `503`. Default: `sub`, unique only within its issuer.
    */
   accountId?: AccountIdOf | undefined
 }

@@ -43,7 +43,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'gives several tabs at once the same refresh token',
       'forgives a response that was lost, however long ago',
     ],
-    'A second late refresh token in a row, or an older one, ends the session':
+    'Two late refresh tokens in a row, or an older one, end the session':
       'ends the session when a refresh token comes back that was replaced twice',
     'If a thief and the owner take turns, the session ends at their second exchange that is more than 10 s apart':
       'notices a thief who takes turns with the owner',
@@ -129,7 +129,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'refuses a compressed response': "'of compressed nothing, without end'",
   },
   'test/models/failed-logins.model.test.ts': {
-    'logins continue with in-memory limits': [
+    'While that store is down, logins continue': [
       'a login is refused only by a limit, also when the store has failed',
       'no login waits for a store that is silent',
     ],
@@ -140,7 +140,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'the limits also hold for simultaneous guesses':
       'no process checks more passwords than the limit, also while the store is down',
     'at most 1 per hashing thread of the other processes': 'passwords that all processes check',
-    'While Redis is down, each process enforces the limits on its own':
+    'each process enforces the limits on its own':
       'no process checks more passwords than the limit, also while the store is down',
   },
   'test/unit/login/log-in.test.ts': {

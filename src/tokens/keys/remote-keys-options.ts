@@ -9,7 +9,8 @@ import type { KeysFetch } from './fetch-text.js'
 /** The options of `remoteKeys` and `discoverKeys`. */
 export interface RemoteKeysOptions {
   /**
-   * Algorithms that keys in the set may use. With only one RSA algorithm, RSA keys do not need an `alg`. Default: all key pair algorithms.
+   * Algorithms that keys in the set may use. If you list only one RSA algorithm, RSA keys do not need an `alg`. Default: all key pair
+   * algorithms.
    */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
   /** Time limit for a fetch, including the body. Default: `'5s'`. */
@@ -19,7 +20,8 @@ export interface RemoteKeysOptions {
   /** Minimum time between fetches, even when tokens use unknown keys. 1 s to 1 h, and at most half of `maxAge`. Default: `'30s'`. */
   cooldown?: Duration | undefined
   /**
-   * Maximum age of cached keys while the source is available. 2 s to 1 day. Keys are refreshed from half this age. Default: `'10m'`.
+   * Maximum age of cached keys while the source is available. 2 s to 1 day. After half this time, keys are refreshed in the background.
+   * Default: `'10m'`.
    */
   maxAge?: Duration | undefined
   /**
