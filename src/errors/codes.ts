@@ -34,7 +34,7 @@ export type TokenRefusal =
    * No key has the token's `kid`. The token comes from a different environment, its key was removed or is not deployed yet, or its API key
    * no longer exists. Pass the same `keys` to every process, and [rotate
    * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#how-do-i-rotate-keys) step by
-   * step. A token without a `kid` is rejected if there are several keys. If a provider lists several algorithms for a key, set
+   * step. If a provider lists several algorithms for a key, set
    * [`algorithms`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
    */
   | 'unknown_key'
@@ -74,7 +74,7 @@ export type TokenRefusal =
   | 'revoked'
   /** `findById` found no account. Check that it accepts the `id` returned by `findByEmail`. */
   | 'unknown_account'
-  /** The account is disabled (`disabled: true`). */
+  /** The account is disabled. */
   | 'account_disabled'
   /**
    * The token was issued before
@@ -95,7 +95,7 @@ export type LoginRefusal =
    * bytes.
    */
   | 'wrong_password'
-  /** The password was correct, but the account is disabled (`disabled: true`). */
+  /** The password was correct, but the account is disabled. */
   | 'account_disabled'
   /** `passwordHash` is `null`. Let the owner set a password. */
   | 'no_password'
@@ -156,7 +156,7 @@ export type RefreshRefusal =
   | 'reused'
   /** `findById` found no account. Check that it accepts the `id` returned by `findByEmail`. */
   | 'unknown_account'
-  /** The account is disabled (`disabled: true`). */
+  /** The account is disabled. */
   | 'account_disabled'
   /** `tokensValidAfter` is later than the sign-in, or the password hash changed, for example in a password reset. */
   | 'superseded'
@@ -385,9 +385,7 @@ const ROWS = {
     challenge: 'insufficient_user_authentication',
     message: 'This resource needs a more recent sign-in.',
   },
-  /**
-   * The token lacks a scope in the challenge, or the account lost that scope. Add the scope to the account's `scopes`, and get a new token.
-   */
+  /** The token lacks a scope in the challenge, or the account lost that scope. Add it to the account's `scopes`, and get a new token. */
   insufficient_scope: {
     status: 403,
     challenge: 'insufficient_scope',
@@ -403,8 +401,8 @@ const ROWS = {
     message: 'This account may not use this resource.',
   },
   /**
-   * The emailed code is unknown, used, expired or meant for something else, such as a different `issuer` or `tenant`. Request a new email.
-   * For a passkey, the new passkey is invalid, or its options are older than ten minutes. Check `origins` of `passkeys`.
+   * The emailed code is unknown, used, expired, or from a different `issuer`, `tenant` or purpose. Request a new email. A passkey cannot be
+   * added if it is invalid or its options are older than ten minutes. Check `origins` of `passkeys`.
    */
   invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
   /** A different account took the address after the email was sent. Sign in, or choose a different address. */
