@@ -141,14 +141,14 @@ function withDefault({ name, text, isOptional }: Described) {
   return { value, text: text.replace(sentence, '').trim() }
 }
 
-/** The columns whose cells are sentences, which keep their last period. The cells of other columns begin with a noun phrase. */
+/** The columns whose cells are sentences. A cell of another column is a noun phrase, without a period unless a sentence follows. */
 const OF_SENTENCES = ['cause and fix', 'what happened']
 
 /** Returns the row of a member or a value, for the columns of a table. */
 function rowOf(one: Described, columns: readonly string[], page: string): string[] {
   const { name } = one
   const isSentence = columns.some((column) => OF_SENTENCES.includes(column))
-  const description = (text: string) => cellOf(isSentence ? text : text.replace(/\.$/, ''), page)
+  const description = (text: string) => cellOf(isSentence || /\.\s/.test(text) ? text : text.replace(/\.$/, ''), page)
   if (columns.includes('default')) {
     const { value, text } = withDefault(one)
     return [`\`${name}\``, cellOf(value, page), description(text)]
@@ -184,7 +184,7 @@ function seeOther(name: string, members: readonly ts.Symbol[], page: string): st
   const title = /^`(?:new )?([\w.]+)/.exec(other.heading.text)?.[1]
   const path = other.page.path === page ? '' : posix.relative(posix.dirname(page), other.page.path)
   const link = `[${title ? `\`${title}\`` : other.heading.text}](${path}#${other.heading.anchor})`
-  return [members.map((member) => `\`${member.name}\``).join(', '), 'see there', `As for ${link}`]
+  return [members.map((member) => `\`${member.name}\``).join(', '), '–', `See ${link}`]
 }
 
 /** Returns the rows of an interface. Those that another table describes come last. */
