@@ -11,7 +11,7 @@ import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } fr
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
   /**
-   * Must be `'id-token'`. The verifier is for [signing in with a
+   * Set to `'id-token'`. The verifier is for [signing in with a
    * provider](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/other-sign-ins.md), and guards do not
    * accept it.
    */

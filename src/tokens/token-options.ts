@@ -45,7 +45,7 @@ export interface TokenVerifierOptions {
 /** The options of `createTokenVerifier` for access tokens of an identity provider. */
 export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer'> {
   /**
-   * Must be `'jwt'`. The verifier rejects ID tokens and tokens bound to a key (`cnf`).
+   * Set to `'jwt'`. The verifier rejects ID tokens and tokens bound to a key (`cnf`).
    *
    * The types `at+jwt` and `JWT`, and no type, are accepted.
    */

@@ -38,7 +38,7 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
     await page.goto(`${url}/`)
     const signIn = page.getByRole('button', { name: 'Sign in' })
     const submit = async (password: string) => {
-      await page.getByLabel('E-mail').fill('alice@example.com')
+      await page.getByLabel('Email').fill('alice@example.com')
       await page.getByLabel('Password').fill(password)
       await signIn.click()
     }
@@ -52,7 +52,7 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
   it('show the form after a wrong password, and a button after the second', async () => {
     const { page, submit } = await open()
     await submit('wrong')
-    await page.getByText('Wrong e-mail address or password.').waitFor()
+    await page.getByText('Wrong email address or password.').waitFor()
     await submit('wrong too')
     await page.getByRole('button', { name: 'Try again' }).click()
     await submit('secret')
@@ -66,7 +66,7 @@ describe.skipIf(NO_CHROMIUM)('the HTML and the script of the page on forms, with
     const { page, submit } = await open({ limits })
     const failure = page.locator('#sign-in-failed')
     await submit('wrong')
-    await page.getByText('Wrong e-mail address or password.').waitFor()
+    await page.getByText('Wrong email address or password.').waitFor()
     expect(await failure.isHidden()).toBe(true)
     await submit('secret')
     await failure.getByText(/^Try again after .*\d/).waitFor()
