@@ -18,68 +18,65 @@ export type HostCode = string & Record<never, never>
  * docs/reference/errors.md has the cause and the fix of each reason.
  */
 export type TokenRefusal =
-  /**
-   * The text is truncated, quoted, encrypted or a different kind of token, or its header exceeds 2,048 characters. To accept API keys, pass
-   * `apiKeys: true` to the guard.
-   */
+  /** The token is truncated, quoted, encrypted, or not a JWT. To accept API keys, pass `apiKeys: true` to the guard. */
   | 'malformed'
-  /** The header contains `crit`, so a different package issued the token. */
+  /** The token's header contains `crit`, so a different package issued the token. */
   | 'critical_header'
   /**
-   * `typ` is not `at+jwt`, as in an ID token. To accept tokens from an identity provider, set [`accept:
+   * The token's `typ` is not `at+jwt`. To accept tokens from an identity provider, set [`accept:
    * 'jwt'`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider).
    */
   | 'type'
   /**
-   * No key has the token's `kid`. The token comes from a different environment, its key was removed or is not deployed yet, or its API key
-   * no longer exists. Pass the same `keys` to every process, and [rotate
+   * The token is from a different environment, its key was removed or is not deployed yet, or the API key no longer exists. Pass the same
+   * `keys` to every process, and [rotate
    * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#how-do-i-rotate-keys) step by
    * step. If a provider lists several algorithms for a key, set
    * [`algorithms`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
    */
   | 'unknown_key'
-  /** `alg` does not match the key. Either two of your keys share a `kid`, or the token is forged. */
+  /** The token's `alg` does not match the key. Two of your keys share a `kid`, or the token is forged. */
   | 'algorithm'
-  /** The token was modified, or two keys share a `kid`. Give every key its own `kid`. */
+  /** The token was modified, or two of your keys share a `kid`. Give every key a unique `kid`. */
   | 'signature'
   /**
-   * A [claim](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#10-tokens) is missing or
-   * has the wrong type, although the signature is valid. Find out who else signs with your key.
+   * The signature is valid, but a
+   * [claim](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#10-tokens) is missing or has
+   * the wrong type. Find out which other program uses your signing key.
    */
   | 'claims'
   /**
-   * `iss` does not match the verifier's `issuer`. Set the same text in both, even [inside your
+   * The token's `iss` does not match the verifier's `issuer`. Use the same URL everywhere, even [inside your
    * network](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#the-issuer-is-an-http-url-inside-your-network).
-   * With `accept: 'jwt'`, a trailing slash must match too.
+   * With `accept: 'jwt'`, trailing slashes must match too.
    */
   | 'issuer'
   /**
-   * `aud` is a different audience. Set the same `audience` in the issuer and the verifier, or in neither. With `authorizedParties`, check
-   * that the list includes the client.
+   * The token is for a different audience. Set the same `audience` in the issuer and the verifier, or omit it in both. If you set
+   * `authorizedParties`, check that the list includes the client.
    */
   | 'audience'
   /**
-   * The token is [not an access
-   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#why-are-id-tokens-refused).
-   * Send the access token instead.
+   * The client sent an [ID
+   * token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#why-are-id-tokens-refused)
+   * instead of an access token.
    */
   | 'id_token'
-  /** The `nonce` in the ID token differs from the one passed to `verify`, or none was passed. */
+  /** The ID token's `nonce` differs from the `nonce` passed to `verify`, or only one of them exists. */
   | 'nonce'
-  /** `iat` or `nbf` is in the future. Synchronize your clocks, and set `clockTolerance`. */
+  /** The token's `iat` or `nbf` is in the future. Synchronize your clocks, and set `clockTolerance`. */
   | 'not_yet_valid'
-  /** `exp`, or the `expiresAt` from a custom verifier, has passed. Get a new token, or set a longer `lifetime`. */
+  /** The token's `exp`, or your custom verifier's `expiresAt`, is in the past. Get a new token, or set a longer `lifetime`. */
   | 'expired'
-  /** `isRevoked` returned `true`, or the session is over. Sign in again. */
+  /** `isRevoked` returned `true`, or the session has ended. */
   | 'revoked'
-  /** `findById` found no account. Check that it accepts the `id` returned by `findByEmail`. */
+  /** `findById` does not find the `id` that `findByEmail` returned. */
   | 'unknown_account'
   /** The account is disabled. */
   | 'account_disabled'
   /**
-   * The token was issued before
+   * The token was issued before the account's
    * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere).
-   * Sign in again.
    */
   | 'superseded'
 
@@ -88,38 +85,38 @@ export type TokenRefusal =
  * the account's address have used up its limits, so the password was not checked.
  */
 export type LoginRefusal =
-  /** Your account store found no account, or the address exceeds 320 characters or contains a NUL. Compare addresses in lower case. */
+  /** Your account store did not find the email address. Compare addresses in lower case. */
   | 'unknown_account'
   /**
-   * The password does not match the hash. Check whether your client trims the password. bcrypt never matches a password longer than 72
-   * bytes.
+   * The password does not match the hash. Check that your client does not trim the password. With bcrypt, passwords longer than 72 bytes
+   * never match.
    */
   | 'wrong_password'
   /** The password was correct, but the account is disabled. */
   | 'account_disabled'
-  /** `passwordHash` is `null`. Let the owner set a password. */
+  /** The account's `passwordHash` is `null`. Let the user set a password. */
   | 'no_password'
   /**
-   * Guesses with other spellings of the address used up the account's
-   * [limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions).
-   * Wait until the window ends, or call `limits.reset`.
+   * Failed logins with other spellings of the email address reached the account's
+   * [limits](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions). To
+   * lift the limits, call `limits.reset`.
    */
   | 'limited'
   /**
-   * The password or `tokensValidAfter` changed before the session started. This is normal, unless your store returns a different
-   * `passwordHash` on every call.
+   * The password or `tokensValidAfter` changed during the login. If this happens often, check that your store returns a stable
+   * `passwordHash`.
    */
   | 'superseded'
 
 /** The reason for refusing a new password. The client receives it. */
 export type PasswordRefusal =
-  /** The password is shorter than `minLength` of `createPasswords`. The `detail` includes this number. */
+  /** The password is shorter than `minLength`, which the response includes in `detail`. */
   | 'too_short'
   /** The password exceeds 256 characters, or 72 bytes if `bcrypt()` is the first hasher. */
   | 'too_long'
-  /** The password is a common word, a keyboard pattern or a repetition. */
+  /** The password is a common word, a keyboard pattern, or a repetition. */
   | 'common'
-  /** `isForbidden` of `createPasswords` returned `true`. */
+  /** Your `isForbidden` function returned `true`. */
   | 'forbidden'
 
 /**
@@ -127,13 +124,12 @@ export type PasswordRefusal =
  * has expired. `reused`: the token was used before, and the session has ended because of it.
  */
 export type RefreshRefusal =
-  /** Your `refresh` function returned `undefined`, so the client does not receive refresh tokens. */
+  /** Your `refresh` function returned `undefined`, so this client cannot use refresh tokens. */
   | 'missing'
   /**
-   * The text is not a refresh token for this issuer and secret, and `oldRefreshTokens` does not find it. Pass the same `secret` to every
-   * process, and [replace
-   * it](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret) step
-   * by step.
+   * The text is not a refresh token from this issuer and `secret`. Pass the same `secret` to every process, and [replace the
+   * secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret)
+   * step by step.
    */
   | 'malformed'
   /**
@@ -143,22 +139,22 @@ export type RefreshRefusal =
    */
   | 'several_cookies'
   /**
-   * The user signed out, the session expired, or your code revoked it. If this happens on every refresh, your store does not save
+   * The user signed out, the session expired, or your code revoked the session. If every refresh fails, check that your store saves
    * `refresh`.
    */
   | 'ended'
   /**
    * The refresh token was [already
    * replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
-   * so two clients have copies. Compare the `address` in `session.refreshed` events. Check that your client saves every new refresh token,
-   * and that your clocks agree.
+   * so two clients may be using it. Compare the `address` in `session.refreshed` events. Check that your client saves every new refresh
+   * token, and that your clocks agree.
    */
   | 'reused'
-  /** `findById` found no account. Check that it accepts the `id` returned by `findByEmail`. */
+  /** `findById` does not find the `id` that `findByEmail` returned. */
   | 'unknown_account'
   /** The account is disabled. */
   | 'account_disabled'
-  /** `tokensValidAfter` is later than the sign-in, or the password hash changed, for example in a password reset. */
+  /** The password hash or `tokensValidAfter` changed after the sign-in. */
   | 'superseded'
 
 /** The failed-login limit that refused a login. The page docs/reference/options.md describes the limits. */
@@ -183,25 +179,25 @@ export type HookOption =
  */
 export type Dependency =
   /**
-   * Your account store threw, exceeded `timeout`, or returned an invalid account. Test it with
+   * Your account store threw an error, exceeded `timeout`, or returned an invalid account. Test the store with
    * [`accountStoreContract()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#accountstorecontractoptions).
    */
   | 'accounts'
   /**
-   * A hasher threw or exceeded `timeout`, or no hasher accepts the stored hash. Pass a suitable hasher to
+   * A hasher threw an error or exceeded `timeout`, or no hasher accepts the stored hash. Add a suitable hasher to
    * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions),
-   * raise its `costLimit`, or install the module mentioned in the `error`.
+   * raise the `costLimit`, or install the module that the `error` mentions.
    */
   | 'passwords'
-  /** `isRevoked` threw, exceeded `timeout`, or did not return a boolean. Check for a missing `return` or `await`. */
+  /** `isRevoked` threw an error, exceeded `timeout`, or did not return a boolean. Check for a missing `return` or `await`. */
   | 'revocation'
   /**
-   * Your session store failed. If `refused` is `false`, only `lastUsedAt` was not saved. Test the store with
+   * Your session store failed. If `refused` is `false`, the store only failed to save `lastUsedAt`. Test the store with
    * [`storeContract()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#storecontractstore-options).
    */
   | 'sessions'
   /**
-   * `remoteKeys` could not fetch its URL, or `sign` or your custom verifier failed. To receive every failed fetch, pass `onError` to
+   * `remoteKeys` could not fetch the public keys, or `sign` or your custom verifier failed. To log failed fetches, pass `onError` to
    * [`remoteKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
    */
   | 'keys'
@@ -210,18 +206,17 @@ export type Dependency =
    * exceeded `timeout`.
    */
   | 'codes'
-  /** The factor store failed or exceeded `timeout`, or none of your secrets can decrypt a stored factor. */
+  /** The second-factor store failed or exceeded `timeout`, or none of your secrets can decrypt a stored factor. */
   | 'factors'
-  /** The shared limit store failed or was too slow. Until it recovers, each process counts on its own. */
+  /** The shared limit store failed or was too slow. Until the store recovers, every process counts failed logins on its own. */
   | 'limits'
   /**
-   * One of your functions, such as `beforeSignIn` or `mail`, threw, exceeded `timeout`, or returned an invalid value. The event's `option`
-   * identifies it.
+   * One of your functions, such as `beforeSignIn` or `mail`, threw an error, exceeded `timeout`, or returned an invalid value. The event's
+   * `option` identifies the function.
    */
   | 'hook'
   /**
-   * An unexpected error occurred, or JSON cannot represent a claim, such as a `BigInt`. Correct your `claims`, or report the `error` with
-   * its stack.
+   * An unexpected error occurred, or JSON cannot represent one of your `claims`. Correct the claim, or report the `error` with its stack.
    */
   | 'internal'
 
@@ -261,7 +256,7 @@ const ROWS = {
     status: 405,
     message: 'The Allow header names the methods that can be used here.',
   },
-  /** The body is compressed, not UTF-8, or neither JSON nor a form. Send a single `Content-Type: application/json` header. */
+  /** The body is compressed, is not UTF-8, or is neither JSON nor a form. Send exactly one `Content-Type: application/json` header. */
   unsupported_media_type: {
     status: 415,
     accept: 'application/json, application/x-www-form-urlencoded',
@@ -269,7 +264,7 @@ const ROWS = {
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
   },
   /**
-   * A page on a different origin sent a sign-in, refresh or sign-out request in cookie mode (`refresh: 'cookie'`). Add the origin to
+   * A page on a different origin tried to sign in, refresh, or sign out with `refresh: 'cookie'`. Add the page's origin to
    * [`allowedOrigins`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
    */
   cross_site_request: {
@@ -279,7 +274,7 @@ const ROWS = {
   /**
    * A page on a different site sent credentials as a form. Send JSON with
    * [CORS](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors),
-   * or add the origin to
+   * or add the page's origin to
    * [`allowedOrigins`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
    */
   cross_site_form: {
@@ -290,21 +285,21 @@ const ROWS = {
   /**
    * The body exceeds
    * [`bodyLimit`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions)
-   * (10 kB).
+   * (default: 10 kB).
    */
   body_too_large: { status: 413, message: 'The request body is too large.' },
   /**
-   * The body is malformed, is [too
+   * The body is malformed or [too
    * complex](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#3-refusals-of-the-token-call),
-   * repeats a member, or lacks a required string, such as `email`, `password` or `refreshToken`. In curl, use `--data-urlencode`.
+   * repeats a member, or omits a required member. With curl, use `--data-urlencode`.
    */
   invalid_body: {
     status: 400,
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
   /**
-   * The email address or password is wrong, or the account is disabled. The body is empty, except below the account path. See the [login
-   * reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons).
+   * The email address or password is wrong, or the account is disabled. The response body is empty, except below `/auth/account`. See
+   * [Login reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons).
    */
   invalid_credentials: {
     status: 403,
@@ -312,34 +307,34 @@ const ROWS = {
     message: 'The e-mail address or the password is wrong.',
   },
   /**
-   * The session is over, or the text is not a refresh token from this environment. The body is empty. Sign in again. See the [refresh
-   * reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
+   * The session has ended, or the text is not a refresh token from this environment. The response body is empty. Sign in again. See
+   * [Refresh reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
    */
   invalid_refresh_token: {
     status: 403,
     empty: true,
     message: 'The refresh token is not valid. Sign in again.',
   },
-  /** The client disconnected. Only `onEvent` receives this code. If it occurs often, raise the timeouts in clients and proxies. */
+  /** The client disconnected, so only `onEvent` receives this code. If this happens often, raise the timeouts in clients and proxies. */
   client_closed_request: {
     status: 499,
     unseen: true,
     message: 'The client closed the connection before the response.',
   },
   /**
-   * A [failed-login
-   * limit](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) is
-   * used up, or the account has too many
+   * A client made too many [failed
+   * logins](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions), or
+   * requested too many
+   * [emails](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#limits) or
    * [codes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#authcodes). Wait
-   * `Retry-After` seconds. If everyone receives this code, set [`trust
+   * `Retry-After` seconds. If all users receive this code, set [`trust
    * proxy`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md).
    */
   too_many_attempts: { status: 429, message: 'Too many failed logins. Try again later.' },
   /**
    * A [queue is
    * full](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/http.md#9-limits-and-connections), or
-   * clients on one network disconnected during 200 logins within a second. Wait `Retry-After` seconds. For logins, raise `concurrency` and
-   * `queue` of
+   * clients on one network abandoned 200 logins within a second. If logins receive this code, raise `concurrency` and `queue` in
    * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions).
    */
   overloaded: {
@@ -348,7 +343,7 @@ const ROWS = {
     message: 'Too many requests are waiting. Try again in a moment.',
   },
   /**
-   * The `Authorization: Bearer …` header is missing. A proxy may have removed it. For a CORS preflight, mount [`cors()`
+   * The client did not send an `Authorization: Bearer …` header, or a proxy removed the header. For a CORS preflight, mount [`cors()`
    * first](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
    */
   missing_token: {
@@ -357,8 +352,8 @@ const ROWS = {
     message: missingToken('Bearer'),
   },
   /**
-   * The `Authorization` header is malformed or repeated, the query also contains an `access_token`, or the request reaches the server's
-   * `maxHeadersCount` (1,000 header lines).
+   * The `Authorization` header is malformed or repeated, the query also contains an `access_token`, or the request reaches Node's
+   * `maxHeadersCount`.
    */
   invalid_request: {
     status: 400,
@@ -366,7 +361,7 @@ const ROWS = {
     message: 'Send one bearer token, in one Authorization header and nowhere else.',
   },
   /**
-   * The token, its session or its account is not valid. Retry once with a new token. See the [token
+   * The token, session, or account is not valid. Get a new token, and retry once. See [Token
    * reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons).
    */
   invalid_token: {
@@ -375,9 +370,9 @@ const ROWS = {
     message: 'The access token is not valid.',
   },
   /**
-   * The sign-in is older than `signedInWithin` (`max_age` in the challenge). [Send the password to
+   * The last sign-in is older than `signedInWithin`. [Send the password to
    * `/confirm`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#confirm-the-user),
-   * or sign in again. Without `max_age` in the challenge, the route requires a [second
+   * or sign in again. If the challenge omits `max_age`, the route requires a [second
    * factor](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md) or a passkey.
    */
   insufficient_user_authentication: {
@@ -385,7 +380,7 @@ const ROWS = {
     challenge: 'insufficient_user_authentication',
     message: 'This resource needs a more recent sign-in.',
   },
-  /** The token lacks a scope in the challenge, or the account lost that scope. Add it to the account's `scopes`, and get a new token. */
+  /** The token or account is missing a scope listed in the challenge. Add the scope to the account, and get a new token. */
   insufficient_scope: {
     status: 403,
     challenge: 'insufficient_scope',
@@ -393,7 +388,7 @@ const ROWS = {
   },
   /**
    * `allow` returned `false`, or an administrator [acting as the
-   * account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authsigninaccount-req-res-details)
+   * user](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authsigninaccount-req-res-details)
    * called a route with `acting: false`.
    */
   forbidden: {
@@ -401,40 +396,40 @@ const ROWS = {
     message: 'This account may not use this resource.',
   },
   /**
-   * The emailed code is unknown, used, expired, or from a different `issuer`, `tenant` or purpose. Request a new email. A passkey cannot be
-   * added if it is invalid or its options are older than ten minutes. Check `origins` of `passkeys`.
+   * The emailed code is unknown, used, expired, or for a different `issuer`, `tenant`, or purpose. Request a new email. A passkey's options
+   * expire after ten minutes, and `origins` must include your page's origin.
    */
   invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
-  /** A different account took the address after the email was sent. Sign in, or choose a different address. */
+  /** A different account claimed the address after the email was sent. Sign in, or choose a different address. */
   address_taken: { status: 409, message: 'Another account has this address.' },
-  /** An address must have 3 to 254 characters and exactly one `@`, without spaces or any of `,;:<>"()[]\`. */
+  /** An email address must be 3 to 254 characters long and contain exactly one `@`, without spaces or any of `,;:<>"()[]\`. */
   invalid_email: { status: 422, message: 'This is not an e-mail address.' },
   /**
-   * The new password was rejected. The body includes the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons). The
-   * emailed code stays valid.
+   * The new password was rejected for the
+   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons) in the
+   * response. The emailed code stays valid.
    */
   weak_password: { status: 422, showsReason: true, message: 'This password cannot be used. Choose another one.' },
-  /** The account does not have an authenticator app, so it cannot have recovery codes. */
+  /** Recovery codes require an authenticator app. */
   no_second_factor: { status: 409, message: 'This account has no authenticator app.' },
-  /** The account has no API key with this id. */
+  /** The account has no API key with this ID. */
   unknown_api_key: { status: 404, message: 'This account has no such API key.' },
   /** The account already has 20 API keys. Remove one first. */
   too_many_api_keys: { status: 409, message: 'This account has as many API keys as it may have. Remove one first.' },
-  /** The account has no password, and the app does not email codes, so the passkey is the last way to sign in. */
+  /** This passkey is the account's last way to sign in. Set a password first. */
   last_sign_in_method: {
     status: 409,
     message: 'This is the last way to sign in to the account. Add another one first.',
   },
   /** The account already has 20 passkeys. Remove one first. */
   too_many_passkeys: { status: 409, message: 'This account has as many passkeys as it may have. Remove one first.' },
-  /** The account has no passkey with this id. */
+  /** The account has no passkey with this ID. */
   unknown_passkey: { status: 404, message: 'This account has no such passkey.' },
-  /** The account has no session with this id. */
+  /** The account has no session with this ID. */
   unknown_session: { status: 404, message: 'This account has no such session.' },
   /**
-   * A dependency failed or exceeded `timeout`. See the
-   * [dependencies](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies).
+   * A [dependency](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies) failed
+   * or exceeded `timeout`.
    */
   unavailable: {
     status: 503,

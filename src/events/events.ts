@@ -13,13 +13,13 @@ import type {
 export interface EventBase {
   /** Event type, such as `'token.issued'`. */
   type: string
-  /** Time of the event, a `Date`. */
+  /** `Date` of the event. */
   time: Date
   /** Client address, from `req.ip`. Requires a correct `trust proxy`. */
   address: string | undefined
-  /** Email address as sent. Only from the token endpoint, with `emailInEvents`. */
+  /** Email address that the client sent to the token endpoint. Requires `emailInEvents`. */
   email?: string
-  /** Return value of `tenant`. Only from the token endpoint, with this option. */
+  /** Return value of the `tenant` option. */
   tenant?: string
 }
 
@@ -33,72 +33,72 @@ export interface TokenIssuedEvent extends EventBase {
   actorId?: string
   /** Issuer of the administrator's token. */
   actorIssuer?: string
-  /** `jti` of the token. Without `refresh`, also its session `id`. */
+  /** `jti` of the token. Without `refresh`, also the session's `id`. */
   tokenId: string
-  /** Session `id`, the `sid` in its tokens. Only with `refresh` or `actor`. */
+  /** Session `id`, the `sid` in the session's tokens. Only with `refresh` or `actor`. */
   sessionId?: string
-  /** Expiration of the token (`exp`) or session, a `Date`. */
+  /** `Date` when the token or session expires. */
   expiresAt: Date
 }
 
-/** The token endpoint, or a path below it, refused a malformed request, a login or a refresh. */
+/** The token endpoint rejected a login, a refresh, or a malformed request. */
 export interface TokenRefusedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.refused'
   /**
-   * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal.
+   * [Error code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes).
    *
-   * Of a `SignInRefusal`, your code, and `sign_in_refused` for an error that your error handler receives.
+   * For a `SignInRefusal`, your code. For an error that your error handler receives, `sign_in_refused`.
    */
   code: AuthErrorCode | HostCode
   /**
    * [Login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons),
-   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons), or
    * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) reason, or
-   * why the session ended. Not sent to the client.
+   * why the session ended.
    */
   reason?: LoginRefusal | RefreshRefusal
   /**
    * `id` of the account.
    *
-   * That with the e-mail address of the request, if there is one.
+   * The account with the request's email address, if there is one.
    */
   accountId?: string
 }
 
-/** A failed-login limit was used up (`429`). */
+/** A login reached a failed-login limit (`429`). */
 export interface TokenThrottledEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.throttled'
-  /** [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal. */
+  /** [Error code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes). */
   code: 'too_many_attempts'
-  /** Limit that was reached: `'address'`, `'pair'` or `'account'`. Absent if `beforeSignIn` threw the refusal. */
+  /** Limit that the login reached: `'address'`, `'pair'`, or `'account'`. */
   limit?: LimitName
 }
 
-/** Too many logins were waiting, in progress or abandoned by their clients (`503`). */
+/** Too many logins were pending or abandoned (`503`). */
 export interface TokenOverloadedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.overloaded'
-  /** [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal. */
+  /** [Error code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes). */
   code: 'overloaded'
 }
 
-/** A guard refused a request. */
+/** A guard rejected a request. */
 export interface BearerRefusedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'bearer.refused'
   /**
-   * [Code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes) of the refusal.
+   * [Error code](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#codes).
    *
    * It determines the status and the challenge.
    */
   code: AuthErrorCode
   /**
    * [Login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons),
-   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons), or
    * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) reason, or
-   * why the session ended. Not sent to the client.
+   * why the session ended.
    *
    * The client learns only of `expired`.
    */
@@ -110,60 +110,60 @@ export interface BearerRefusedEvent extends EventBase {
    */
   accountId?: string
   /**
-   * `jti` of the token. Without `refresh`, also its session `id`.
+   * `jti` of the token. Without `refresh`, also the session's `id`.
    *
    * Only if its signature is valid.
    */
   tokenId?: string
   /**
-   * Issuer whose verifier refused the token, or whose keys are unavailable.
+   * Issuer whose verifier rejected the token, or whose keys are unavailable.
    *
    * Absent when `tokens` is a list without the issuer that the token names.
    */
   issuer?: string
 }
 
-/** The session for a new token was stored. */
+/** Your session store saved a new session. */
 export interface SessionStartedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.started'
   /** `id` of the account. */
   accountId: string
   /**
-   * `jti` of the token. Without `refresh`, also its session `id`.
+   * `jti` of the token. Without `refresh`, also the session's `id`.
    *
    * Only without the option `refresh`.
    */
   tokenId?: string
-  /** Session `id`, the `sid` in its tokens. Only with `refresh` or `actor`. */
+  /** Session `id`, the `sid` in the session's tokens. Only with `refresh` or `actor`. */
   sessionId?: string
   /**
-   * Expiration of the token (`exp`) or session, a `Date`.
+   * `Date` when the token or session expires.
    *
    * With `refresh`, the session ends later than the token.
    */
   expiresAt: Date
 }
 
-/** The token endpoint issued a token for a refresh token. This event replaces `token.issued`. */
+/** The token endpoint exchanged a refresh token for a new token. */
 export interface SessionRefreshedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.refreshed'
   /** `id` of the account. */
   accountId: string
-  /** Session `id`, the `sid` in its tokens. Only with `refresh` or `actor`. */
+  /** Session `id`, the `sid` in the session's tokens. Only with `refresh` or `actor`. */
   sessionId: string
-  /** `jti` of the token. Without `refresh`, also its session `id`. */
+  /** `jti` of the token. Without `refresh`, also the session's `id`. */
   tokenId: string
-  /** Expiration of the token (`exp`) or session, a `Date`. */
+  /** `Date` when the token or session expires. */
   expiresAt: Date
 }
 
 /** The reason for the end of a session. */
 export type SessionEnd =
-  /** The user signed out, or a sign-in replaced the session's refresh cookie. */
+  /** The user signed out, or a new sign-in replaced the session's refresh cookie. */
   | 'signed_out'
-  /** The user ended one session from a different session, or your code called `end`. */
+  /** The user ended this session from a different session, or your code called `end`. */
   | 'ended'
   /** The user ended all other sessions, or your code called `endOthers`. */
   | 'others'
@@ -172,15 +172,15 @@ export type SessionEnd =
   /** A new sign-in exceeded `maxPerAccount`, so the oldest session ended. */
   | 'maximum'
   /**
-   * A
+   * A client sent a
    * [replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves)
-   * refresh token was sent again, so a different client may have a copy.
+   * refresh token, so two clients may be using it.
    */
   | 'reused'
-  /** During a refresh, the account was missing, disabled or had a new password or a later `tokensValidAfter`. */
+  /** The account was missing, disabled, or had a new password or `tokensValidAfter` when the client refreshed its token. */
   | 'account'
 
-/** One or more sessions of an account ended. Expiration does not cause this event. */
+/** One or more of the account's sessions ended before they expired. */
 export interface SessionEndedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'session.ended'
@@ -188,21 +188,21 @@ export interface SessionEndedEvent extends EventBase {
   accountId: string
   /**
    * [Login](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons),
-   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons) or
+   * [refresh](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons), or
    * [token](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons) reason, or
-   * why the session ended. Not sent to the client.
+   * why the session ended.
    *
    * See {@link SessionEnd}.
    */
   reason: SessionEnd
   /**
-   * `jti` of the token. Without `refresh`, also its session `id`.
+   * `jti` of the token. Without `refresh`, also the session's `id`.
    *
    * As in `session.started`. Absent for the reasons `others` and `all`.
    */
   tokenId?: string
   /**
-   * Session `id`, the `sid` in its tokens. Only with `refresh` or `actor`.
+   * Session `id`, the `sid` in the session's tokens. Only with `refresh` or `actor`.
    *
    * As in `session.started`. Absent for the reasons `others` and `all`.
    */
@@ -217,7 +217,7 @@ export interface AccountCreatedEvent extends EventBase {
   accountId: string
 }
 
-/** A user deleted the account. */
+/** A user deleted their account. */
 export interface AccountRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'account.removed'
@@ -225,7 +225,7 @@ export interface AccountRemovedEvent extends EventBase {
   accountId: string
 }
 
-/** A user changed the password, or reset it with an emailed code. */
+/** A user changed or reset their password. */
 export interface PasswordChangedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'password.changed'
@@ -233,7 +233,7 @@ export interface PasswordChangedEvent extends EventBase {
   accountId: string
 }
 
-/** A user confirmed a new address for the account. */
+/** A user confirmed a new email address. */
 export interface AddressChangedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'address.changed'
@@ -241,23 +241,23 @@ export interface AddressChangedEvent extends EventBase {
   accountId: string
 }
 
-/** A user set up a factor or renewed the recovery codes. */
+/** A user set up a second factor or renewed the recovery codes. */
 export interface FactorAddedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.added'
   /** `id` of the account. */
   accountId: string
-  /** `totp`, `recovery-codes` or `passkey`. */
+  /** `totp`, `recovery-codes`, or `passkey`. */
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
-/** A user or `auth.factors.remove` removed a factor. */
+/** A user, or your call to `auth.factors.remove`, removed a second factor. */
 export interface FactorRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.removed'
   /** `id` of the account. */
   accountId: string
-  /** `totp`, `recovery-codes` or `passkey`. */
+  /** `totp`, `recovery-codes`, or `passkey`. */
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
@@ -267,7 +267,7 @@ export interface ApiKeyCreatedEvent extends EventBase {
   type: 'api-key.created'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the API key, which does not grant access. `tokenId` in its refusals. */
+  /** `id` of the API key, which is not secret. If a guard rejects the key, `tokenId` contains this `id`. */
   keyId: string
 }
 
@@ -277,11 +277,11 @@ export interface ApiKeyRemovedEvent extends EventBase {
   type: 'api-key.removed'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the API key, which does not grant access. `tokenId` in its refusals. */
+  /** `id` of the API key, which is not secret. If a guard rejects the key, `tokenId` contains this `id`. */
   keyId: string
 }
 
-/** Your database, Redis or another dependency failed or exceeded `timeout`. */
+/** A dependency, such as your database, failed or exceeded `timeout`. */
 export interface DependencyFailedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'dependency.failed'
@@ -292,17 +292,17 @@ export interface DependencyFailedEvent extends EventBase {
   dependency: Dependency
   /** Option whose function failed, if `dependency` is `hook`. */
   option?: HookOption
-  /** `true` if the request received `503`. `false` if it continued, and a second event reports its outcome. */
+  /** `true` if the client received `503`. If `false`, the request continued, and a second event reports its outcome. */
   refused: boolean
   /**
    * `id` of the account.
    *
-   * Only if its password could not be checked, or it has no address for a mail.
+   * Only if the account's password could not be checked, or the account has no email address to send to.
    */
   accountId?: string
-  /** Issuer whose verifier refused the token, or whose keys are unavailable. */
+  /** Issuer whose verifier rejected the token, or whose keys are unavailable. */
   issuer?: string
-  /** Error thrown by the dependency, unchanged. */
+  /** Unmodified error from the dependency. */
   error: unknown
 }
 

@@ -81,7 +81,7 @@ describe('the tarball', () => {
 
   it('is about as large as its page says', () => {
     const page = packed.files.get('docs/reference/compatibility.md') ?? ''
-    const said = /\*\*Size\.\*\* (\d+) kB, unpacked (\d+) kB/.exec(page)?.slice(1).map(Number) ?? []
+    const said = /(\d+) kB compressed and (\d+) kB unpacked/.exec(page)?.slice(1).map(Number) ?? []
     const ratios = [packed.size, packed.unpackedSize].map((bytes, i) => bytes / 1000 / (said[i] ?? 0))
     expect(ratios.filter((ratio) => !(ratio > 0.83 && ratio < 1.25))).toEqual([])
     expect(packed.size).toBeLessThan(400_000)
@@ -117,7 +117,7 @@ const nodeTypesFor = async (express: string) =>
     ? JSON.parse(await readFile(here('../../../node_modules/@types/node/package.json'), 'utf8')).version
     : '26'
 /** The range on the page. That of package.json must block no app that uses no types. */
-const [, TYPES] = /`@types\/express` of [^`]*`([^`]+)`/.exec(readPage('docs/reference/compatibility.md').prose) ?? []
+const [, TYPES] = /`@types\/express` for [^`]*`([^`]+)`/.exec(readPage('docs/reference/compatibility.md').prose) ?? []
 const typesFor = (express: string) => lowest(TYPES).find((types) => majorOf(types) === majorOf(express))
 
 describe.each(EXPRESS)('a project with Express %s that installed the tarball', (express) => {
