@@ -6,7 +6,7 @@ import { TokenClientError } from './token-client-error.js'
 
 /** The options of `refreshOnServer`. */
 export interface ServerRefreshOptions extends Pick<TokenClientOptions, 'url' | 'path' | 'timeout' | 'fetch'> {
-  /** Headers for the API, such as `X-Forwarded-For` with the browser's address. Default: `{}`. */
+  /** Headers to send to your API, such as `X-Forwarded-For` with the browser's address. Default: `{}`. */
   headers?: Readonly<Record<string, string>> | undefined
 }
 

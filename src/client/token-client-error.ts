@@ -3,25 +3,25 @@ import type { RefusedSignIn } from './client-options.js'
 /** The reasons why a caller gets no token. */
 export type TokenClientErrorCode =
   /**
-   * The server refused your credentials or a call to the account routes. The reason is in `error.refused` (`{ code, detail, reason }`). To
-   * use new credentials, call `signOut()`.
+   * The server rejected your credentials or a call to the account routes. `error.refused` contains `{ code, detail, reason }`. To use
+   * different credentials, call `signOut()`.
    */
   | 'refused'
   /**
-   * The server returned `429` or `503` with a wait longer than `maxWait`. After a `429`, you can sign in with a different email address
-   * immediately.
+   * The server returned `429` or `503` with a wait longer than `maxWait`. After a `429`, you can immediately sign in with a different email
+   * address.
    */
   | 'try_later'
-  /** No complete response arrived within `timeout`, or `credentials` took too long. */
+  /** The connection failed, the response was not complete within `timeout`, or `credentials` took too long. */
   | 'unreachable'
-  /** The response had a different `status` or no valid token. In a browser, a redirect has the `status` `0`. */
+  /** The token endpoint returned an unexpected status (`error.status`), or no valid token. In browsers, redirects have the status `0`. */
   | 'unexpected'
-  /** The connection broke while your request body was being sent. Your next call requests a new token. */
+  /** The connection broke while the client was sending your request body. */
   | 'interrupted'
   /**
-   * The client signed out after your call began, or [somebody signed in in another
-   * tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in). In
-   * the second case, call `restore()`. The call is not repeated for the next user.
+   * The client signed out during your call, or [somebody signed in in another
+   * tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in).
+   * After a sign-in in another tab, call `restore()`.
    */
   | 'signed_out'
   /** You called `close()`. */

@@ -11,9 +11,9 @@ import { type Feature, mount } from './feature.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
-  /** Return value of `createTokenIssuer`, with key pairs. */
+  /** Issuer from `createTokenIssuer` that uses key pairs. */
   tokens: Pick<TokenIssuer, 'jwks'>
-  /** Path below the mount point, without patterns or a trailing slash. Default: `'/.well-known/jwks.json'`. */
+  /** Path below the router's mount path, without patterns or a trailing slash. Default: `'/.well-known/jwks.json'`. */
   path?: string | undefined
 }
 

@@ -26,82 +26,91 @@ import { tokenVerifiers } from './verifiers-option.js'
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions<A extends LookUpResult = Account> extends HostOptions {
   /**
-   * Return value of `createTokenIssuer`, `createTokenVerifier` or `oldTokens`, a [custom
+   * Result of `createTokenIssuer`, `createTokenVerifier`, or `oldTokens`, a [custom
    * verifier](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers), or a
-   * [list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md) of 1 to 32 with different
-   * issuers.
+   * [list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md) of 1 to 32 verifiers with
+   * different issuers.
    *
    * The claim `iss` of a token selects its verifier. A token of another issuer is refused, unless `oldTokens` is in the list. `accepts` is
    * for other texts than JWTs.
    */
   tokens: CustomTokenVerifier | readonly CustomTokenVerifier[]
   /**
-   * Scopes that a token must include: an array or a space-separated string. If one is missing, the guard returns `403`. An explicit
-   * `undefined` throws a `TypeError`. Default: none.
+   * Scopes that a token must include, as an array or a space-separated string. If a scope is missing, the guard returns `403`. Default:
+   * none.
    */
   scope?: string | readonly string[]
-  /** Scopes of which a token must include at least one. Default: none. */
+  /** Scopes, at least one of which a token must include. Default: none. */
   anyScope?: string | readonly string[]
   /**
-   * Maximum time since the sign-in (RFC 9470), from `auth_time`, or from `iat` if it is missing. 1 s to 366 days. Otherwise, the guard
-   * returns `401` with `max_age`. Tokens from a different issuer need an `auth_time` that is not later than `iat`. Default: any age.
+   * Maximum time since the sign-in (RFC 9470). 1 s to 366 days. If the sign-in is older, the guard returns `401` with `max_age`. Tokens
+   * from a different issuer need the claim `auth_time`. Default: any age.
+   *
+   * The time of the sign-in is `auth_time`, or `iat` when a token of this package has no `auth_time`. An `auth_time` of a different issuer
+   * must not be later than `iat`.
    */
   signedInWithin?: Duration | undefined
   /**
-   * `true` requires `mfa`, or both `hwk` and `user`, in the token's `amr` (RFC 8176). Otherwise, the guard returns `401`
-   * `insufficient_user_authentication`. Default: `false`.
+   * Set to `true` to require that the token's `amr` includes `mfa`, or both `hwk` and `user` (RFC 8176). Otherwise, the guard returns
+   * `401`. Default: `false`.
+   *
+   * The code of the refusal is `insufficient_user_authentication`.
    */
   secondFactor?: boolean | undefined
   /**
-   * `false` rejects an administrator who [acts as the
+   * Set to `false` to reject administrators who [act as the
    * account](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authsigninaccount-req-res-details)
-   * (claim `act`) with `403` `forbidden`. Default: `true`, but `false` with `signedInWithin`.
+   * with `403`. Default: `false` with `signedInWithin`, otherwise `true`.
    */
   acting?: boolean | undefined
   /**
-   * Account store. On every request, the guard calls `findById`, sets `req.user`, and removes scopes that the account has lost. It rejects
-   * missing or disabled accounts, and tokens from before
-   * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere),
-   * with `401`. Without `accounts`, an existing `req.user` is kept only if its `id` matches the token. Default: none.
+   * Account store. On every request, the guard calls `findById`, sets `req.user`, and ignores scopes that the account no longer has. It
+   * returns `401` if the account is missing or disabled, or if the token was issued before
+   * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere).
+   * Default: none.
    *
-   * `req.user` is the `user` that the store returned with the account, or the account without its password hash.
+   * `req.user` is the `user` that the store returned with the account, or the account without its password hash. Without `accounts`, the
+   * guard keeps an existing `req.user` only if its `id` matches the token.
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
-   * Function `(auth) => boolean`, called on every request. `true` causes `401`. A failure or an invalid result causes `503`. Default: none.
+   * Function `(auth) => boolean`, called on every request. If it returns `true`, the guard returns `401`. Default: none.
    *
-   * Use `auth.id` as the key, because a token's text has several spellings.
+   * When it fails or returns another value, the client receives `503`. Use `auth.id` as the key, because a token's text has several
+   * spellings.
    */
   isRevoked?: RevocationCheck | undefined
   /**
    * Your app's [store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store). On
-   * every request, the guard reads its `sessions`, and rejects a token without an active session with `401`. Default: none.
+   * every request, the guard returns `401` if the token's session is not active. Default: none.
    */
   store?: Pick<Store, 'sessions'> | undefined
   /**
-   * `true` admits requests without credentials, but rejects invalid ones. `'lenient'` ignores invalid tokens, and reports them as events.
-   * Default: `false`.
+   * `true` admits requests without a token, but rejects invalid tokens. `'lenient'` also admits requests with an invalid token, and reports
+   * an event. Default: `false`.
    */
   optional?: boolean | 'lenient' | undefined
   /**
-   * Function `(req, account, auth) => boolean`, sync or async, for [owner-only
+   * Sync or async function `(req, account, auth) => boolean` for [owner-only
    * routes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#let-owners-use-a-route).
-   * `false` causes `403`. A failure causes `503`. Requires `accounts`. Default: every account.
+   * If it returns `false`, the guard returns `403`. Requires `accounts`. Default: every account.
+   *
+   * When it fails or returns another value, the client receives `503`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<UserOf<A>, any> | undefined
-  /** Authentication scheme, or a list of 1 to 4. The challenge uses the first. Default: `'Bearer'`. */
+  /** Authentication scheme, or a list of 1 to 4 schemes. The first one appears in `WWW-Authenticate`. Default: `'Bearer'`. */
   scheme?: string | readonly string[] | undefined
   /**
-   * Function `(req, inHeader) => token`, for [tokens outside the
+   * Function `(req, inHeader) => token` for [tokens outside the
    * header](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#keep-the-header-of-your-clients).
-   * Returns a string, `undefined` or `null`. `inHeader()` returns the header's token. Default: the header.
+   * Return a string, `undefined`, or `null`. To read the header's token, call `inHeader()`. Default: the header.
    *
    * Browsers send cookies with requests of other sites, so a token in a cookie needs a defence against them (CSRF), such as `SameSite`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tokenFrom?: TokenFrom<any> | undefined
-  /** `realm` in the challenge, in printable ASCII. Default: the first issuer. */
+  /** `realm` in `WWW-Authenticate`, in printable ASCII. Default: the first issuer. */
   realm?: string | undefined
 }
 

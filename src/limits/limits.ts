@@ -26,15 +26,15 @@ interface LoginLimits {
 export interface LimitsOptions {
   /**
    * Function `({ keyPrefix, points, duration }) => limiter` that [shares the limits between
-   * processes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/deploy.md), for example with
-   * `RateLimiterRedis` from rate-limiter-flexible. The limiter needs `consume`, `get` and `delete`. Default: the memory of the process.
+   * processes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/deploy.md). Return a limiter with
+   * `consume`, `get`, and `delete`, such as `RateLimiterRedis` from rate-limiter-flexible. Default: the memory of the process.
    *
    * While the store fails or hangs, the limits continue in this process's memory.
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /**
-   * `{ pair, address, account }`, each with `{ points, duration }`, or `false` for no limit. `points`: 1 to 1,000,000 failures. `duration`:
-   * 1 s to 366 days. Default: see below.
+   * Object `{ pair, address, account }`. Each member is `{ points, duration }`, or `false` to disable the limit. `points` is 1 to
+   * 1,000,000, and `duration` is 1 s to 366 days. Default: see below.
    */
   limits?: LoginLimits | undefined
 }

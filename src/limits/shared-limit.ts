@@ -4,11 +4,11 @@ import type { SharedStore, StoreFailed } from './shared-store.js'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
 export interface LimiterOptions {
-  /** Prefix of the limit's keys in the store: `login-pair`, `login-address` or `login-account`. */
+  /** Prefix for keys in the store: `login-pair`, `login-address`, or `login-account`. */
   keyPrefix: string
   /** Number of failed logins allowed within `duration`. */
   points: number
-  /** Length of the window in seconds. */
+  /** Length of the time window in seconds. */
   duration: number
 }
 

@@ -9,36 +9,36 @@ export type ForbiddenCheck = (password: string) => boolean | Promise<boolean>
 
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
-  /** Hashers for your stored hashes. The first also makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
+  /** Hashers that check your stored hashes. The first hasher also creates new hashes. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * Hasher for unknown email addresses. It should match most stored hashes, such as `bcrypt({ cost: 8 })`. Default: the first hasher.
-   *
-   * The time of a login then does not tell who has an account.
+   * Hasher for unknown email addresses. To hide which accounts exist, use the hasher of most stored hashes, such as `bcrypt({ cost: 8 })`.
+   * Default: the first hasher.
    */
   unknown?: Hasher | undefined
   /**
-   * Minimum length of a new password in code points, for the `createAuth` routes. 8 to 256. Default: `15`.
+   * Minimum length of new passwords in the `createAuth` routes, in code points. 8 to 256. Default: `15`.
    *
    * NIST SP 800-63B-4 requires 15 where the password is the only factor, and 8 with a second factor.
    */
   minLength?: number | undefined
   /**
-   * Function `(password) => boolean` that [rejects new
-   * passwords](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/passwords.md#refuse-leaked-passwords),
-   * in `hash` and in routes that set a password. Time limit: 5 s. Default: none.
+   * Function `(password) => boolean` that returns `true` to [reject a new
+   * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/passwords.md#refuse-leaked-passwords).
+   * Time limit: 5 s. Default: none.
    *
    * True refuses the password with an `AuthError` `weak_password` (422) of the reason `forbidden`. Throw a `SignInRefusal` for your own
    * code. Another error, another value than a boolean, and a late result reject with an `AuthError` `unavailable`.
    */
   isForbidden?: ForbiddenCheck | undefined
   /**
-   * Number of passwords hashed at the same time. 1 to 1,024. Default: one less than `UV_THREADPOOL_SIZE` (4), at most the number of cores.
+   * Maximum number of passwords to hash at the same time. 1 to 1,024. Default: `UV_THREADPOOL_SIZE` (4) minus 1, at most the number of
+   * cores.
    */
   concurrency?: number | undefined
   /**
-   * Maximum number of waiting logins, 0 to 100,000. When the queue is full, the network with the most waiting logins receives `503`.
-   * Default: `1024`.
+   * Maximum number of waiting logins. 0 to 100,000. If the queue is full, the network with the most waiting logins receives `503`. Default:
+   * `1024`.
    */
   queue?: number | undefined
 }

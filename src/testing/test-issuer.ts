@@ -16,17 +16,17 @@ import { testsOnly } from './tests-only.js'
 
 /** The options of `createTestIssuer`: those of `createTokenIssuer`, all optional. */
 export interface TestIssuerOptions extends Partial<Omit<TokenIssuerOptions, 'issuer' | 'keys' | 'clock'>> {
-  /** Base URL of the environment (`iss`). Default: `'https://issuer.test'`. */
+  /** Base URL that identifies the issuer (`iss`). Default: `'https://issuer.test'`. */
   issuer?: TokenIssuerOptions['issuer']
-  /** Keys in memory. Pass the same `keys` to an app in a different process. Default: an ES256 key, created once per process. */
+  /** Signing keys. Pass the same `keys` to apps in other processes. Default: an ES256 key, created once per process. */
   keys?: TokenIssuerOptions['keys']
-  /** Time until your test sets the clock. Default: `Date.now`. */
+  /** Clock to use until your test sets the time. Default: `Date.now`. */
   clock?: TokenIssuerOptions['clock']
 }
 
 /** The options of an issuer for an app with sessions. */
 export interface SessionTestIssuerOptions extends TestIssuerOptions {
-  /** Store that your guards use. Only its `sessions` are needed. Every token starts a session. Default: none. */
+  /** Store that your guards use, with at least `sessions`. Every issued token starts a session. Default: none. */
   store: Pick<Store, 'sessions'>
 }
 

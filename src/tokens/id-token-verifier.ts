@@ -11,16 +11,16 @@ import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } fr
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
   /**
-   * `'id-token'`, for [signing in with a
-   * provider](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/other-sign-ins.md). Guards do not
-   * accept this verifier.
+   * Set to `'id-token'`. The verifier is for [signing in with a
+   * provider](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/other-sign-ins.md), and guards do not
+   * accept it.
    */
   accept: 'id-token'
-  /** Issuer, which must match the tokens' `iss` exactly, such as `https://accounts.google.com`. */
+  /** Exact value of the tokens' `iss` claim, such as `https://accounts.google.com`. */
   issuer: string | undefined
   /** Your client ID at the provider. */
   audience: string | undefined
-  /** Your other client IDs that tokens may be issued to (`azp`). Default: only `audience`. */
+  /** Other client IDs of your app that may appear in the `azp` claim. Default: only `audience`. */
   authorizedParties?: readonly string[] | undefined
 }
 

@@ -18,31 +18,38 @@ import { deepFreeze, type PrivateClaims, Verified } from './verified-token.js'
 export interface OldTokensOptions {
   /**
    * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) from your old code,
-   * with `publicKey` or `secret`, a list of keys, or a single
-   * [`remoteKeys(url)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
-   * A token without a known `kid` is checked with every key for its algorithm. Anyone who guesses a short secret can forge old tokens.
+   * a list of keys, or the result of
+   * [`remoteKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
+   * Anyone who guesses a short secret can forge old tokens.
+   *
+   * When a token's `kid` is missing or unknown, the verifier tries every key for its algorithm.
    */
   keys: TokenVerifierOptions['keys']
   /**
-   * Function `(claims) => id` that returns a string or an integer. Return `undefined` to reject the token. Failures and other results cause
-   * `503`.
+   * Function `(claims) => id`. Return a string or an integer, or `undefined` to reject the token.
    *
-   * Return undefined for tokens of other purposes, such as refresh tokens and mailed links.
+   * When it fails or returns another value, the client receives `503`. Return undefined for tokens of other purposes, such as refresh
+   * tokens and mailed links.
    */
   accountId: (claims: PrivateClaims) => unknown
   /**
-   * `Date` from which all old tokens are rejected, including tokens without `exp`. In production, a date more than 90 days ahead causes a
-   * [warning](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#process-warnings).
+   * `Date` when the verifier stops accepting old tokens.
+   *
+   * In production, a date more than 90 days ahead causes a warning.
    */
   until: Date
   /** Function `(claims) => scopes`. Default: no scopes. */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id` that returns a string or an integer, or `undefined` if there is no session. A guard with a `store` rejects the
-   * token after its session ends. To use it, pass the return value of `oldTokens` as `alsoAccept` to `createAuth`. Default: no session.
+   * Function `(claims) => id`. Return a string or an integer, or `undefined` if there is no session. To reject tokens after their session
+   * ends, pass the verifier to `createAuth` as `alsoAccept`. Default: no session.
    */
   sessionId?: ((claims: PrivateClaims) => unknown) | undefined
-  /** Allowed clock skew, at most 1 min. Does not extend `until`. Default: `0`. */
+  /**
+   * Allowed clock skew. 0 to 60 s. Default: `0`.
+   *
+   * It does not extend `until`.
+   */
   clockTolerance?: Duration | undefined
   /** Clock for tests. Default: `Date.now`. */
   clock?: Clock | undefined

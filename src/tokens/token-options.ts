@@ -9,12 +9,9 @@ import type { RemoteKeys } from './keys/remote-keys.js'
 
 /** The options of `createTokenVerifier`. */
 export interface TokenVerifierOptions {
-  /**
-   * Base URL of this environment (`iss`), without a query or fragment. Tokens from other environments are rejected. A trailing slash is
-   * ignored.
-   */
+  /** Base URL that identifies the issuer (`iss`), without a query or fragment. A trailing slash does not matter. */
   issuer: string | undefined
-  /** Token audience (`aud`), compared exactly. Default: the issuer. */
+  /** Audience (`aud`), which must match exactly. Default: the issuer. */
   audience?: string | undefined
   /**
    * `'jwt'` for [access tokens from identity
@@ -25,18 +22,18 @@ export interface TokenVerifierOptions {
    */
   accept?: undefined
   /**
-   * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) with `publicKey` or
-   * `secret`, a list of keys, or a single
-   * [`remoteKeys(url)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options)
+   * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) with a `publicKey`
+   * or `secret`, a list of such keys, or the result of
+   * [`remoteKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options)
    * or
-   * [`discoverKeys(issuer)`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options).
+   * [`discoverKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options).
    */
   keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
-  /** Allowed clock skew for `iat`, `nbf` and `exp`. 0 to 60 s. Default: `0`. */
+  /** Allowed clock skew for `iat`, `nbf`, and `exp`. 0 to 60 s. Default: `0`. */
   clockTolerance?: Duration | undefined
   /**
-   * Number of verified tokens to cache, 1 to 10,000,000, or `false`. Expiration, scopes, revocation and accounts are still checked on every
-   * request. Default: `10000`.
+   * Maximum number of verified tokens to cache, 1 to 10,000,000, or `false`. Guards still check expiration, scopes, revocation, and
+   * accounts on every request. Default: `10000`.
    *
    * Set it to at least the number of tokens in use.
    */
@@ -47,25 +44,34 @@ export interface TokenVerifierOptions {
 
 /** The options of `createTokenVerifier` for access tokens of an identity provider. */
 export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer'> {
-  /** `'jwt'`. Accepts the types `at+jwt` and `JWT`, or no type. Rejects ID tokens and tokens bound to a key (`cnf`). */
+  /**
+   * Set to `'jwt'`. The verifier rejects ID tokens and tokens bound to a key (`cnf`).
+   *
+   * The types `at+jwt` and `JWT`, and no type, are accepted.
+   */
   accept: 'jwt'
   /**
-   * [Clients whose tokens are
-   * accepted](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider),
-   * from `client_id`, `azp`, `cid` or `appid`. Default: any client, or none.
+   * IDs of the [clients whose tokens you
+   * accept](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider),
+   * as they appear in `client_id`, `azp`, `cid`, or `appid`. Default: any client, or none.
    */
   authorizedParties?: readonly string[] | undefined
-  /** Issuer, which must match the tokens' `iss` exactly, including a trailing slash. */
+  /** Exact value of the tokens' `iss` claim, including any trailing slash. */
   issuer: string | undefined
-  /** Audience of your API, which must match a value in `aud` exactly. */
+  /** Your API's audience, exactly as it appears in the `aud` claim. */
   audience: string | undefined
   /**
-   * Function `(claims) => scopes`, called once per new token. A failure or an invalid result causes `503`. Default: `scope` or `scp`.
+   * Function `(claims) => scopes`. Default: `scope` or `scp`.
+   *
+   * Called once for every new token, because the result is cached with it. When it fails or returns an invalid value, the client receives
+   * `503`.
    */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id`, called once per new token. Return `undefined` to reject the token. A failure or an invalid result causes
-   * `503`. Default: `sub`, unique only within its issuer.
+   * Function `(claims) => id`. Return `undefined` to reject the token. Default: `sub`, unique only within its issuer.
+   *
+   * Called once for every new token, because the result is cached with it. When it fails or returns an invalid value, the client receives
+   * `503`.
    */
   accountId?: AccountIdOf | undefined
 }
@@ -74,7 +80,7 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' | 'keys'> {
   /**
    * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys), a list of secrets,
-   * or a list of key pairs. The first key signs. Every key verifies.
+   * or a list of key pairs. The first key signs tokens, and all keys verify them.
    */
   keys:
     | SecretTokenKey
@@ -82,11 +88,15 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' 
     | RemoteSigningKey
     | readonly SecretTokenKey[]
     | readonly (PrivateTokenKey | PublicTokenKey | RemoteSigningKey)[]
-  /** Client ID in the tokens (`client_id`). Default: the issuer. */
+  /** Value of the `client_id` claim. Default: the issuer. */
   clientId?: string | undefined
   /** Token lifetime. 1 s to 366 days. Default: `'1h'`. */
   lifetime?: Duration | undefined
-  /** Time limit for a key's `sign` function. A timeout causes `503`. Default: `'5s'`. */
+  /**
+   * Time limit for a key's `sign` function. Default: `'5s'`.
+   *
+   * After it, the client receives `503`.
+   */
   timeout?: Duration | undefined
 }
 

@@ -23,13 +23,16 @@ export interface Argon2idOptions {
   /** Number of lanes. 1 to 64. Default: `1`. */
   parallelism?: number | undefined
   /**
-   * Maximum memory, and memory × passes, of a stored hash, as a multiple of the configured costs (at least the default costs). 1 to 1,024.
-   * The default accepts 152 MiB and 311,296 KiB × passes. Default: `8`.
+   * Maximum cost of stored hashes, as a multiple of the configured costs (at least the default costs). 1 to 1,024. The default accepts 152
+   * MiB with 2 passes. Default: `8`.
+   *
+   * It limits the memory, and memory × passes.
    */
   costLimit?: number | undefined
   /**
-   * `'native'` uses the `@node-rs/argon2` module. `'node'` uses `crypto.argon2`, which requires Node 24.7 or newer. Both use the same
-   * hashes. Default: `'native'`.
+   * `'native'` uses `@node-rs/argon2`. `'node'` uses `crypto.argon2`, which requires Node 24.7 or newer. Default: `'native'`.
+   *
+   * Both accept the same hashes.
    */
   engine?: 'native' | 'node' | undefined
 }

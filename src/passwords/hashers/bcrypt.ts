@@ -13,15 +13,16 @@ export interface BcryptOptions {
   /** Base-2 logarithm of the number of rounds. 4 to 18. Default: `12`. */
   cost?: number | undefined
   /**
-   * Maximum rounds of a stored hash, as a multiple of the configured rounds (at least the default). 1 to 1,024. The default accepts costs
-   * from 4 to 15. Costs above 18 are never accepted. Default: `8`.
+   * Maximum rounds of stored hashes, as a multiple of the configured rounds (at least the default). 1 to 1,024. The default accepts costs
+   * from 4 to 15. Default: `8`.
+   *
+   * Costs above 18 are always rejected.
    */
   costLimit?: number | undefined
   /**
-   * `true` compares only the first 72 bytes of a longer password, as older code did. To hash the whole password at the next sign-in, put
-   * `argon2id()` first. Default: `false`.
+   * Set to `true` to compare only the first 72 bytes of a longer password. Default: `false`.
    *
-   * Text after a NUL still never matches.
+   * To hash the whole password at the next login, put `argon2id()` first. Text after a NUL still never matches.
    */
   truncate?: boolean | undefined
 }

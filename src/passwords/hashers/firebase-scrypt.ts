@@ -7,16 +7,24 @@ import { fromBase64, keyHasher } from './stored-key.js'
 
 /** The options of `firebaseScrypt`: the password hash parameters of the Firebase project, as its console shows them. */
 export interface FirebaseScryptOptions {
-  /** `base64_signer_key`: 32 to 128 bytes in base64. A secret. */
+  /** Firebase's `base64_signer_key`, a secret of 32 to 128 bytes in base64. */
   signerKey: string
-  /** `base64_salt_separator`: 1 to 32 bytes in base64, usually `'Bw=='`. */
+  /**
+   * Firebase's `base64_salt_separator`, usually `'Bw=='`.
+   *
+   * 1 to 32 bytes in base64.
+   */
   saltSeparator: string
-  /** `rounds`: 1 to 8, usually 8. */
+  /**
+   * Firebase's `rounds`, usually 8.
+   *
+   * 1 to 8.
+   */
   rounds: number
   /**
-   * `mem_cost`: 1 to 14, usually 14.
+   * Firebase's `mem_cost`, usually 14.
    *
-   * A check takes 128 · `rounds` · 2^`memCost` bytes of memory.
+   * 1 to 14. A check takes 128 · `rounds` · 2^`memCost` bytes of memory.
    */
   memCost: number
 }

@@ -16,15 +16,15 @@ export type ExistingAccount = {
 
 /** The options of `accountStoreContract`. */
 export interface AccountStoreContractOptions {
-  /** Account store, or a function that returns one, called for every check. */
+  /** Account store, or a function that returns one for every check. */
   store: AccountStore<LookUpResult> | (() => AccountStore<LookUpResult> | Promise<AccountStore<LookUpResult>>)
-  /** Second store object on the same data, or a function that returns one. Detects caching. Default: none. */
+  /** Second store object for the same data, or a function that returns one, to detect caching. Default: none. */
   otherStore?: AccountStoreContractOptions['store'] | undefined
-  /** Account in the store: `{ email, … }`. The checks of `replacePasswordHash` change its hash and restore it. */
+  /** Account in the store: `{ email, … }`. The checks replace and restore its password hash. */
   existing: ExistingAccount
-  /** Additional members for the accounts that the checks create, as in `signUp.fields`. Default: none. */
+  /** Additional members for the accounts that the checks create. Default: none. */
   fields?: Readonly<Record<string, unknown>> | undefined
-  /** An `id` that no account has. Default: the account's `id` with a different last letter or digit. */
+  /** ID that does not belong to any account. Default: the account's `id` with a different last letter or digit. */
   unknownId?: string | undefined
 }
 

@@ -8,32 +8,32 @@ import type { KeysFetch } from './fetch-text.js'
 
 /** The options of `remoteKeys` and `discoverKeys`. */
 export interface RemoteKeysOptions {
-  /**
-   * Algorithms that keys in the set may use. If you list only one RSA algorithm, RSA keys do not need an `alg`. Default: all key pair
-   * algorithms.
-   */
+  /** Algorithms to accept. RSA keys in the set need an `alg`, unless you list only one RSA algorithm. Default: all key pair algorithms. */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
-  /** Time limit for a fetch, including the body. Default: `'5s'`. */
+  /** Time limit for fetching and reading the response. Default: `'5s'`. */
   timeout?: Duration | undefined
-  /** Maximum response size in bytes, 1 to 10,485,760. Larger or compressed responses count as failed fetches. Default: `102400`. */
+  /** Maximum response size in bytes. 1 to 10,485,760. Compressed responses are rejected. Default: `102400`. */
   sizeLimit?: number | undefined
-  /** Minimum time between fetches, even when tokens use unknown keys. 1 s to 1 h, and at most half of `maxAge`. Default: `'30s'`. */
+  /** Minimum time between fetches. 1 s to 1 h, and at most half of `maxAge`. Default: `'30s'`. */
   cooldown?: Duration | undefined
   /**
-   * Maximum age of cached keys while the source is available. 2 s to 1 day. After half this time, keys are refreshed in the background.
-   * Default: `'10m'`.
+   * Maximum age of cached keys while the source is available. 2 s to 1 day. Default: `'10m'`.
+   *
+   * After half this time, the keys are refreshed in the background.
    */
   maxAge?: Duration | undefined
   /**
-   * Time that cached keys are used while the source is down, from `maxAge` to 30 days. After that, requests receive `503`. Default: `'1h'`.
+   * Time to keep using cached keys while the source is down. `maxAge` to 30 days. After that, clients receive `503`. Default: `'1h'`.
    *
    * A longer time does not help tokens of an hour, and a removed key verifies for longer in a service that cannot reach the source.
    */
   keepFor?: Duration | undefined
-  /** Called with the error when a fetch fails or a set contains no usable key. Default: a process warning on the first failure. */
+  /**
+   * Function called with the error when a fetch fails or the set contains no usable key. Default: a process warning for the first error.
+   */
   onError?: ((error: Error) => unknown) | undefined
   /**
-   * Function `(url, init) => response`, for example to use a proxy. Default: the global `fetch`.
+   * Function `(url, init) => response`, such as one that uses a proxy. Default: the global `fetch`.
    *
    * Pass the `url` and the `init` on. While 8 of its calls have not settled, or 256 of all sources, further calls fail.
    */
