@@ -72,7 +72,7 @@ export interface OpenApiOptions {
   refusals?: readonly (string | SignInRefusal)[] | undefined
   /** Schema of the object returned by `respond`. Default: `authenticationToken` and `expiration`. */
   tokenResponse?: Schema | undefined
-  /** `'cookie'` or `'body'`, or `true` for a function. Default: `false`. */
+  /** Refresh mode: `'cookie'`, `'body'`, or `true` if your mode is a function. Default: `false`. */
   refresh?: RefreshMode | boolean | undefined
   /** Full path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default: `false`. */
   jwks?: string | boolean | undefined
@@ -80,11 +80,11 @@ export interface OpenApiOptions {
   sessions?: string | boolean | undefined
   /** `true` for `POST {path}/confirm`. Default: `false`. */
   stepUp?: boolean | undefined
-  /** Account routes that are turned on, such as `{ path: '/auth/account', signUp: true }`. Default: none. */
+  /** Your account routes, such as `{ path: '/auth/account', signUp: true }`. Default: none. */
   account?: AccountRoutes | undefined
   /** Security scheme name: letters, digits, `.`, `-` and `_`. Default: `'bearer'`. */
   schemeName?: string | undefined
-  /** Your own operations, by path. Components that no operation uses are then omitted. Default: none. */
+  /** Your own operations, by path. The document then omits unused components. Default: none. */
   paths?: Record<string, PathItem> | undefined
 }
 

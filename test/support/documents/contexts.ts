@@ -131,7 +131,6 @@ const SHARED: [context: string, blocks: string][] = [
 export const CONTEXTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SHARED.flatMap(([context, blocks]) => blocks.split(' ').map((block) => [block, context]))),
   // The login.
-  kms: `import { publicKey, sign } from './kms-aws.js'`,
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
     const { slot, session, privateObject, publicObject } = objects`,
