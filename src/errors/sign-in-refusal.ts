@@ -10,13 +10,13 @@ import { NO_STORE } from './headers.js'
 export interface SignInRefusalOptions {
   /** Response status. 400 to 499. Default: `403`. */
   status?: number | undefined
-  /** Human-readable `detail` of the problem (RFC 9457), which the client receives. Default: a general sentence. */
+  /** Explanation for the client in the member `detail`. Default: a general sentence. */
   detail?: string | undefined
   /** Additional response headers, such as `Retry-After`. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** Counts a failed login. Set it for wrong codes, so that nobody can guess one. Default: `false`. */
+  /** `true` counts a failed login. Set it for wrong codes to prevent guessing. Default: `false`. */
   countAsFailure?: boolean | undefined
-  /** Error that led to the refusal, for your logs. Default: none. */
+  /** Original error, for your logs. Default: none. */
   cause?: unknown
 }
 

@@ -50,10 +50,9 @@ export interface RefreshFeatureOptions {
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
   /**
-   * Accepts [refresh tokens from your old
+   * [Object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens)
+   * that accepts [refresh tokens from your old
    * system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table).
-   * Pass [an
-   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens).
    * Requires `refresh`. Default: none.
    */
   oldRefreshTokens?: OldRefreshTokensOptions | undefined
