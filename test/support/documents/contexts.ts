@@ -115,11 +115,10 @@ const GOOGLE = `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccount
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [KEYS, 'own-errors'],
-  [HOST, 'token-source tickets'],
-  [HOST, 'own-response'],
-  [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
+  [HOST, 'token-source own-response'],
+  [KEYS, 'own-route own-route-express-4 limits-reset sessions refresh'],
   [KEYS, 'cors'],
-  [AUTH, 'guard-mount allow step-up nest fastify apollo trpc session-or-token typed-claims openapi'],
+  [AUTH, 'guard-mount allow step-up nest fastify apollo trpc passport session-or-token tickets typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
