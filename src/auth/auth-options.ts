@@ -77,8 +77,8 @@ export interface AuthOptions<A extends LookUpResult = Account>
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**
-   * Paths below the router's mount point, without patterns. Refresh and sign-out are below `token`. Default: `{ token:
-   * '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
+   * Endpoint paths below the router's mount point, without patterns. The refresh and sign-out endpoints are below `token`. Default: `{
+   * token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
    */
   paths?: AuthPaths | undefined
   /** Public path where you mount the router, such as `/api`. Required if `auth.signIn` sets a refresh cookie. Default: `''`. */

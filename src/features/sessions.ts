@@ -22,8 +22,8 @@ export interface SessionsOptions {
   /** Maximum number of sessions per account. 1 to 1,000. Signing in above the limit ends the oldest session. Default: `100`. */
   maxPerAccount?: number | undefined
   /**
-   * Function `(req) => string`, sync or async, that returns the device name for the session list, truncated to 64 characters. A failure
-   * causes `503`. Default: no label.
+   * Function `(req) => string`, sync or async, that returns the device name for the session list, truncated to 64 characters. Default: no
+   * label.
    */
   sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
 }

@@ -19,8 +19,8 @@ export interface CredentialsOptions<R = Request> {
    */
   allowedOrigins?: readonly string[] | undefined
   /**
-   * Function `(body, req) => ({ email, password })` that reads a different body. Additional members of the result become `fields`. If it
-   * throws or returns no credentials, the client receives `400`. Default: the members of the body.
+   * Function `(body, req) => ({ email, password })` that reads a different body. Additional members of the result become `fields`. If the
+   * function throws or returns no credentials, the client receives `400`. Default: the members of the body.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows the shape of its bodies.
   credentials?: ((body: any, req: R) => unknown) | undefined

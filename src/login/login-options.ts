@@ -36,14 +36,14 @@ export interface LoginOptions<A extends LookUpResult = Account>
   /**
    * Function `({ req, fields }) => string` that identifies the
    * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md#tell-tenants-apart) for
-   * limits, `findByEmail`, and events. A failure causes `503`. Default: no tenants.
+   * limits, `findByEmail`, and events. Default: no tenants.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
   /**
    * Function `({ account, method, amr, fields, req, signal })` that [accepts or
-   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md) each sign-in. A
-   * failure causes `503`. Default: none.
+   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md) each sign-in.
+   * Default: none.
    */
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
   /**

@@ -23,8 +23,8 @@ export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode 
 /** The option `refresh` of `createAuth` as an object. */
 export interface RefreshOptions<R = Request> extends RefreshTimes {
   /**
-   * `'cookie'`, `'body'`, or a function `(req) => mode`, which can return `undefined` for clients without refresh. A failure causes `503`.
-   * Default: `'cookie'` if you pass `cookie`, otherwise required.
+   * `'cookie'`, `'body'`, or a function `(req) => mode`, which can return `undefined` for clients without refresh. Default: `'cookie'` if
+   * you pass `cookie`, otherwise required.
    */
   mode?: RefreshChoice<R> | undefined
   /**

@@ -42,7 +42,7 @@ export interface OldRefreshCookie {
 export interface OldRefreshTokensOptions {
   /**
    * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired, or disabled token. Called
-   * twice per token, so it must not change any data. A failure causes `503`.
+   * twice per token, so it must not change any data.
    */
   find(
     token: string,
@@ -50,7 +50,7 @@ export interface OldRefreshTokensOptions {
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
    * Function `(token, { req })` that removes the token, so that `find` returns `undefined`. Called before the response, and again if the
-   * client retries. A failure causes `503`.
+   * client retries.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
   /** `Date` when the package starts to reject all old refresh tokens. */

@@ -37,7 +37,7 @@ import { signOutEndpoint } from './sign-out.js'
 export interface RefreshFeatureOptions {
   /**
    * [Secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret) of at least 32
-   * bytes, as a string or bytes. To replace it, pass [a
+   * bytes, as a string or bytes. To replace the secret, pass [a
    * list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret).
    * Default: none.
    */
