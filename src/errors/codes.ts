@@ -46,7 +46,7 @@ export type TokenRefusal =
    */
   | 'claims'
   /**
-   * The token's `iss` does not match the verifier's `issuer`. Use the same URL everywhere, even [inside your
+   * The token's `iss` does not match the verifier's `issuer`. Use the same `issuer` everywhere, even [inside your
    * network](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#the-issuer-is-an-http-url-inside-your-network).
    * With `accept: 'jwt'`, trailing slashes must match too.
    */
@@ -85,7 +85,7 @@ export type TokenRefusal =
  * the account's address have used up its limits, so the password was not checked.
  */
 export type LoginRefusal =
-  /** Your account store did not find the email address. Compare addresses in lower case. */
+  /** Your account store found no account with this email address. Compare addresses in lower case. */
   | 'unknown_account'
   /**
    * The password does not match the hash. Check that your client does not trim the password. With bcrypt, passwords longer than 72 bytes
@@ -124,7 +124,8 @@ export type RefreshRefusal =
   /** Your `refresh` function returned `undefined`, so this client cannot use refresh tokens. */
   | 'missing'
   /**
-   * The text is not a refresh token from this issuer and `secret`. Pass the same `secret` to every process, and [replace the
+   * The text is not a refresh token, or it was issued with a different `issuer` or `secret`. Pass the same `secret` to every process, and
+   * [replace the
    * secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret)
    * step by step.
    */
@@ -136,8 +137,8 @@ export type RefreshRefusal =
    */
   | 'several_cookies'
   /**
-   * The user signed out, the session expired, or your code revoked the session. If every refresh fails, check that your store saves
-   * `refresh`.
+   * The user signed out, the session expired, or your code revoked the session. If every refresh fails, check that your store saves the
+   * session's `refresh`.
    */
   | 'ended'
   /**
@@ -357,7 +358,7 @@ const ROWS = {
     message: 'Send one bearer token, in one Authorization header and nowhere else.',
   },
   /**
-   * The token, session, or account is not valid. Get a new token, and retry once. See [Token
+   * The token, session, or account is invalid. Get a new token, and retry once. See [Token
    * reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#token-reasons).
    */
   invalid_token: {
@@ -401,9 +402,9 @@ const ROWS = {
   /** An email address must be 3 to 254 characters long and contain exactly one `@`, without spaces or any of `,;:<>"()[]\`. */
   invalid_email: { status: 422, message: 'This is not an e-mail address.' },
   /**
-   * The new password was rejected for the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons) in the
-   * response. The emailed code stays valid.
+   * The response contains the
+   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons) why
+   * the new password was rejected. The emailed code stays valid.
    */
   weak_password: { status: 422, showsReason: true, message: 'This password cannot be used. Choose another one.' },
   /** Recovery codes require an authenticator app. */

@@ -172,12 +172,12 @@ export type SessionEnd =
   /** A new sign-in exceeded `maxPerAccount`, so the oldest session ended. */
   | 'maximum'
   /**
-   * A client sent a
-   * [replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves)
-   * refresh token, so two clients may be using it.
+   * A client sent a refresh token that was [already
+   * replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
+   * so two clients may be using it.
    */
   | 'reused'
-  /** The account was missing, disabled, or had a new password or `tokensValidAfter` when the client refreshed its token. */
+  /** A refresh found that the account was deleted or disabled, or that its password or `tokensValidAfter` had changed. */
   | 'account'
 
 /** One or more of the account's sessions ended before they expired. */
@@ -267,7 +267,7 @@ export interface ApiKeyCreatedEvent extends EventBase {
   type: 'api-key.created'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the API key, which is not secret. If a guard rejects the key, `tokenId` contains this `id`. */
+  /** Public `id` of the API key. If a guard rejects the key, `tokenId` contains this `id`. */
   keyId: string
 }
 
@@ -277,7 +277,7 @@ export interface ApiKeyRemovedEvent extends EventBase {
   type: 'api-key.removed'
   /** `id` of the account. */
   accountId: string
-  /** `id` of the API key, which is not secret. If a guard rejects the key, `tokenId` contains this `id`. */
+  /** Public `id` of the API key. If a guard rejects the key, `tokenId` contains this `id`. */
   keyId: string
 }
 
@@ -292,7 +292,7 @@ export interface DependencyFailedEvent extends EventBase {
   dependency: Dependency
   /** Option whose function failed, if `dependency` is `hook`. */
   option?: HookOption
-  /** `true` if the client received `503`. If `false`, the request continued, and a second event reports its outcome. */
+  /** `true` if the client received `503`. If `false`, the request continued, and a second event reports the outcome. */
   refused: boolean
   /**
    * `id` of the account.
