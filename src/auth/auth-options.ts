@@ -61,7 +61,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
     Pick<RequireBearerOptions, 'isRevoked' | 'realm' | 'scheme' | 'tokenFrom'> {
   /**
    * [Store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#store) for sessions,
-   * codes and factors, or for some of them. Default: none.
+   * codes, and second factors, or some of these. Default: none.
    */
   store?: Partial<Store> | undefined
   /**
@@ -77,28 +77,27 @@ export interface AuthOptions<A extends LookUpResult = Account>
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**
-   * Paths below the router's mount point, without patterns. Refresh and sign-out are below `token`. Default: `{ token:
-   * '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
+   * Endpoint paths below the router's mount point, without patterns. The refresh and sign-out endpoints are below `token`. Default: `{
+   * token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
    */
   paths?: AuthPaths | undefined
-  /** Path where you mount the router, as browsers see it, such as `/api`. Required for the cookie from `auth.signIn`. Default: `''`. */
+  /** Public path where you mount the router, such as `/api`. Required if `auth.signIn` sets a refresh cookie. Default: `''`. */
   mountPath?: string | undefined
 }
 
 /** The options of `auth.guard`: those of `requireBearer` that a route chooses, and `ticket`. */
 export interface AuthGuardOptions<A extends LookUpResult = Account> extends RouteOptions<A> {
   /**
-   * Also accepts a
-   * [ticket](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authticketreq-options) in
+   * Allows
+   * [tickets](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authticketreq-options) in
    * the query parameter `ticket`. Default: `false`.
    *
    * Its `req.auth.claims` are only `path`, `method`, `auth_time` and the `act` of an administrator.
    */
   ticket?: boolean | undefined
   /**
-   * Also accepts an [API
-   * key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys), unless the
-   * guard sets `signedInWithin`. Default: `false`.
+   * Allows [API keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md#api-keys),
+   * unless the guard sets `signedInWithin`. Default: `false`.
    */
   apiKeys?: boolean | undefined
 }

@@ -33,18 +33,17 @@ export interface AuthSignInDetails {
   /**
    * Token of an administrator who [acts as the
    * user](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md#an-administrator-acts-as-a-user):
-   * `authOf(req)`. The new token identifies the administrator in the claim `act`, expires with the administrator's token, and cannot be
-   * refreshed. Default: none.
+   * `authOf(req)`. The new token expires with the administrator's token and cannot be refreshed. Default: none.
    */
   actor?: VerifiedToken
-  /** Device name in the list of sessions. Default: the result of `sessionLabel`. */
+  /** Device name in the session list. Default: the result of `sessionLabel`. */
   label?: NewSession['label']
   /**
-   * Time just before you authenticated the account. If `tokensValidAfter` is later, the token is rejected. Default: the time of the call.
+   * Time just before you authenticated the account. If `tokensValidAfter` is later, guards reject the token. Default: the time of the call.
    */
   issuedAt?: Date | undefined
   /**
-   * Authentication methods (RFC 8176) for the claim `amr`, such as `['hwk', 'user']`. Default: those of the `subject` or `actor`, otherwise
+   * Authentication methods (RFC 8176) for the claim `amr`, such as `['hwk', 'user']`. Default: from the `subject` or `actor`, otherwise
    * none.
    */
   amr?: readonly string[] | undefined

@@ -14,7 +14,7 @@ export interface SignInRefusalOptions {
   detail?: string | undefined
   /** Additional response headers, such as `Retry-After`. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** `true` counts a failed login. Set it for wrong codes to prevent guessing. Default: `false`. */
+  /** `true` counts a failed login. Set this option for wrong codes to prevent guessing. Default: `false`. */
   countAsFailure?: boolean | undefined
   /** Original error, for your logs. Default: none. */
   cause?: unknown

@@ -19,11 +19,11 @@ export interface SessionsParts {
 
 /** The options of the sessions of an app. */
 export interface SessionsOptions {
-  /** Maximum number of sessions per account. 1 to 1,000. A sign-in above the limit ends the oldest session. Default: `100`. */
+  /** Maximum number of sessions per account. 1 to 1,000. Signing in above the limit ends the oldest session. Default: `100`. */
   maxPerAccount?: number | undefined
   /**
-   * Function `(req) => string`, sync or async, that returns the device name for the list of sessions. Names are cut to 64 characters. A
-   * failure causes `503`. Default: no label.
+   * Function `(req) => string`, sync or async, that returns the device name for the session list, truncated to 64 characters. Default: no
+   * label.
    */
   sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
 }

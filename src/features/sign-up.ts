@@ -49,7 +49,7 @@ export interface SignUpOptions {
    * the response. Default: none.
    */
   mail?: SendMail | undefined
-  /** A serverless platform's `waitUntil(promise)`, which keeps the process running after the response. Default: none. */
+  /** Your serverless platform's `waitUntil(promise)` function, which keeps the process running after the response. Default: none. */
   defer?: Defer | undefined
   /**
    * Enables [sign-up](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-up):

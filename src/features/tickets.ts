@@ -13,11 +13,11 @@ import { signedInAtOf } from '../tokens/verified-token.js'
 
 /** The route that a ticket is for. */
 export interface TicketOptions {
-  /** Path of the URL, including the mount path but not the query: `/reports/7.pdf`. */
+  /** URL path, including the mount path but not the query, such as `/reports/7.pdf`. */
   path: string
   /** Request method. A ticket for `GET` also works for `HEAD`. Default: `GET`. */
   method?: string | undefined
-  /** Time until the ticket expires. It never outlives the token. 1 s to 10 min. Default: `'60s'`. */
+  /** Time until the ticket expires. A ticket never outlives its token. 1 s to 10 min. Default: `'60s'`. */
   lifetime?: Duration | undefined
 }
 

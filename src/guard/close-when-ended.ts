@@ -15,7 +15,7 @@ import { authOf, type BearerGuard } from './require-bearer.js'
 export interface CloseWhenEndedOptions {
   /** Time between checks. 1 s to 1 h. Default: `'30s'`. */
   every?: Duration | undefined
-  /** Time to keep the connection open while checks fail with a status of 500 or higher. 1 s to 1 day. Default: `'5m'`. */
+  /** Time to keep the connection open while checks fail with status 500 or higher. 1 s to 1 day. Default: `'5m'`. */
   keepFor?: Duration | undefined
 }
 

@@ -14,11 +14,11 @@ export interface HostOptions {
   /**
    * Function that receives every
    * [event](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#events). Default: a process
-   * warning for the first failure of each dependency.
+   * warning for each dependency's first failure.
    */
   onEvent?: AuthObserver | undefined
   /**
-   * Function `(error, req, next)` that sends refusals in [your own
+   * Function `(error, req, next)` that sends errors in [your own
    * JSON](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#errors-in-your-own-json),
    * or passes them to your error handler. Default: problem details.
    *

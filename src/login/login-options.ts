@@ -31,25 +31,25 @@ export interface LoginOptions<A extends LookUpResult = Account>
    * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md).
    */
   accounts: AccountLookup<A> | AccountStoreOption<A>
-  /** Names of additional body members, which `beforeSignIn` and `findByEmail` receive unchanged. Default: `[]`. */
+  /** Names of additional body members, which `beforeSignIn` and `findByEmail` receive without validation. Default: `[]`. */
   extraFields?: readonly string[] | undefined
   /**
-   * Function `({ req, fields }) => string` that returns the
-   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md#tell-tenants-apart), for
-   * the limits, `findByEmail` and events. A failure causes `503`. Default: no tenants.
+   * Function `({ req, fields }) => string` that identifies the
+   * [tenant](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md#tell-tenants-apart) for
+   * limits, `findByEmail`, and events. Default: no tenants.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   tenant?: TenantOf<any> | undefined
   /**
    * Function `({ account, method, amr, fields, req, signal })` that [accepts or
-   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md) each sign-in. A
-   * failure causes `503`. Default: none.
+   * refuses](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md) each sign-in.
+   * Default: none.
    */
   beforeSignIn?: BeforeSignIn<UserOf<A>, Request> | undefined
   /**
    * Return value of
    * [`createPasswords`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createpasswordsoptions).
-   * Create only one per process. Default: `createPasswords()`.
+   * Default: `createPasswords()`.
    */
   passwords?: Passwords | undefined
   /**
@@ -58,7 +58,7 @@ export interface LoginOptions<A extends LookUpResult = Account>
    * `false` to disable them. Create only one object per process. Default: `createLimits()`.
    */
   limits?: Limits | false | undefined
-  /** Adds the email address, which is personal data, to login events. Default: `false`. */
+  /** `true` adds the email address, which is personal data, to login events. Default: `false`. */
   emailInEvents?: boolean | undefined
 }
 

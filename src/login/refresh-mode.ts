@@ -23,14 +23,14 @@ export type RefreshChoice<R = Request> = RefreshMode | ((req: R) => RefreshMode 
 /** The option `refresh` of `createAuth` as an object. */
 export interface RefreshOptions<R = Request> extends RefreshTimes {
   /**
-   * `'cookie'`, `'body'`, or a function `(req) => mode`, which may return `undefined` for clients without refresh. A failure causes `503`.
-   * Default: `'cookie'` if you pass `cookie`, otherwise required.
+   * `'cookie'`, `'body'`, or a function `(req) => mode`, which can return `undefined` for clients without refresh. Default: `'cookie'` if
+   * you pass `cookie`, otherwise required.
    */
   mode?: RefreshChoice<R> | undefined
   /**
-   * `{ sameSite, partitioned, path }`, which decides [which
+   * Cookie attributes `{ sameSite, partitioned, path }`, which determine [which
    * pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#pages-on-another-site)
-   * may use the cookie. Default: pages on the API's site.
+   * can use the cookie. Default: pages on the API's site.
    */
   cookie?: RefreshCookieOptions | undefined
 }

@@ -23,8 +23,8 @@ export interface IssuedResponse<A extends LookUpResult = Account> {
 /** The options of the response to a sign-in. */
 export interface RespondOptions<A extends LookUpResult = Account> {
   /**
-   * Function `({ token, expiresAt, account, req }) => object`, sync or async, that returns the JSON response. A failure causes `503`.
-   * Default: `authenticationToken` and `expiration`.
+   * Function `({ token, expiresAt, account, req }) => object`, sync or async, that returns the JSON response. Default:
+   * `authenticationToken` and `expiration`.
    */
   respond?: ((issued: IssuedResponse<A>) => object | Promise<object>) | undefined
 }

@@ -8,20 +8,20 @@ import { helpers, simplewebauthn } from './simplewebauthn.cjs'
 /** The options of `passkeys`. */
 export interface PasskeysOptions {
   /**
-   * Domain of the passkeys, such as `example.com`: the host of your page or a parent domain. Never change it, because passkeys work only on
-   * their domain.
+   * Domain for the passkeys: your page's host or a parent domain, such as `example.com`. Never change it, because existing passkeys would
+   * stop working.
    */
   rpId: string
   /**
-   * Origins of your pages, such as `['https://app.example.com']`, and `android:apk-key-hash:…` for an Android app. Default: the issuer's
+   * Origins of your pages, such as `['https://app.example.com']`, and of Android apps: `android:apk-key-hash:…`. Default: the issuer's
    * origin.
    */
   origins?: readonly string[] | undefined
   /** Name of your app. Default: `rpId`. */
   name?: string | undefined
   /**
-   * Function `({ id, email }) => string` that returns the account name browsers show in their passkey list. Default: the email address, or
-   * the account's id.
+   * Function `({ id, email }) => string` that returns the account name in the browser's passkey list. Default: the email address, or the
+   * account's id.
    */
   userName?: ((account: PasskeyUser) => string) | undefined
 }

@@ -19,14 +19,14 @@ import { memberOf } from '../options/values.js'
 export interface LoginStrategyOptions extends Omit<LoginOptions<any>, 'accounts'> {
   /**
    * Function `(email) => account`, or an [account
-   * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md). Default: the accounts of
-   * `logIn`.
+   * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/accounts.md). Default: the accounts used
+   * by `logIn`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the same.
   accounts?: LoginOptions<any>['accounts'] | undefined
   /**
-   * `auth.logIn` from `createAuth`. You can then pass only `bodyLimit`, `allowedOrigins`, `credentials`, `timeout`, `onEvent` and `refuse`.
-   * Default: a login with these options.
+   * `auth.logIn` from `createAuth`. You can then pass only `bodyLimit`, `allowedOrigins`, `credentials`, `timeout`, `onEvent`, and
+   * `refuse`. Default: a login with these options.
    */
   logIn?: Login | undefined
 }

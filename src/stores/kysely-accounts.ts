@@ -17,21 +17,21 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Memb
   /** Name of your table. */
   table: Table
   /**
-   * Column names. `disabled` (a boolean, or 0 and 1), `scopes` (an array or JSON), `tokensValidAfter` (a time, or milliseconds since 1970)
-   * and `lifetime` are read only if you name their columns. Default: `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`.
+   * Column names. Optional columns are `disabled` (a boolean, or 0 and 1), `scopes` (an array or JSON), `tokensValidAfter` (a time, or
+   * milliseconds since 1970) and `lifetime`. Default: `{ id: 'id', email: 'email', passwordHash: 'password_hash' }`.
    */
   columns?: Partial<Record<AccountColumn, keyof DB[Table] & string>> | undefined
   /**
-   * Function that receives the row and returns additional account members, such as `claims`. They override the columns. Default: none.
+   * Function that receives the row and returns additional account members, such as `claims`, which override the columns. Default: none.
    *
    * Your own members reach `beforeSignIn` and `req.user`.
    */
   read?: ((row: Selectable<DB[Table]>) => Members & Partial<Account>) | undefined
-  /** Function that changes an address before it is looked up or stored. Default: the address as the client sent it. */
+  /** Function that normalizes an address before it is looked up or stored. Default: the address as the client sent it. */
   normalizeEmail?: ((email: string) => string) | undefined
   /**
-   * Function that receives a new account, including the members in `signUp.fields`, and `{ tenant, req }`. Returns its columns, except the
-   * address and the hash. Default: one column per member, and an id from the table.
+   * Function that receives a new account, including its `signUp.fields`, and `{ tenant, req }`. Returns the row's columns, except the address
+   * and the hash. Default: one column per member, and an id from the table.
    */
   create?:
     | ((

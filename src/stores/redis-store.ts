@@ -9,14 +9,14 @@ import { redisSessions } from './redis-sessions.js'
 /** The options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Function that sends one command and returns a promise for the reply. It receives the command as strings. The key is always the second
-   * string, or the fourth for `EVAL`.
+   * Function that receives a command as strings, sends it to Redis, and returns a promise for the reply. The key is the second string, or the
+   * fourth for `EVAL`.
    *
    * With node-redis: `(...command) => client.sendCommand(command)`. With ioredis: `(...command) => redis.call(...command)`. Each command
    * has one key.
    */
   sendCommand: (...command: [name: string, ...args: string[]]) => Promise<unknown>
-  /** Prefix of all keys. Use a different one for each app on the same Redis. Default: none. */
+  /** Prefix of all keys. Use a different prefix for each app on the same Redis. Default: none. */
   prefix?: string | undefined
 }
 

@@ -53,7 +53,7 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
   /**
    * IDs of the [clients whose tokens you
    * accept](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#accept-tokens-of-an-identity-provider),
-   * as they appear in `client_id`, `azp`, `cid`, or `appid`. Default: any client, or none.
+   * as they appear in `client_id`, `azp`, `cid`, or `appid`. Default: any client ID, or none.
    */
   authorizedParties?: readonly string[] | undefined
   /** Exact value of the tokens' `iss` claim, including any trailing slash. */
@@ -68,7 +68,7 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
    */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id`. Return `undefined` to reject the token. Default: `sub`, unique only within its issuer.
+   * Function `(claims) => id`. Return `undefined` to reject the token. Default: `sub` (unique per issuer).
    *
    * Called once for every new token, because the result is cached with it. When it fails or returns an invalid value, the client receives
    * `503`.

@@ -59,7 +59,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       ['is not taken from a page of %s', 'is taken from a client %s'],
   },
   'test/unit/features/sessions.test.ts': {
-    'Guards accept the token only while the session is in the store': [
+    'Guards accept a token only while its session is in the store': [
       'ends one session, all others, and its own: their tokens are refused at once',
       'refuses a token without a session',
     ],

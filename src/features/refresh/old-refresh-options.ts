@@ -41,21 +41,21 @@ export interface OldRefreshCookie {
 /** The option `oldRefreshTokens` of `createAuth`. */
 export interface OldRefreshTokensOptions {
   /**
-   * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired or disabled token. It is
-   * called twice per token, so it must not change anything. A failure causes `503`.
+   * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired, or disabled token. Called
+   * twice per token, so it must not change any data.
    */
   find(
     token: string,
     call: OldRefreshTokenCall,
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
-   * Function `(token, { req })` after which `find` must return `undefined` for the token. It is called before the response, and again if
-   * the client retries. A failure causes `503`.
+   * Function `(token, { req })` that removes the token, so that `find` returns `undefined`. Called before the response, and again if the
+   * client retries.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
-  /** `Date` from which all old refresh tokens are rejected. */
+  /** `Date` when the package starts to reject all old refresh tokens. */
   until: Date
-  /** `{ name, path, domain }` of the old cookie. `path` defaults to `'/'`. Default: none. */
+  /** Old cookie as `{ name, path, domain }`. `path` defaults to `'/'`. Default: none. */
   cookie?: OldRefreshCookie | undefined
 }
 

@@ -37,7 +37,7 @@ import { signOutEndpoint } from './sign-out.js'
 export interface RefreshFeatureOptions {
   /**
    * [Secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret) of at least 32
-   * bytes, as a string or bytes. To replace it, pass [a
+   * bytes, as a string or bytes. To replace the secret, pass [a
    * list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret).
    * Default: none.
    */
@@ -50,10 +50,9 @@ export interface RefreshFeatureOptions {
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
   /**
-   * Accepts [refresh tokens from your old
+   * [Object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens)
+   * that accepts [refresh tokens from your old
    * system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table).
-   * Pass [an
-   * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens).
    * Requires `refresh`. Default: none.
    */
   oldRefreshTokens?: OldRefreshTokensOptions | undefined

@@ -23,7 +23,7 @@ export interface Argon2idOptions {
   /** Number of lanes. 1 to 64. Default: `1`. */
   parallelism?: number | undefined
   /**
-   * Maximum cost of stored hashes, as a multiple of the configured costs (at least the default costs). 1 to 1,024. The default accepts 152
+   * Maximum cost of stored hashes, as a multiple of the configured costs, or of the defaults if higher. 1 to 1,024. The default accepts 152
    * MiB with 2 passes. Default: `8`.
    *
    * It limits the memory, and memory × passes.

@@ -13,8 +13,8 @@ export interface BcryptOptions {
   /** Base-2 logarithm of the number of rounds. 4 to 18. Default: `12`. */
   cost?: number | undefined
   /**
-   * Maximum rounds of stored hashes, as a multiple of the configured rounds (at least the default). 1 to 1,024. The default accepts costs
-   * from 4 to 15. Default: `8`.
+   * Maximum rounds of stored hashes, as a multiple of the configured rounds, or of the default if higher. 1 to 1,024. The default accepts
+   * costs from 4 to 15. Default: `8`.
    *
    * Costs above 18 are always rejected.
    */

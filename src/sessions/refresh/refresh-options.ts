@@ -6,13 +6,13 @@ import { type Checked, optional } from '../../options/read-options.js'
 export interface RefreshTimes {
   /** Time without a refresh after which a session ends. 1 s to 366 days. Default: `'14d'`. */
   idle?: Duration | undefined
-  /** Replaces `idle` for sign-ins with `remember: false`. 1 s to `idle`. Default: same as `idle`. */
+  /** Value of `idle` for sign-ins with `remember: false`. 1 s to `idle`. Default: same as `idle`. */
   unremembered?: Duration | undefined
-  /** Maximum length of a session. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
+  /** Maximum session length. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
   longest?: Duration | undefined
   /**
-   * Time during which a replaced refresh token still returns the current one. Must exceed the clock difference between your processes. At
-   * most 1 min. With `0`, a lost response or a reused token ends the session. Default: `'10s'`.
+   * Time during which clients can exchange a replaced refresh token for the current one. At most 1 min, and longer than the clock
+   * difference between your processes. With `0`, a lost response or a reused token ends the session. Default: `'10s'`.
    *
    * For tabs, retries and lost responses. A thief who always refreshes within this time of the owner is not noticed, so keep it short.
    */

@@ -17,13 +17,13 @@ export type GivenStore = Partial<Store> | (() => Partial<Store> | Promise<Partia
 /** The options of `storeContract`. */
 export interface StoreContractOptions {
   /**
-   * Second store object on the same data, or a function that returns one. Detects caches, lagging replicas, and locks that work in only one
-   * process. Default: none.
+   * Second store object for the same data, or a function that returns a second store. Detects caches, lagging replicas, and locks that work in
+   * only one process. Default: none.
    */
   otherStore?: GivenStore | undefined
-  /** Account of the test records, if the store requires an existing account. Default: a random id. */
+  /** Account ID for the test records, if the store requires an existing account. Default: a random id. */
   accountId?: string | undefined
-  /** A different account. Default: a random id. */
+  /** ID of a different account. Default: a random id. */
   otherAccountId?: string | undefined
 }
 

@@ -115,11 +115,10 @@ const GOOGLE = `${WITHOUT_ISSUER.replace('const accounts = library.memoryAccount
 /** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [KEYS, 'own-errors'],
-  [HOST, 'token-source tickets'],
-  [HOST, 'own-response'],
-  [KEYS, 'own-route own-route-express-4 limits-reset sessions passport refresh'],
+  [HOST, 'token-source own-response'],
+  [KEYS, 'own-route own-route-express-4 limits-reset sessions refresh'],
   [KEYS, 'cors'],
-  [AUTH, 'guard-mount allow step-up nest fastify apollo trpc session-or-token typed-claims openapi'],
+  [AUTH, 'guard-mount allow step-up nest fastify apollo trpc passport session-or-token tickets typed-claims openapi'],
   [HOST_WITH_LOOK_UPS, 'server-sent-events'],
   [WITHOUT_ISSUER, 'other-site'],
   [README_APP, 'readme-guards'],
@@ -132,7 +131,6 @@ const SHARED: [context: string, blocks: string][] = [
 export const CONTEXTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SHARED.flatMap(([context, blocks]) => blocks.split(' ').map((block) => [block, context]))),
   // The login.
-  kms: `import { publicKey, sign } from './kms-aws.js'`,
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
     const { slot, session, privateObject, publicObject } = objects`,

@@ -11,6 +11,7 @@ const GOOD = { email: 'alice@example.com', password: 'secret' }
 describe('the page on createAuth', () => {
   it('create-auth: signs in with a cookie, and guards routes with the account', async () => {
     const { app, auth } = await run<{ auth: Auth<Account> }>('create-auth')
+    app.get('/admin', auth.guard({ scope: 'admin' }), (_req, res) => void res.json([]))
     const { body, headers } = await signIn(app).expect(200)
     expect(String(headers['set-cookie'])).toContain('__Secure-refresh=')
     await get(app, '/me', body.authenticationToken).expect(200, { hello: GOOD.email })

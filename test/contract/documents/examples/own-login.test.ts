@@ -1,8 +1,6 @@
-import type { TokenIssuer } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { oldKeys, signIn, startExamples } from '../../../support/documents/examples.js'
-import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -106,17 +104,5 @@ describe('the recipes', () => {
     await expect(attempt('secret')).rejects.toMatchObject({ code: 'too_many_attempts' })
     await unlock({ id: 'acc-1', email: 'Alice@example.com' })
     expect(await attempt('secret')).toMatchObject({ subject: { accountId: 'acc-1' } })
-  })
-})
-
-describe('the page on keys', () => {
-  it('replace-keys: refuses the tokens of the previous key', async () => {
-    const { tokens, replaceKey } = await run<{ tokens: TokenIssuer; replaceKey: (pem: string) => void }>('replace-keys')
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    const { privateKey = '' } = signingKey('ES256', 'other')
-    const next = makeIssuer({ keys: { alg: 'ES256', privateKey } })
-    replaceKey(privateKey as string)
-    await expect(tokens.verify(token)).rejects.toMatchObject({ reason: 'unknown_key' })
-    expect(await tokens.verify(issueNow(next, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
   })
 })

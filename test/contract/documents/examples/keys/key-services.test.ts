@@ -49,12 +49,6 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-it('kms: issues tokens with the key of the service', async () => {
-  const { tokens } = await run('kms')
-  const { token } = await tokens.issue({ accountId: 'acc-1' })
-  expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1' })
-})
-
 describe.each(SERVICES)('the page on key services: %s', (name, throttled, ended) => {
   it('signs the token of each login, also several at once', async () => {
     const { tokens, logIn } = await start(name)
