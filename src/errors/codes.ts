@@ -70,7 +70,7 @@ export type TokenRefusal =
   | 'expired'
   /** `isRevoked` returned `true`, or the session has ended. */
   | 'revoked'
-  /** `findById` does not find the `id` that `findByEmail` returned. */
+  /** The account was deleted, or `findById` does not accept the `id` from `findByEmail`. */
   | 'unknown_account'
   /** The account is disabled. */
   | 'account_disabled'
@@ -102,10 +102,7 @@ export type LoginRefusal =
    * lift the limits, call `limits.reset`.
    */
   | 'limited'
-  /**
-   * The password or `tokensValidAfter` changed during the login. If this happens often, check that your store returns a stable
-   * `passwordHash`.
-   */
+  /** The password or `tokensValidAfter` changed during the login. */
   | 'superseded'
 
 /** The reason for refusing a new password. The client receives it. */
@@ -150,7 +147,7 @@ export type RefreshRefusal =
    * token, and that your clocks agree.
    */
   | 'reused'
-  /** `findById` does not find the `id` that `findByEmail` returned. */
+  /** The account was deleted, or `findById` does not accept the `id` from `findByEmail`. */
   | 'unknown_account'
   /** The account is disabled. */
   | 'account_disabled'
@@ -211,8 +208,7 @@ export type Dependency =
   /** The shared limit store failed or was too slow. Until the store recovers, every process counts failed logins on its own. */
   | 'limits'
   /**
-   * One of your functions, such as `beforeSignIn` or `mail`, threw an error, exceeded `timeout`, or returned an invalid value. The event's
-   * `option` identifies the function.
+   * One of your functions threw an error, exceeded `timeout`, or returned an invalid value. The event's `option` identifies the function.
    */
   | 'hook'
   /**
@@ -307,7 +303,7 @@ const ROWS = {
     message: 'The e-mail address or the password is wrong.',
   },
   /**
-   * The session has ended, or the text is not a refresh token from this environment. The response body is empty. Sign in again. See
+   * The session has ended, or the text is not a refresh token from this environment. The response body is empty. See
    * [Refresh reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
    */
   invalid_refresh_token: {
@@ -387,7 +383,7 @@ const ROWS = {
     message: 'The access token does not carry the scope that this resource needs.',
   },
   /**
-   * `allow` returned `false`, or an administrator [acting as the
+   * `allow` returned `false`, a new API key requested a scope that the token lacks, or an administrator [acting as the
    * user](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#authsigninaccount-req-res-details)
    * called a route with `acting: false`.
    */

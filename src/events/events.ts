@@ -11,7 +11,7 @@ import type {
 
 /** The members of all events. */
 export interface EventBase {
-  /** Event type, such as `'token.issued'`. */
+  /** Event type. */
   type: string
   /** `Date` of the event. */
   time: Date
@@ -35,7 +35,7 @@ export interface TokenIssuedEvent extends EventBase {
   actorIssuer?: string
   /** `jti` of the token. Without `refresh`, also the session's `id`. */
   tokenId: string
-  /** Session `id`, the `sid` in the session's tokens. Only with `refresh` or `actor`. */
+  /** Session `id` (`sid` in the session's tokens). Only with `refresh` or `actor`. */
   sessionId?: string
   /** `Date` when the token or session expires. */
   expiresAt: Date
@@ -135,7 +135,7 @@ export interface SessionStartedEvent extends EventBase {
    * Only without the option `refresh`.
    */
   tokenId?: string
-  /** Session `id`, the `sid` in the session's tokens. Only with `refresh` or `actor`. */
+  /** Session `id` (`sid` in the session's tokens). Only with `refresh` or `actor`. */
   sessionId?: string
   /**
    * `Date` when the token or session expires.
@@ -151,7 +151,7 @@ export interface SessionRefreshedEvent extends EventBase {
   type: 'session.refreshed'
   /** `id` of the account. */
   accountId: string
-  /** Session `id`, the `sid` in the session's tokens. Only with `refresh` or `actor`. */
+  /** Session `id` (`sid` in the session's tokens). Only with `refresh` or `actor`. */
   sessionId: string
   /** `jti` of the token. Without `refresh`, also the session's `id`. */
   tokenId: string
@@ -202,7 +202,7 @@ export interface SessionEndedEvent extends EventBase {
    */
   tokenId?: string
   /**
-   * Session `id`, the `sid` in the session's tokens. Only with `refresh` or `actor`.
+   * Session `id` (`sid` in the session's tokens). Only with `refresh` or `actor`.
    *
    * As in `session.started`. Absent for the reasons `others` and `all`.
    */
@@ -251,7 +251,7 @@ export interface FactorAddedEvent extends EventBase {
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
-/** A user, or your call to `auth.factors.remove`, removed a second factor. */
+/** A user or `auth.factors.remove` removed a second factor. */
 export interface FactorRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.removed'
