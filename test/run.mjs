@@ -20,16 +20,24 @@ const STAGES = {
     [
       ['lint', 'npm run --silent lint'],
       ['build', 'npm run --silent build:example'],
-      ['types', 'tsc -p .'],
+      ['types', 'npm run --silent tsc -- -p .'],
     ],
-    [['tests', `${VITEST} --coverage --exclude '**/*.system.test.*'`, { TEST_QUICK: '1' }]],
+    [['tests', `${VITEST} --coverage --exclude '**/*.{system,model}.test.*'`, { TEST_QUICK: '1' }]],
   ],
   all: [
-    [['packages of other hosts', installed('test/hosts')]],
-    [['vulnerable packages', installed('test/attacks/museum/packages')]],
-    [['build', 'npm run --silent build:example']],
-    [['tests with other programs', `${VITEST} .system.test. test/example-app/data`, { REQUIRE_SERVICES: '1' }]],
-    [['the packed package on every Node, Bun and Deno', 'node test/contract/matrix/matrix.mjs --consumers']],
+    [
+      ['packages of other hosts', installed('test/hosts')],
+      ['vulnerable packages', installed('test/attacks/museum/packages')],
+      ['build', 'npm run --silent build:example'],
+    ],
+    [
+      [
+        'models, and tests with other programs',
+        `${VITEST} .model.test. .system.test. test/example-app/data`,
+        { REQUIRE_SERVICES: '1' },
+      ],
+      ['the packed package on every Node, Bun and Deno', 'node test/contract/matrix/matrix.mjs --consumers'],
+    ],
   ],
 }
 

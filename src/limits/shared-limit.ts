@@ -8,7 +8,7 @@ export interface LimiterOptions {
   keyPrefix: string
   /** Number of failed logins allowed within `duration`. */
   points: number
-  /** Length of the time window in seconds. */
+  /** Time window in seconds. */
   duration: number
 }
 

@@ -12,8 +12,8 @@ export interface PasswordsOptions {
   /** Hashers that check your stored hashes. The first hasher also creates new hashes. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * Hasher for unknown email addresses. To hide which accounts exist, use the hasher of most stored hashes, such as `bcrypt({ cost: 8 })`.
-   * Default: the first hasher.
+   * Hasher for unknown email addresses. To hide which accounts exist, use the hasher that created most stored hashes, such as `bcrypt({
+   * cost: 8 })`. Default: the first hasher.
    */
   unknown?: Hasher | undefined
   /**

@@ -11,9 +11,8 @@ import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } fr
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
   /**
-   * Set to `'id-token'`. The verifier is for [signing in with a
-   * provider](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/other-sign-ins.md), and guards do not
-   * accept it.
+   * Set to `'id-token'`. Guards do not accept this verifier, which is for [signing in with a
+   * provider](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/other-sign-ins.md).
    */
   accept: 'id-token'
   /** Exact value of the tokens' `iss` claim, such as `https://accounts.google.com`. */
