@@ -23,10 +23,7 @@ export const WARNINGS = {
     PAGE.options,
     'A token was given a "lifetime" longer than the "lifetime" of the issuer, so the shorter one applies. Set "lifetime" of createTokenIssuer or createAuth to the longest lifetime that you need',
   ],
-  reservedClaim: [
-    PAGE.accounts,
-    'The claim "…" is ignored, because only the issuer may set it. Rename your claim',
-  ],
+  reservedClaim: [PAGE.accounts, 'The claim "…" is ignored, because only the issuer may set it. Rename your claim'],
   longOldTokens: [
     PAGE.oldTokens,
     'oldTokens() accepts tokens from your old code for more than 90 days. Set "until" to the time when the last of these tokens expires',
