@@ -41,7 +41,7 @@ it.each([{ signUp: true }, { changeAddress: true }, { deletion: true }])(
     expect(calls).toHaveBeenCalledTimes(1)
     expect(warned).toHaveBeenCalledTimes(1)
     expect(warned.mock.calls[0]?.[0]).toMatch(
-      /^The account store .+ safely: kyselyAccounts: the table "users" has no unique index\. Until then, .+accounts\.md$/,
+      /^The account store .+ safely: kyselyAccounts: the table "users" has no unique index\. Until you fix this, .+accounts\.md$/,
     )
   },
 )

@@ -405,7 +405,7 @@ describe('the options of oldTokens', () => {
     expect(warned).not.toHaveBeenCalled()
     for (const _ of 'ab') endIn(days + 1, 'production')
     const says =
-      /^oldTokens\(\) accepts tokens of the old code for more than 90 days.* See express-token-endpoint\/docs\/\S+\.md$/
+      /^oldTokens\(\) accepts tokens from your old code for more than 90 days.* See express-token-endpoint\/docs\/\S+\.md$/
     expect(warned.mock.calls).toEqual([[expect.stringMatching(says), 'ExpressTokenEndpointWarning']])
     expect(String(warned.mock.calls)).not.toContain('shhh')
   })
