@@ -39,11 +39,11 @@ export const keygen = command({
   summary: 'generate a key for createTokenIssuer',
   usage: ' [--alg ES256] [--format pem|jwk] --out FILE [options]',
   options,
-  details: `Keep the key secret, and publish only the public key. keygen never overwrites a file. If you omit --out, keygen writes the
-key to standard output, so use a pipe or a variable. keygen does not write keys to a terminal, because terminals keep their
-output, or to a file that other users can access.
+  details: `Keep the key secret, and publish only the public key. The command never overwrites a file. If you omit --out, the key goes to
+standard output, so use a pipe or a variable. The command does not write keys to a terminal, because terminals keep their
+output. It does not write keys to a file that other users can access.
 
-For HS256, HS384 and HS512, keygen generates a secret, which is text without a trailing newline and has no public key.`,
+For HS256, HS384 and HS512, the key is a secret: text without a trailing newline, and without a public key.`,
   wordTooMany: 'Pass the algorithm as an option: --alg ES256',
   aliases: { output: 'out', o: 'out' },
   async run(values, _operand, io) {
