@@ -113,7 +113,7 @@ const normalized = ({ accounts, timeout }: Pick<AccountParts, 'accounts' | 'time
     () => {
       const kept: unknown = accounts.normalizeEmail ? ignoreRejection(accounts.normalizeEmail(address)) : address
       if (typeof kept === 'string') return kept
-      throw misuse('accounts: normalizeEmail must return a text', PAGE.accounts)
+      throw misuse('accounts: normalizeEmail must return a string', PAGE.accounts)
     },
     { timeout },
   )
@@ -152,7 +152,7 @@ export async function ownAccount(
 export function addressOfAccount({ id, email: address }: Account): string {
   if (address) return address
   const cause = misuse(
-    'account: the account of a mail needs an "email". Return it from findByEmail and findById',
+    'account: an account that receives an email needs an "email". Return it from findByEmail and findById',
     PAGE.accounts,
   )
   throw new AuthError('unavailable', { dependency: 'accounts', accountId: id, cause })

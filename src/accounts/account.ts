@@ -233,7 +233,7 @@ export function memoryAccounts<A extends MemoryAccount>(
     if (typeof account?.email !== 'string') throw misuse('memoryAccounts: each account needs an "email"', PAGE.accounts)
     readAccount(account)
     if (byEmail.has(account.email) || byId.has(account.id)) {
-      throw misuse('memoryAccounts: two accounts share an id or an e-mail address', PAGE.accounts)
+      throw misuse('memoryAccounts: two accounts share an id or an email address. Make both unique', PAGE.accounts)
     }
     store(account)
   }

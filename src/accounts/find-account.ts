@@ -12,7 +12,7 @@ export type FindById = NonNullable<AccountStore['findById']>
 const storeObject = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) => {
   if (typeof value !== 'function' && !isPlainObject(value)) return ''
   const byEmail =
-    'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
+    'A look-up by email address cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
   return methodHint(value, 'findById', ['findByEmail']) || byEmail
 })
 export const findByIdOption: Check<FindById> = (value) => {
@@ -30,7 +30,7 @@ export function findAccount(findById: FindById, accountId: string, timeout: numb
     const found = readAccount(await findById(accountId))
     if (found && found.account.id !== accountId)
       throw misuse(
-        'accounts: findById returned another account. Return the account with the id that was passed',
+        'accounts: findById returned a different account. Return the account with the id that was passed',
         PAGE.accounts,
       )
     if (found) noteFirst(found)

@@ -134,7 +134,7 @@ const pathsOption: Check<Required<Record<keyof AuthPaths, string>>> = (value) =>
   )
 
 const CODE_IS_TAKEN =
-  'createAuth: option "extraFields" must not have "code" with "signInByMail", because the body of that route has the code of the mail there. Choose another name, like "otp"'
+  'createAuth: option "extraFields" must not include "code" with "signInByMail", because that route reads the emailed code from "code". Choose a different name, like "otp"'
 
 /** The part that reads the option checks its value. */
 const asGiven: Check<unknown> = (value) => value

@@ -177,7 +177,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
     const { ticket, apiKeys: admitsKeys, ...chosen } = options
     const taken = OF_THE_APP.find((name) => Object.hasOwn(chosen, name))
     if (taken)
-      throw misuse(`createAuth: auth.guard() takes no "${taken}". Pass it to createAuth(), or use requireBearer()`)
+      throw misuse(`createAuth: auth.guard() does not take "${taken}". Pass it to createAuth(), or use requireBearer()`)
     // With the prototype, because the class of the options may provide some of them: a guard must not lose its scopes.
     const guardWith = (own: Partial<RequireBearerOptions>) =>
       requireBearerFor(
@@ -270,7 +270,7 @@ export function createAuth<A extends LookUpResult, S extends Partial<Store> | un
 function assertHttps(issuer: string): void {
   if (isExposed(new URL(issuer)))
     throw misuse(
-      'createAuth: option "issuer" has http. Use https, which browsers require for a cookie with "sameSite": \'none\'',
+      'createAuth: option "issuer" is an http URL. Use https, which browsers require for a cookie with "sameSite": \'none\'',
       PAGE.otherSites,
     )
 }
@@ -304,7 +304,7 @@ function passkeysOf(
   const { origin, hostname } = new URL(issuer)
   if (!checks.origins && hostname !== checks.rpId && !hostname.endsWith(`.${checks.rpId}`))
     throw misuse(
-      'createAuth: option "passkeys" has an "rpId" that is not the host of "issuer" or a domain above it. Pass the "origins" of your pages to passkeys()',
+      'createAuth: option "passkeys" has an "rpId" that is neither the host of "issuer" nor a parent domain. Pass the "origins" of your pages to passkeys()',
       PAGE.secondFactor,
     )
   const challenges = createChallenges({ secrets: secret?.verifying ?? [], issuer, now })

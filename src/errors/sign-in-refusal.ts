@@ -61,10 +61,10 @@ export class SignInRefusal extends AuthError {
     const read = readOptions<SignInRefusalOptions, typeof schema>('SignInRefusal', options, schema)
     const { status, detail: message, headers, countAsFailure, cause } = read
     if (typeof code !== 'string' || !CODE.test(code)) {
-      throw misuse('SignInRefusal: the code must be a text like "code_required", of at most 64 characters')
+      throw misuse('SignInRefusal: the code must be a string like "code_required", of at most 64 characters')
     }
     if (Object.hasOwn(REFUSALS, code)) {
-      throw misuse(`SignInRefusal: "${code}" is a code of AuthError. Choose another code`)
+      throw misuse(`SignInRefusal: "${code}" is a code of AuthError. Choose a different code`)
     }
     super('forbidden', { message, cause })
     const own = { name: 'SignInRefusal', code, status, statusCode: status, headers: { ...headers, ...NO_STORE } }

@@ -40,7 +40,10 @@ function readKey({ id, accountId, expiresAt, data }: StoredFactor): ApiKey {
     ? ['name', 'scopes', 'createdAt', 'lastUsedAt'].map((member) => own(read, member))
     : []
   if (typeof name !== 'string' || !isScopeList(scopes) || typeof made !== 'number' || !expiresAt)
-    throw misuse('factors: the store returned another API key than "add" received', PAGE.stores)
+    throw misuse(
+      'factors: the store returned a different API key than "add" received. Return stored values unchanged',
+      PAGE.stores,
+    )
   const lastUsedAt = typeof used === 'number' ? new Date(used) : null
   return { id, accountId, name, scopes, createdAt: new Date(made), expiresAt, lastUsedAt }
 }

@@ -63,7 +63,12 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     const isPending = kind === PENDING
     const isTime = isPending ? isValidDate(expiresAt) : expiresAt == null
     if (found.id !== id || found.accountId !== accountId || found.kind !== kind || !isTime)
-      throw unreadable(misuse('factors: the store returned another factor than "add" received', PAGE.stores))
+      throw unreadable(
+        misuse(
+          'factors: the store returned a different factor than "add" received. Return stored values unchanged',
+          PAGE.stores,
+        ),
+      )
     return isPending && Number(expiresAt) <= now() ? undefined : found
   }
 
@@ -89,7 +94,12 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     const [sealed, step, wrong] = isPlainObject(read) ? ['sealed', 'step', 'wrong'].map((name) => own(read, name)) : []
     if (typeof sealed === 'string' && Number.isSafeInteger(step) && Number.isSafeInteger(wrong))
       return { sealed, step: step as number, wrong: wrong as number }
-    throw unreadable(misuse('factors: the store returned other data than "add" and "replace" received', PAGE.stores))
+    throw unreadable(
+      misuse(
+        'factors: the store returned different data than "add" and "replace" received. Return stored values unchanged',
+        PAGE.stores,
+      ),
+    )
   }
 
   const unreadable = (cause: unknown) => new AuthError('unavailable', { dependency: 'factors', cause })
@@ -100,7 +110,7 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     if (opened) return opened.text
     throw unreadable(
       misuse(
-        'factors: no secret of "secret" decrypts the factor of an account. Add the one that encrypted it',
+        'factors: no secret in "secret" can decrypt the factor of an account. Add the secret that encrypted the factor',
         PAGE.stores,
       ),
     )

@@ -252,7 +252,10 @@ function passkeyIn({ data }: StoredFactor): Passkey {
     const hasTexts = [credentialId, publicKey, userHandle].every(isText)
     if (hasTexts && Array.isArray(transports) && [counter, createdAt].every(isTime)) return read as unknown as Passkey
   }
-  const cause = misuse('factors: the store returned other data than "add" and "replace" received', PAGE.stores)
+  const cause = misuse(
+    'factors: the store returned different data than "add" and "replace" received. Return stored values unchanged',
+    PAGE.stores,
+  )
   throw new AuthError('unavailable', { dependency: 'factors', cause })
 }
 

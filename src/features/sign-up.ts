@@ -77,8 +77,8 @@ const TAKEN: readonly string[] = [
 const fieldNames: Check<readonly string[]> = (value) => {
   const isName = (name: unknown) => typeof name === 'string' && name !== '' && !TAKEN.includes(name)
   if (Array.isArray(value) && value.every(isName)) return Object.freeze([...value])
-  const hint = 'No client may choose a member of the account'
-  throw new InvalidOption("an array of the names of members, like ['name']", hint, describeList(isName))
+  const hint = 'Clients must not choose members of the account'
+  throw new InvalidOption("an array of member names, like ['name']", hint, describeList(isName))
 }
 
 const fieldsSchema = { fields: optional(fieldNames, [] as readonly string[]) }

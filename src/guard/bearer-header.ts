@@ -113,8 +113,10 @@ export function readToken({ scheme, tokenFrom }: SourceSettings, req: IncomingMe
     const text: unknown = ignoreRejection(tokenFrom(req, () => readBearer(req, scheme)))
     if (text === undefined || text === null) return undefined
     if (typeof text === 'string') return tokenText(text)
-    const hint = isThenable(text) ? '. A guard does not wait for it: read the token in a middleware before' : ''
-    throw new TypeError(`tokenFrom: must return a text, undefined or null, but returned ${describe(text)}${hint}`)
+    const hint = isThenable(text)
+      ? '. Guards do not wait for promises. Read the token in a middleware before the guard'
+      : ''
+    throw new TypeError(`tokenFrom: must return a string, undefined or null, but returned ${describe(text)}${hint}`)
   } catch (cause) {
     if (isAuthError(cause) && ['invalid_token', 'invalid_request'].includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency: 'hook', option: 'tokenFrom', cause })

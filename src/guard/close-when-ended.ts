@@ -85,12 +85,12 @@ export function closeWhenEnded(
   const auth = authOf(req)
   if (typeof memberOf(Object(guard), 'authenticate') !== 'function')
     throw misuse(
-      'closeWhenEnded: the second argument must be a guard. Pass the one that admitted the request',
+      'closeWhenEnded: the second argument must be a guard. Pass the guard that admitted the request',
       PAGE.sockets,
     )
   if (typeof close !== 'function')
     throw misuse(
-      'closeWhenEnded: the third argument must be a function. Pass one that closes the connection',
+      'closeWhenEnded: the third argument must be a function. Pass a function that closes the connection',
       PAGE.sockets,
     )
   const { every, keepFor } = readOptions<CloseWhenEndedOptions, typeof schema>('closeWhenEnded', options, schema)

@@ -168,7 +168,7 @@ export function readRequireBearerOptions(caller: Subject, options: RequireBearer
   for (const option of ['scope', 'anyScope'] as const) {
     if (Object.hasOwn(options, option) && options[option] === undefined) {
       throw misuse(
-        `${caller}: option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`,
+        `${caller}: option "${option}" is undefined. Check the spelling of its value. To require no scope, omit the option`,
         PAGE.guard,
       )
     }

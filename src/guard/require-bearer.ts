@@ -102,7 +102,7 @@ export function authOf<C = PrivateClaims>(req: AuthenticatedRequest): VerifiedTo
   // The query of the URL may hold secrets.
   const route = `${req.method} ${req.baseUrl ?? ''}${req.path ?? req.url?.replace(/\?.*/s, '')}`
   throw misuse(
-    `authOf: ${route} has no verified token. Put auth.guard() or requireBearer() before it, or read req.auth where the guard is optional`,
+    `authOf: ${route} has no verified token. Put auth.guard() or requireBearer() before it, or read req.auth if the guard is optional`,
     PAGE.guard,
   )
 }

@@ -12,7 +12,7 @@ const tokenVerifier: Check<Verifier> = (value) => {
   if (isIdTokenVerifier(value))
     throw new InvalidOption(
       VERIFIER,
-      'An ID token gives no access. Verify it in your sign-in route, and call auth.signIn()',
+      'ID tokens do not grant access. Verify it in your sign-in route, and call auth.signIn()',
     )
   const tokens = verifierObject(value)
   const accepts = memberOf(tokens, 'accepts')
@@ -35,8 +35,9 @@ export const tokenVerifiers: Check<Verifiers> = (value) => {
   if (list.length === 0 || list.length > MOST_ISSUERS)
     throw new InvalidOption(`a list of 1 to ${MOST_ISSUERS} verifiers`)
   if (issuers.size < list.length) {
-    const hint = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
-    throw new InvalidOption('a list of verifiers, each of another issuer', hint)
+    const hint =
+      'Two of them have the same issuer. To use several keys of one issuer, pass all the keys to one verifier'
+    throw new InvalidOption('a list of verifiers with different issuers', hint)
   }
   return severalVerifiers(list)
 }

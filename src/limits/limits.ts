@@ -114,7 +114,7 @@ const aliases = {
   // The names of options before 1.0.
   budgets: 'limits',
   budget: 'limits',
-  spraying: 'Remove it, because no limit compares passwords any more.',
+  spraying: 'Remove it, because limits no longer compare passwords.',
 }
 
 /**
@@ -146,7 +146,7 @@ export function createLimits(options?: LimitsOptions): Limits {
       const [id, email, tenant] = [memberOf(given, 'id'), memberOf(given, 'email'), memberOf(given, 'tenant')]
       if (!isText(id) || !isText(email) || email.length > LONGEST_EMAIL || !(tenant === undefined || isText(tenant))) {
         throw misuse(
-          `limits.reset: pass { id, email } of an account, with an address of at most ${LONGEST_EMAIL} characters, and "tenant" if its login has one`,
+          `limits.reset: pass the { id, email } of an account, with an address of at most ${LONGEST_EMAIL} characters, and "tenant" if its login has a tenant`,
         )
       }
       try {

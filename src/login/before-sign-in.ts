@@ -170,7 +170,7 @@ function readTerms(returned: unknown, account: Account): SignInTerms | undefined
   if (claims !== undefined && !isPlainObject(claims)) throw misuse('beforeSignIn: "claims" must be an object')
   if (scopes !== undefined && !isScopeList(scopes)) throw misuse('beforeSignIn: "scopes" must be an array of scopes')
   if (scopes?.some((scope) => !account.scopes?.includes(scope))) {
-    throw misuse('beforeSignIn: "scopes" has a scope that the account does not have. Add it to the account')
+    throw misuse('beforeSignIn: "scopes" contains a scope that the account does not have. Add the scope to the account')
   }
   return { lifetime, claims, scopes }
 }

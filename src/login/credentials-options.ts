@@ -50,7 +50,7 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/
 const isOrigin = (text: unknown): text is string =>
   typeof text === 'string' && ORIGIN.test(text) && URL.canParse(text) && [text, 'null'].includes(new URL(text).origin)
 
-const AS_BROWSERS = 'Write origins as browsers do: in lower case, without a path and without the default port'
+const AS_BROWSERS = 'Write origins in lower case, without a path and without the default port'
 
 /** Checks the origin of a page. */
 export const pageOrigin: Check<string> = (value) => {
@@ -71,11 +71,11 @@ const originList: Check<ReadonlySet<string>> = (value) => {
 /** Returns the likely mistake in a text that is not an origin. */
 function mistakeIn(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
-  if (value === '*') return 'Name each origin, because "*" would let every page send credentials'
+  if (value === '*') return 'List every origin, because "*" would let any page send credentials'
   if (!value.includes('://')) return 'Is "https://" missing?'
-  if (value !== value.toLowerCase()) return 'Write it in lower case'
+  if (value !== value.toLowerCase()) return 'Write the origin in lower case'
   const [, rest = ''] = value.split('://')
-  if (/[/?#]/.test(rest)) return 'Remove the slash and what follows it'
+  if (/[/?#]/.test(rest)) return 'Remove the slash and everything after it'
   return /:(80|443)$/.test(rest) ? 'Remove the default port' : undefined
 }
 

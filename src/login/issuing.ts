@@ -43,7 +43,7 @@ export function createIssuing({ tokens, respond, timeout }: IssuingSettings) {
 function readIssued(issued: IssuedToken): IssuedToken {
   const { token, expiresAt, id } = Object(issued) as IssuedToken
   if (typeof token !== 'string' || !isValidDate(expiresAt) || typeof id !== 'string') {
-    throw new TypeError('tokens.issue() must return { token, expiresAt, id }: a text, a Date and a text')
+    throw new TypeError('tokens.issue() must return { token, expiresAt, id }, with a string, a Date and a string')
   }
   return { token, expiresAt, id }
 }

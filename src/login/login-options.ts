@@ -81,7 +81,7 @@ const limitsObject = withMethods<LimitsPort>(
   ['checkAddress', 'attempt'],
   (value) =>
     typeof memberOf(Object(value), 'consume') === 'function'
-      ? 'Custom limits are not called any more. Pass createLimits() a "limiter"'
+      ? 'Custom limits are no longer called. Pass a "limiter" to createLimits()'
       : 'Pass the object to createLimits() first',
 )
 const limitsOption: Check<LimitsPort> = (value) => (value === false ? NO_LIMITS : limitsObject(value))
@@ -90,7 +90,7 @@ const limitsOption: Check<LimitsPort> = (value) => (value === false ? NO_LIMITS 
 const extraFieldsOption: Check<readonly string[]> = (value) => {
   const isName = (name: unknown) => typeof name === 'string' && name !== ''
   if (!Array.isArray(value) || !value.every(isName)) {
-    throw new InvalidOption("an array of the names of members, like ['code', 'device']", '', describeList(isName))
+    throw new InvalidOption("an array of member names, like ['code', 'device']", '', describeList(isName))
   }
   if (value.some((name) => name === 'password' || name === 'email')) {
     throw new InvalidOption('an array without "email" and "password"', 'To rename these members, pass "credentials"')

@@ -65,12 +65,12 @@ export function originsOfCookie(
   if (!ofEverySite) return undefined
   if (allowedOrigins.size === 0)
     throw misuse(
-      'createAuth: option "refresh.cookie" with "sameSite": \'none\' needs "allowedOrigins". Name the origin of each page',
+      'createAuth: option "refresh.cookie" with "sameSite": \'none\' needs "allowedOrigins". List the origin of every page',
       PAGE.otherSites,
     )
   if ([...allowedOrigins].some((origin) => isExposed({ origin })))
     throw misuse(
-      'createAuth: option "allowedOrigins" has an origin with http. Use https, because the cookie is sent for pages of other sites',
+      'createAuth: option "allowedOrigins" contains an http origin. Use https, because browsers send the cookie with requests from other sites',
       PAGE.otherSites,
     )
   return allowedOrigins

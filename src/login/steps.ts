@@ -66,7 +66,7 @@ export function tenantIn(
   try {
     const tenant: unknown = ignoreRejection(tenantOf({ req, fields }))
     if (typeof tenant === 'string' && tenant !== '') return tenant
-    throw misuse(`logIn: option "tenant" must return a non-empty text, but returned ${describe(tenant)}`)
+    throw misuse(`logIn: option "tenant" must return a non-empty string, but returned ${describe(tenant)}`)
   } catch (cause) {
     throw new AuthError('unavailable', { dependency: 'hook', option: 'tenant', cause })
   }

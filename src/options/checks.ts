@@ -73,7 +73,9 @@ function durationInMs(value: unknown): number {
 function hintOn(value: unknown): string {
   if (typeof value === 'string' && /^\d+$/.test(value)) return 'A string needs a unit. Did you mean a number?'
   const long = typeof value === 'number' && value >= 1000
-  return long ? "A number means seconds, at most a day. Did you pass milliseconds? For longer times write '7 days'" : ''
+  return long
+    ? "Numbers are seconds, up to one day. Did you pass milliseconds? For longer times, pass a string like '7 days'"
+    : ''
 }
 
 const clockFunction = func<Clock>('a function that returns a Date or milliseconds')
@@ -113,8 +115,8 @@ export function isTextList(value: unknown): value is readonly string[] {
 export const scopeList: Check<readonly string[]> = (value) => {
   if (typeof value === 'string' && value.includes(',')) {
     throw new InvalidOption(
-      'scopes with spaces between them',
-      "Write spaces between scopes, or a list like ['reports:read', 'reports:write']",
+      'scopes separated by spaces',
+      "Separate scopes with spaces, or pass a list like ['reports:read', 'reports:write']",
     )
   }
   const list: unknown = typeof value === 'string' ? value.split(' ') : value

@@ -38,7 +38,7 @@ const isOrigin = (value: unknown): value is string =>
 
 const originsOption: Check<readonly string[]> = (value) => {
   if (Array.isArray(value) && value.length > 0 && value.every(isOrigin)) return Object.freeze([...value])
-  throw new InvalidOption("a list of origins without a slash at the end, like ['https://app.example.com']")
+  throw new InvalidOption("a list of origins without a trailing slash, like ['https://app.example.com']")
 }
 
 const schema = {
@@ -96,7 +96,7 @@ export function passkeys(options: PasskeysOptions): PasskeyChecks {
     userName(account) {
       const given: unknown = userName(account)
       if (typeof given === 'string' && given !== '') return given
-      throw misuse('passkeys: option "userName" must return a text that is not empty')
+      throw misuse('passkeys: option "userName" must return a non-empty string')
     },
 
     registrationOptions: ({ challenge, userHandle, userName: shown, known }) =>

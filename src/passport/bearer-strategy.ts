@@ -45,7 +45,7 @@ export function assertNoBearerOption(options: object): void {
   const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
   if (name === undefined) return
   throw misuse(
-    `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,
+    `BearerStrategy: passport.authenticate() does not take "${name}". Pass it to new BearerStrategy({ ${name} })`,
     PAGE.guard,
   )
 }

@@ -48,13 +48,13 @@ export type HasherList = readonly [Hasher & Required<Pick<Hasher, 'hash'>>, ...H
 const hasherList: Check<HasherList> = (value) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isHasher)) {
     const uncalled = Array.isArray(value) && value.some((hasher) => typeof hasher === 'function')
-    const hint = uncalled ? 'Are the brackets of argon2id() missing?' : 'A hasher has "accepts" and "verify"'
+    const hint = uncalled ? 'Are the parentheses of argon2id() missing?' : 'A hasher has "accepts" and "verify"'
     throw new InvalidOption('an array of hashers, like [argon2id(), bcrypt()]', hint)
   }
   if (typeof value[0].hash !== 'function') {
     throw new InvalidOption(
       'an array whose first hasher has "hash"',
-      'Put argon2id() first: it makes new hashes. pbkdf2(), scrypt() and firebaseScrypt() only check old hashes',
+      'Put argon2id() first, because the first hasher creates new hashes. pbkdf2(), scrypt() and firebaseScrypt() only check old hashes',
     )
   }
   if (!value.every(({ external }) => external === undefined || typeof external === 'boolean')) {

@@ -2,7 +2,7 @@ import { markOf } from '../options/brand.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { isSessionId, readFound, readSession, type Session, type SessionFacts, type SessionStore } from './session.js'
 
-const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.stores)
+const foreign = (method: string) => misuse(`sessions: ${method} returned a session of a different account`, PAGE.stores)
 
 /** A store whose return values are checked. */
 export type CheckedStore = ReturnType<typeof checkedStore>
@@ -32,7 +32,10 @@ export function checkedStore(store: SessionStore, now: () => number) {
     },
     update: async (id: string, data: string): Promise<boolean> => {
       if (!store.update)
-        throw misuse('sessions: the store has no "update", which auth.sessions.update needs', PAGE.stores)
+        throw misuse(
+          'sessions: the store has no "update", which auth.sessions.update needs. Add the method to the store',
+          PAGE.stores,
+        )
       return hasRemoved('update', await store.update(id, data))
     },
     remove: async (id: string, accountId: string) => hasRemoved('remove', await store.remove(id, accountId)),

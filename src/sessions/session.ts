@@ -217,7 +217,7 @@ function cut(text: string, most: number): string {
 
 /** Returns the error about a text that a store has lost or changed. */
 export const unchanged = (name: 'refresh' | 'terms' | 'data') =>
-  misuse(`sessions: "${name}" must be the text that the store was given, unchanged`, PAGE.stores)
+  misuse(`sessions: "${name}" must be the string that the store received, unchanged`, PAGE.stores)
 
 const wrong = (caller: string, what: string, value: unknown) =>
   misuse(`${caller}: ${what}, but is ${describe(value)}`, PAGE.stores)

@@ -195,7 +195,7 @@ export function createSessions(settings: SessionsSettings): {
       const id = sessionIdOf(auth)
       assertAccountId('endOthers', accountId)
       if (!isSessionId(id) || isForeign(auth)) {
-        const what = 'pass req.auth of an issuer of your app, which has the id of the session to keep'
+        const what = 'pass req.auth of a token that your app issued, because it identifies the session to keep'
         throw misuse(`sessions.endOthers: ${what}`, PAGE.signOut)
       }
       await endSeveral('others', address, accountId, id)

@@ -48,7 +48,7 @@ export function accountChanges<A extends object>(settings: Settings<A>): Changes
       if ((await rowsAt(String(row[emailColumn]))).length > 0) return false
       // Without the cause, because the message of MySQL has the value.
       throw misuse(
-        `kyselyAccounts: a unique column of the table "${table}" other than "${emailColumn}" has the value of a new account already${indexIn(error)}. Return another value from "create", or let the column repeat values`,
+        `kyselyAccounts: a unique column of the table "${table}" other than "${emailColumn}" already has the value of a new account${indexIn(error)}. Return a different value from "create", or allow the column to repeat values`,
         PAGE.stores,
       )
     }
@@ -64,8 +64,8 @@ export function accountChanges<A extends object>(settings: Settings<A>): Changes
     if (others.length > 0) throw misuse(checks.noUniqueIndex, PAGE.stores)
     throw misuse(
       only
-        ? `kyselyAccounts: the table "${table}" gives new rows no "${idColumn}". Return one from "create", like { ${idColumn}: randomUUID() }`
-        : `kyselyAccounts: the table "${table}" changes the address of a new row, so no login would find it. Let "normalizeEmail" return what the table stores`,
+        ? `kyselyAccounts: the table "${table}" does not set "${idColumn}" in new rows. Return it from "create", like { ${idColumn}: randomUUID() }`
+        : `kyselyAccounts: the table "${table}" changes the address of a new row, so no login would find it. Return the address as the table stores it from "normalizeEmail"`,
       PAGE.stores,
     )
   }

@@ -105,8 +105,7 @@ function toSession(row: SessionRow): Session {
   // Kysely's `ParseJSONResultsPlugin` has read it already.
   const values: unknown = typeof row.device === 'string' ? parseJson(row.device) : row.device
   // A SyntaxError of JSON.parse would show a part of the text.
-  if (!Array.isArray(values))
-    throw misuse('kyselyStore: "device" must be the text that the store has written', PAGE.stores)
+  if (!Array.isArray(values)) throw misuse('kyselyStore: "device" must be the string that the store wrote', PAGE.stores)
   const [address, userAgent, label] = values as (string | null)[]
   const device = { address: address ?? null, userAgent: userAgent ?? null, label: label ?? null }
   return { ...(toFound(row) as Session), id: row.id, ...device }

@@ -35,7 +35,7 @@ export function redisCommands<Script extends string>(
   scripts: Readonly<Record<Script, string>>,
 ) {
   const indexOf = (accountId: string) => `${prefix}of ${accountId}`
-  const unchanged = () => misuse('redisStore: "sendCommand" must return the reply of Redis unchanged')
+  const unchanged = () => misuse('redisStore: "sendCommand" must return the reply from Redis unchanged')
 
   async function send(...command: [name: string, ...args: string[]]): Promise<unknown> {
     let reply: unknown
@@ -45,7 +45,7 @@ export function redisCommands<Script extends string>(
       throw explained(error)
     }
     if (reply !== undefined) return reply
-    throw misuse('redisStore: "sendCommand" must return the reply of Redis. Is a "return" missing?')
+    throw misuse('redisStore: "sendCommand" must return the reply from Redis. Is a "return" missing?')
   }
 
   const evaluate = (script: Script, key: string, now: number, ...args: string[]) =>

@@ -7,16 +7,16 @@ export const COMMANDS =
 /** Hints that say how to repair a known error of Redis. An error inside a script may have more words before its code. */
 const HINTS: [error: RegExp, hint: string][] = [
   [/\bREADONLY\b/, 'Redis is a read-only replica. Connect to the primary'],
-  [/\b(MOVED|ASK) \d/, 'Redis is a node of a cluster. Connect with a client for clusters'],
+  [/\b(MOVED|ASK) \d/, 'Redis is part of a cluster. Connect with a cluster client'],
   [
     /\bNOPERM\b|\bACL failure\b|\bThe user executing the script\b/,
-    `the user of Redis lacks permissions. Allow the keys of "prefix", and ${COMMANDS}`,
+    `the Redis user lacks permissions. Allow the keys with the "prefix", and the commands ${COMMANDS}`,
   ],
   [
     /\bunknown (redis )?command\b|\bwrong number of arg/i,
     `Redis lacks a command, or disables it. Use Redis 5 or newer with scripts, and enable ${COMMANDS}`,
   ],
-  [/\bWRONGTYPE\b/, 'another app uses the same keys. Pass another "prefix"'],
+  [/\bWRONGTYPE\b/, 'another app uses the same keys. Pass a different "prefix"'],
 ]
 
 /**

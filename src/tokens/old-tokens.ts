@@ -176,5 +176,5 @@ function idOf(name: 'accountId' | 'sessionId', value: unknown): string | undefin
   if (isText(value)) return value
   if (Number.isSafeInteger(value)) return String(value)
   if (typeof value !== 'object' || value === null) return undefined
-  throw misuse(`oldTokens: "${name}" must return a text or a whole number, and no promise`)
+  throw misuse(`oldTokens: "${name}" must return a string or a whole number, not a promise`)
 }

@@ -112,7 +112,7 @@ function holdKeyRing(caller: Subject, { keys: given, timeout }: IssuerSettings) 
     if (key.type === 'secret') noteSecret('keys', key.export())
     if (!ring.first.signingKey && !ring.first.sign) {
       const what = 'a "privateKey", a "secret" or a "publicKey" with "sign". To verify only, use createTokenVerifier'
-      throw misuse(`${caller}: the first of "keys" signs, so it must be ${what}`, PAGE.keys)
+      throw misuse(`${caller}: the first key in "keys" signs, so it must be ${what}`, PAGE.keys)
     }
     if (held?.first.key.type === 'public' && ring.first.key.type === 'secret') {
       throw wrongKeys(caller, 'stay key pairs, because secrets are never published. Pass key pairs')
@@ -144,7 +144,7 @@ function issuerWith(read: IssuerSettings, held: ReturnType<typeof holdKeyRing>):
       const issued = issueNow(subject)
       if (issued) return issued
       const { kid } = keys.current.first
-      throw misuse(`issueSync: the key "${kid}" signs with "sign", so its tokens need a promise. Use issue()`)
+      throw misuse(`issueSync: the key "${kid}" signs with "sign", which returns a promise. Use issue()`)
     },
     replaceKeys,
     now: () => new Date(read.clock()),

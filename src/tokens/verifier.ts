@@ -57,7 +57,8 @@ function hostVerifier(tokens: CustomTokenVerifier, now = () => Date.now()): Veri
         const auth = toVerifiedToken(await tokens.verify(text), issuer, isUnnamed)
         // A forgotten `return` in a host's own `verify` does not count as a token.
         if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
-        if (auth.issuer !== issuer) throw misuse('tokens: verify returned a token of another issuer', PAGE.issuers)
+        if (auth.issuer !== issuer)
+          throw misuse('tokens: verify returned a token from a different issuer', PAGE.issuers)
         if (!(now() < auth.expiresAt.getTime())) throw invalidToken('expired', auth)
         return auth
       }),

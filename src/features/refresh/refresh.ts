@@ -69,7 +69,7 @@ const NEEDS: readonly Need[] = [
   SESSIONS,
   {
     part: 'store.sessions.replace',
-    text: '"store" whose sessions have "replace". Use a store of this package, or add the method to yours',
+    text: '"store" whose sessions have "replace". Use a store from this package, or add the method to your store',
     page: PAGE.stores,
   },
   { part: 'secret', text: '"secret". Create one with: npx express-token-endpoint keygen --alg HS256' },

@@ -40,7 +40,7 @@ function base64(min: number, max: number, what: string): Check<Buffer> {
     if (!bytes || bytes.length < min || bytes.length > max) {
       throw new InvalidOption(
         `${what}, ${min} to ${max} bytes in base64`,
-        'Copy it from the password hash parameters of the Firebase console',
+        'Copy it from the password hash parameters in the Firebase console',
       )
     }
     return bytes

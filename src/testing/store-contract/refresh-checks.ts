@@ -193,7 +193,8 @@ export function refreshChecks(accountId: string): Record<string, (store: Session
     ),
     'update sets data, and nothing else, and no change of the session loses it': withState(
       async (store, session, other) => {
-        if (!store.canUpdate) throw new LeftOut('the store has no "update", which auth.sessions.update needs')
+        if (!store.canUpdate)
+          throw new LeftOut('the store has no "update", which auth.sessions.update needs. Add the method to the store')
         for (const data of ['{"a":1}', longData]) {
           if (!(await store.update(session.id, data))) fail('update returned false for a session', UPDATE)
           await expectText(store, session.id, 'data', data, 'after update')
@@ -211,7 +212,8 @@ export function refreshChecks(accountId: string): Record<string, (store: Session
       },
     ),
     'update does not bring a removed session back': withState(async (store, session) => {
-      if (!store.canUpdate) throw new LeftOut('the store has no "update", which auth.sessions.update needs')
+      if (!store.canUpdate)
+        throw new LeftOut('the store has no "update", which auth.sessions.update needs. Add the method to the store')
       await store.remove(session.id, accountId)
       if (await store.update(session.id, '{}')) fail('update returned true for a removed session', UPDATE)
       if (await store.find(session.id)) fail('find returned a session after remove and update', UPDATE)

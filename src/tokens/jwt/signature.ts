@@ -59,7 +59,7 @@ function createHostSigner(publicKey: VerificationKey, header: JwsHeader, sign: H
       const signature = normalize?.(Buffer.from(made)) ?? Buffer.from(made)
       // A signature of another key, or over other bytes, would issue tokens that no verifier accepts.
       if (!verify(signed, signature, publicKey.key))
-        throw new TypeError('sign: the signature does not fit "publicKey". Pass the public key of the key that signs')
+        throw new TypeError('sign: the signature does not match "publicKey". Pass the public key of the key that signs')
       return signature
     }
     const signature = await limited(undefined, () => callHost('keys', call, { timeout }))

@@ -63,7 +63,9 @@ function keysUrlIn(text: string, issuer: string): string {
   const named = own(metadata, 'issuer')
   if (named !== issuer) {
     const differsBySlash = typeof named === 'string' && withoutEndSlashes(named) === withoutEndSlashes(issuer)
-    throw new Error(`the metadata is of another issuer${differsBySlash ? ', which differs by a slash at its end' : ''}`)
+    throw new Error(
+      `the metadata is from a different issuer${differsBySlash ? ', which differs only by a trailing slash' : ''}`,
+    )
   }
   const address = own(metadata, 'jwks_uri')
   if (typeof address !== 'string' || !URL.canParse(address)) throw new Error('the metadata has no "jwks_uri"')

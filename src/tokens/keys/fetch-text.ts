@@ -75,7 +75,7 @@ async function get(
   const response = await limited(() => fetch(url, { signal, redirect: 'manual', headers: { ...HEADERS } }))
   if (response.status !== 200) throw new Error(`the status was ${response.status}, not 200`)
   if (response.redirected || (response.url && response.url !== url)) {
-    throw new Error('the response is from another URL')
+    throw new Error('the response is from a different URL')
   }
   // The limit counts bytes after decompression, and any number of compressed bytes can become none.
   const coding = response.headers.get('content-encoding') ?? 'identity'

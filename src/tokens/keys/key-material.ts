@@ -69,13 +69,13 @@ export const secretList: Check<Secrets> = (value) => {
   const list = (Array.isArray(value) ? [...value] : [value]).map(listedSecret)
   const mend = createWith('HS256')
   const mistakes = list.map(({ key, onlyDecrypts }, i) => {
-    if (!key) return 'is not text or bytes'
-    if (onlyDecrypts && i === 0) return 'only decrypts. The first secret signs. Put a new one before it'
+    if (!key) return 'is not a string or bytes'
+    if (onlyDecrypts && i === 0) return 'only decrypts, but the first secret must also sign. Put a new secret before it'
     return mistakeIn(key.export(), SHORTEST, mend)
   })
   const at = mistakes.findIndex(Boolean)
   if (list.length === 0 || at >= 0) {
-    const which = list.length > 1 ? `Number ${at + 1} of the list` : 'This'
+    const which = list.length > 1 ? `Secret ${at + 1} of the list` : 'This'
     throw new InvalidOption(
       `a secret of at least ${SHORTEST} bytes, or a list of secrets`,
       at < 0 ? mend : `${which} ${mistakes[at]}`,
@@ -158,10 +158,10 @@ const otherHint = (value: unknown): string =>
 /** Returns the likely mistake in text that is not a key. Shows none of the text. */
 function pemMistake(pem: string): string {
   const json = parseJson(pem)
-  if (isJwk(json)) return setHint(json) || 'This is a JWK as text. Pass JSON.parse(text)'
-  if (!pem.includes('-----BEGIN')) return 'This is not PEM. Is it the name of a file? Pass the content of the file'
-  if (pem.includes('\\n')) return "Its line ends are a backslash and an n. Use .replaceAll('\\\\n', '\\n')"
-  return pem.includes('ENCRYPTED') ? 'Decrypt an encrypted PEM first' : 'Is the PEM complete, with its line ends?'
+  if (isJwk(json)) return setHint(json) || 'This is a JWK as a string. Pass JSON.parse(text)'
+  if (!pem.includes('-----BEGIN')) return 'This is not PEM. If it is a file name, pass the content of the file'
+  if (pem.includes('\\n')) return "Its line breaks are written as a backslash and an n. Use .replaceAll('\\\\n', '\\n')"
+  return pem.includes('ENCRYPTED') ? 'Decrypt an encrypted PEM first' : 'Is the PEM complete, with its line breaks?'
 }
 
 function fitting(alg: Algorithm, value: unknown, key: KeyObject | undefined, hint: string): KeyObject {

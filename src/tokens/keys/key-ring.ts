@@ -155,14 +155,15 @@ export function readKeys(caller: Subject, value: unknown, held?: KeySource, mate
     ? value.map((entry, i) => readKey(`${caller}: option "keys[${i}]"`, entry, materials))
     : [readKey(name, value, materials)]
   const [first] = keys
-  if (!first) throw wrong(name, 'must hold at least one key, but is an empty array')
+  if (!first) throw wrong(name, 'must contain at least one key, but is an empty array')
   // A public key that is used as an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
   if (keys.some(({ key }) => key.type !== first.key.type)) {
-    throw wrong(name, 'must be all secrets or all key pairs, but mixes both. Pass only HS algorithms, or none')
+    throw wrong(name, 'must be all secrets or all key pairs, but mixes both. Use only HS algorithms, or only key pairs')
   }
   const ring = keys.map((key) => unchanged(key, held?.find(key.kid)))
   const byKid = new Map(ring.map((key) => [key.kid, key]))
-  if (byKid.size < keys.length) throw wrong(name, 'must not hold one "kid" twice. Is the same key listed twice?')
+  if (byKid.size < keys.length)
+    throw wrong(name, 'must not contain the same "kid" twice. Is the same key listed twice?')
   // Not KeyObject.equals, which leaves an error in OpenSSL for keys of different kinds, so that Node then refuses the next PEM.
   const uses = keys.map((key) => [thumbprint(key), key.alg] as const)
   const algorithms = new Map(uses)

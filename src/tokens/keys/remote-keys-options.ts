@@ -43,10 +43,10 @@ export interface RemoteKeysOptions {
 }
 
 const EXPOSED =
-  'Others on the network could insert their own key over http. Use https, or http only for this machine (localhost)'
+  'Over http, others on the network could insert their own key. Use https, or http only for this machine (localhost)'
 
 const address = secureUrl(
-  "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'",
+  "an absolute https: URL without a user name, password or fragment, like 'https://api.example.com/.well-known/jwks.json'",
   EXPOSED,
 )
 

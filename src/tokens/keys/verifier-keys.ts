@@ -17,13 +17,13 @@ export function readVerifierKeys(
   materials?: typeof MATERIALS,
 ): KeySource {
   if (isRemoteKeys(value)) return value
-  if (hasRemoteKeys(value)) throw wrongKeys(caller, 'be remoteKeys() without other keys, or a list of keys without it')
+  if (hasRemoteKeys(value)) throw wrongKeys(caller, 'be either one remoteKeys() or a list of other keys')
   const url = hrefOf(value)
   if (typeof url === 'string' && /^https?:/i.test(url)) {
-    throw wrongKeys(caller, 'hold keys, but is a URL. Did you mean remoteKeys(url)?')
+    throw wrongKeys(caller, 'contain keys, but is a URL. Did you mean remoteKeys(url)?')
   }
   if ([value].flat().some(hasPrivateKey)) {
-    throw wrongKeys(caller, 'hold no "privateKey", because a verifier signs nothing. Pass the "publicKey"')
+    throw wrongKeys(caller, 'not contain a "privateKey", because verifiers do not sign. Pass the "publicKey"')
   }
   return readKeys(caller, value, held, materials)
 }

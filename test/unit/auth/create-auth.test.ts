@@ -60,7 +60,7 @@ describe('createAuth', () => {
 
   it.each(['tokens', 'accounts', 'store', 'isRevoked'])('lets no guard go without its %s', async (name) => {
     const { auth } = await startAuth()
-    expectMisuse(() => auth.guard({ [name]: undefined }), `auth.guard() takes no "${name}"`)
+    expectMisuse(() => auth.guard({ [name]: undefined }), `auth.guard() does not take "${name}"`)
   })
 
   it('throws a TypeError for the option "ticket" of a guard that is not a boolean', async () => {

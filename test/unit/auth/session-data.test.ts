@@ -77,7 +77,7 @@ describe('auth.sessions.update', () => {
       expect(events.at(-1)).toMatchObject({
         type: 'dependency.failed',
         dependency: 'sessions',
-        error: { message: expect.stringContaining('"data" must be the text that the store was given, unchanged') },
+        error: { message: expect.stringContaining('"data" must be the string that the store received, unchanged') },
       })
       expect(inspect(events.at(-1), { depth: 9 })).not.toContain('secret-value')
       sessions.find = find

@@ -103,7 +103,7 @@ describe('a subject of issue() with a mistake', () => {
 describe('scopes of a guard with a comma', () => {
   it.each(['scope', 'anyScope'])('text in %s is a TypeError', async (option) => {
     const { requireBearer, tokens } = await load()
-    expectMisuse(() => requireBearer({ tokens, [option]: 'a,b' }), /option "\w+" must be .*Write spaces between scopes/)
+    expectMisuse(() => requireBearer({ tokens, [option]: 'a,b' }), /option "\w+" must be .*Separate scopes with spaces/)
   })
   it('in a list is a warning, once', () =>
     expectWarning(({ requireBearer, tokens }) => requireBearer({ tokens, scope: ['a,b'] }), /scope.*comma/))

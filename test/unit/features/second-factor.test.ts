@@ -292,11 +292,11 @@ describe.each(EXPRESS)('a second factor, on %s', async (_name, express) => {
     const decrypting = { secret: one, only: 'decrypt' } as const
     const wrong: [unknown, string][] = [
       [decrypting, 'This only decrypts'],
-      [[decrypting, one], 'Number 1 of the list only decrypts'],
-      [[one, { secret: one }], 'Number 2 of the list is not text or bytes'],
-      [[one, { ...decrypting, only: 'verify' }], 'Number 2 of the list is not text or bytes'],
-      [[one, { ...decrypting, issuer: 'x' }], 'Number 2 of the list is not text or bytes'],
-      [[one, { secret: 'short', only: 'decrypt' }], 'Number 2 of the list is too short'],
+      [[decrypting, one], 'Secret 1 of the list only decrypts'],
+      [[one, { secret: one }], 'Secret 2 of the list is not a string or bytes'],
+      [[one, { ...decrypting, only: 'verify' }], 'Secret 2 of the list is not a string or bytes'],
+      [[one, { ...decrypting, issuer: 'x' }], 'Secret 2 of the list is not a string or bytes'],
+      [[one, { secret: 'short', only: 'decrypt' }], 'Secret 2 of the list is too short'],
     ]
     for (const [secret, message] of wrong)
       await expect(start({ secret } as { secret: string })).rejects.toThrow(message)

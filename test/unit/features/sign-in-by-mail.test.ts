@@ -305,7 +305,9 @@ describe.each(EXPRESS)('a sign-in by mail, on %s', async (_name, express) => {
   })
 
   it('needs a name other than "code" for the code of a second factor', async () => {
-    await expect(start({ extraFields: ['otp', 'code'] })).rejects.toThrow('option "extraFields" must not have "code"')
+    await expect(start({ extraFields: ['otp', 'code'] })).rejects.toThrow(
+      'option "extraFields" must not include "code"',
+    )
     await start({ extraFields: ['code'], signInByMail: false })
   })
 

@@ -299,7 +299,7 @@ it.each([
   [{ method: 'GET', url: '/a/b?secret=zebra' }, /^authOf: GET \/a\/b has no verified token\b/],
   [{ method: 'GET', baseUrl: '/a', path: '/b', url: '/b?secret=zebra' }, /^authOf: GET \/a\/b has no verified token\b/],
   [{ method: 'GET' }, /^authOf: GET .*has no verified token\b/],
-  [{ method: 'GET', url: '/', auth: { accountId } }, /^authOf: GET .*read req.auth where the guard is optional/],
+  [{ method: 'GET', url: '/', auth: { accountId } }, /^authOf: GET .*read req.auth if the guard is optional/],
 ])('authOf names the route of %j outside of Express, without its query', (req, message) => {
   expectMisuse(() => authOf(req), message, ['zebra'])
 })

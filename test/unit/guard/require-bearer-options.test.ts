@@ -49,13 +49,13 @@ it('refuses its own options in passport.authenticate(), and leaves those of Pass
   const names =
     'tokens scope anyScope signedInWithin secondFactor acting accounts isRevoked store optional allow scheme tokenFrom realm scopes requiredScopes'
   for (const option of names.split(' ')) {
-    const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
+    const message = `BearerStrategy: passport.authenticate() does not take "${option}". Pass it to new BearerStrategy({ ${option} })`
     expectMisuse(() => assertNoBearerOption({ session: false, [option]: undefined }), message)
   }
 })
 
 it.each(['scope', 'anyScope'])('refuses %s with the value undefined, which a misspelt name has', (option) => {
-  const message = `option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`
+  const message = `option "${option}" is undefined. Check the spelling of its value. To require no scope, omit the option`
   expectMisuse(() => read({ [option]: undefined }), `requireBearer: ${message}`)
   expect(read(Object.create({ [option]: undefined }))).toMatchObject({ scope: [], anyScope: undefined })
 })
@@ -101,13 +101,13 @@ describe('an invalid option is refused with a message that says what it must be'
   const MANY = Array.from({ length: 33 }, (_, i) => ({ ...tokens, issuer: `i${i}` }))
   const SESSIONS =
     'must be memoryStore(), or an object { sessions } whose "sessions" have "add", "find", "list", "remove", "removeAll", "touch", but is'
-  const SAME = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
+  const SAME = 'Two of them have the same issuer. To use several keys of one issuer, pass all the keys to one verifier'
   const STORE = 'must be a store with "findById", but is'
   const SCOPES =
     "must be scope tokens, like 'reports:read' or ['reports:read', 'reports:write'] (RFC 6749 section 3.3), but is"
   const AGE = "must be a number of seconds or a string like '15m', '1h' or '30 days', from 1 second to 366 days, but is"
   const NO_EMAIL =
-    'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
+    'A look-up by email address cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
   it.each<[string, unknown, string]>([
     ['tokens', { verify: () => {} }, VERIFIER],
     ['tokens', { issuer: ISSUER }, VERIFIER],
@@ -116,7 +116,7 @@ describe('an invalid option is refused with a message that says what it must be'
     ['tokens', MANY, 'must be a list of 1 to 32 verifiers, but is an array'],
     ['tokens', [tokens, null], VERIFIER.replace('an object', 'an array')],
     ['tokens', [tokens, { verify() {} }], VERIFIER.replace('an object', 'an array')],
-    ['tokens', [tokens, makeIssuer()], `must be a list of verifiers, each of another issuer, but is an array. ${SAME}`],
+    ['tokens', [tokens, makeIssuer()], `must be a list of verifiers with different issuers, but is an array. ${SAME}`],
     ['tokens', null, VERIFIER.replace('an object', 'null')],
     ['tokens', undefined, VERIFIER.replace('but is an object', 'but is missing')],
     ['tokens', createTokenVerifier, VERIFIER.replace('an object', 'a function')],

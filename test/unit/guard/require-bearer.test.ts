@@ -315,7 +315,12 @@ describe('onEvent', () => {
     ['a failure', { isRevoked: () => Promise.reject(new Error('down')) }, 'revocation', /^down$/],
     ['a store that hangs', { accounts: storeOf(hang), timeout: '20ms' }, 'accounts', /20 ms/],
     ['a verifier that returns no token', { tokens: noToken }, 'keys', /^tokens: verify must return a verified token\b/],
-    ['another account', { accounts: storeOf(() => ACCOUNTS.bob) }, 'accounts', /^accounts: findById returned another/],
+    [
+      'another account',
+      { accounts: storeOf(() => ACCOUNTS.bob) },
+      'accounts',
+      /^accounts: findById returned a different account/,
+    ],
     [
       'no result of isRevoked',
       { isRevoked: returning(undefined) },

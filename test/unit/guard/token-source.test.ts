@@ -99,13 +99,13 @@ describe('a guard with tokenFrom', () => {
   const fail = (error: Error) => () => {
     throw error
   }
-  const PROMISE = 'tokenFrom: must return a text, undefined or null, but returned a Promise'
+  const PROMISE = 'tokenFrom: must return a string, undefined or null, but returned a Promise'
   it.each<[string, () => unknown, string]>([
     ['throws', fail(new Error('down')), 'down'],
     ['throws another refusal', fail(new AuthError('forbidden')), 'This account may not'],
     ['returns a promise', async () => token, PROMISE],
     ['rejects', async () => expect.fail('down'), PROMISE],
-    ['returns a number', () => 7, 'tokenFrom: must return a text, undefined or null, but returned a number'],
+    ['returns a number', () => 7, 'tokenFrom: must return a string, undefined or null, but returned a number'],
   ])('refuses with 503 when the function %s', async (_, broken, message) => {
     const { get, events } = await start({ tokenFrom: broken as never })
     expect(await get({ Authorization: `Bearer ${token}` })).toMatchObject({ status: 503 })

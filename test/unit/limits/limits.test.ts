@@ -265,7 +265,7 @@ describe('limits that are set', () => {
     [
       'the name "spraying"',
       { spraying: true },
-      'unknown option "spraying". Remove it, because no limit compares passwords',
+      'unknown option "spraying". Remove it, because limits no longer compare passwords',
     ],
     ['true', { limits: { pair: true } }, 'option "pair" must be { points, duration } or false'],
     ['no points', oneOf('pair', { duration: 1 }), 'createLimits: option "limits.pair": option "points" must be'],
@@ -821,7 +821,7 @@ describe('reset', () => {
     ['a tenant that is no text', { ...RESET, tenant: 7 }],
   ])('rejects what is no account: %s', async (_, account) => {
     await createLimits().reset({ ...RESET, email: 'a'.repeat(320), tenant: undefined })
-    const message = expect.stringContaining('limits.reset: pass { id, email } of an account')
+    const message = expect.stringContaining('limits.reset: pass the { id, email } of an account')
     const reset = createLimits().reset(account as typeof RESET)
     await expect(reset).rejects.toMatchObject({ constructor: TypeError, message })
   })

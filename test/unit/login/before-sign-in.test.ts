@@ -224,7 +224,7 @@ describe('a sign-in with a step after the password', () => {
     ['a list', [], `${RETURNED} an empty array. ${ADVICE}`],
     ['an unknown member', { scope: 'x' }, `${RETURNED} a member "scope". ${ADVICE}`],
     ['scopes that are a text', { scopes: 'admin' }, 'beforeSignIn: "scopes" must be an array of scopes'],
-    ['a scope that the account does not have', { scopes: ['admin', 'root'] }, 'Add it to the account'],
+    ['a scope that the account does not have', { scopes: ['admin', 'root'] }, 'Add the scope to the account'],
     ['claims that are a list', { claims: [] }, 'beforeSignIn: "claims" must be an object'],
     ['a lifetime that is none', { lifetime: 'soon' }, 'beforeSignIn: "lifetime" must be'],
   ])('responds 503 when the step returns %s, with an event that says it', async (_, returned, message) => {
@@ -487,7 +487,7 @@ describe('the terms of a sign-in', () => {
     sessions.add = ({ terms: _, ...session }) => add(session)
     const { post, events } = await start({ ...options, beforeSignIn: () => terms })
     expectUnavailable(await post(GOOD))
-    const message = expect.stringContaining('"terms" must be the text that the store was given, unchanged')
+    const message = expect.stringContaining('"terms" must be the string that the store received, unchanged')
     expect(events.at(-1)).toMatchObject({ type: 'dependency.failed', dependency: 'sessions', error: { message } })
     expect(events.map(({ type }) => type)).not.toContain('token.issued')
     expect(sessions.list(alice.id)).toEqual([])
@@ -660,7 +660,7 @@ describe('auth.logIn with a step after the password', () => {
 })
 
 describe('SignInRefusal', () => {
-  const CODE = 'SignInRefusal: the code must be a text like "code_required", of at most 64 characters'
+  const CODE = 'SignInRefusal: the code must be a string like "code_required", of at most 64 characters'
   const STATUS = 'option "status" must be a status, a whole number from 400 to 499'
   const HEADERS = `option "headers" must be an object of header lines, like { 'Retry-After': '60' }`
   it.each<[string, unknown, object, string]>([
@@ -670,7 +670,12 @@ describe('SignInRefusal', () => {
     ['a code with a space at its beginning', ' code', {}, CODE],
     ['a code with a space at its end', 'code ', {}, CODE],
     ['a code of 65 characters', 'x'.repeat(65), {}, CODE],
-    ['a code of AuthError', 'invalid_credentials', {}, '"invalid_credentials" is a code of AuthError. Choose another'],
+    [
+      'a code of AuthError',
+      'invalid_credentials',
+      {},
+      '"invalid_credentials" is a code of AuthError. Choose a different',
+    ],
     ['a status of the server', 'x', { status: 500 }, STATUS],
     ['a status of a success', 'x', { status: 399 }, STATUS],
     ['an empty detail', 'x', { detail: '' }, 'option "detail" must be a non-empty string'],

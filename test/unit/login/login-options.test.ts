@@ -57,13 +57,13 @@ describe('the option allowedOrigins', () => {
   })
 
   it.each([
-    ['https://app.example.com/', 'a string of 24 characters. Remove the slash and what follows it'],
+    ['https://app.example.com/', 'a string of 24 characters. Remove the slash and everything after it'],
     ['https://app.example.com:443', 'a string of 27 characters. Remove the default port'],
-    ['https://App.example.com', 'a string of 23 characters. Write it in lower case'],
+    ['https://App.example.com', 'a string of 23 characters. Write the origin in lower case'],
     ['app.example.com', 'a string of 15 characters. Is "https://" missing?'],
-    ['*', 'a string of 1 characters. Name each origin, because "\\*" would let every page send credentials'],
-    ['https://bücher.example', 'a string of 22 characters. Write origins as browsers do'],
-    [7, 'a number. Write origins as browsers do'],
+    ['*', 'a string of 1 characters. List every origin, because "\\*" would let any page send credentials'],
+    ['https://bücher.example', 'a string of 22 characters. Write origins in lower case'],
+    [7, 'a number. Write origins in lower case'],
   ])('says what is wrong in the array: %j', (origin, says) => {
     expectMisuse(
       () => create({ allowedOrigins: [origin] }),
@@ -81,7 +81,7 @@ describe('the option allowedOrigins', () => {
 
 const ISSUERS = '"tokens" must be what createTokenIssuer() returned'
 const STORE = '"accounts" must be'
-const NAMES = '"extraFields" must be an array of the names of members'
+const NAMES = '"extraFields" must be an array of member names'
 const PASSWORDS = '"passwords" must be what createPasswords() returned'
 const LIMITS = '"limits" must be what createLimits() returned, or false'
 const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
@@ -120,7 +120,7 @@ it.each<[string, unknown, string | RegExp]>([
   ['passwords', null, PASSWORDS],
   ['limits', true, LIMITS],
   ['limits', null, LIMITS],
-  ['limits', { consume: accounts }, `${LIMITS}, but is an object. Custom limits are not called any more.`],
+  ['limits', { consume: accounts }, `${LIMITS}, but is an object. Custom limits are no longer called.`],
   ['limits', { limits: {} }, 'Pass the object to createLimits() first'],
   ['path', '/:id', '"path" must be a path'],
   ['emailInEvents', 1, '"emailInEvents" must be true or false'],

@@ -37,7 +37,7 @@ describe('the option refresh.cookie', () => {
     ['no origin', { cookie: NONE }, {}, 'needs "allowedOrigins"'],
     ['no origin in the list', { mode: 'cookie', cookie: NONE }, { allowedOrigins: [] }, 'needs "allowedOrigins"'],
     ['an origin with http', { cookie: NONE }, { allowedOrigins: [PAGE, 'http://app.example.net'] }, 'Use https'],
-    ['every origin', { cookie: NONE }, { allowedOrigins: ['*'] }, 'Name each origin'],
+    ['every origin', { cookie: NONE }, { allowedOrigins: ['*'] }, 'List every origin'],
     ['the origin null', { cookie: NONE }, { allowedOrigins: ['null'] }, '"allowedOrigins" must be'],
     ['an issuer with http', { cookie: NONE }, { issuer: 'http://api.example.com', allowedOrigins: [PAGE] }, '"issuer"'],
     ['the mode body', { mode: 'body', cookie: NONE }, { allowedOrigins: [PAGE] }, '"cookie" needs "mode"'],

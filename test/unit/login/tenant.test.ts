@@ -65,7 +65,7 @@ describe('the option tenant', () => {
     expect(events.map((event) => 'tenant' in event)).toEqual([false])
   })
 
-  const NO_TEXT = 'logIn: option "tenant" must return a non-empty text, but returned'
+  const NO_TEXT = 'logIn: option "tenant" must return a non-empty string, but returned'
   it.each<[string, () => unknown, string]>([
     ['throws', () => expect.fail('bug'), 'bug'],
     ['returns nothing', () => undefined, NO_TEXT],

@@ -56,8 +56,8 @@ describe('a list of scopes', () => {
   })
 
   it.each(['a,b', 'a, b', ','])('refuses commas between scopes: %j', (value) => {
-    const hint = "Write spaces between scopes, or a list like ['reports:read', 'reports:write']"
-    expect(thrownBy(() => scopeList(value))).toMatchObject({ message: 'scopes with spaces between them', hint })
+    const hint = "Separate scopes with spaces, or pass a list like ['reports:read', 'reports:write']"
+    expect(thrownBy(() => scopeList(value))).toMatchObject({ message: 'scopes separated by spaces', hint })
   })
 
   it('is a frozen copy', () => {
@@ -103,7 +103,10 @@ describe('a duration', () => {
 
   it.each([
     ['3600', 'A string needs a unit. Did you mean a number?'],
-    [1000, "A number means seconds, at most a day. Did you pass milliseconds? For longer times write '7 days'"],
+    [
+      1000,
+      "Numbers are seconds, up to one day. Did you pass milliseconds? For longer times, pass a string like '7 days'",
+    ],
     ['1 fortnight', ''],
     ['t90', ''],
     [[3_600_000], ''],

@@ -43,7 +43,7 @@ describe('passkeys', () => {
     for (const wrong of ['', undefined, 1])
       expectMisuse(
         () => passkeys({ rpId: 'example.com', userName: () => wrong as string }).userName(account),
-        'passkeys: option "userName" must return a text',
+        'passkeys: option "userName" must return a non-empty string',
       )
   })
 })
@@ -111,7 +111,7 @@ describe('the option of createAuth', () => {
     for (const rpId of ['example.net', 'ample.com', 'api.example.com.evil.com'])
       expectMisuse(
         () => createAuth({ ...settings, passkeys: passkeys({ rpId }) }),
-        'createAuth: option "passkeys" has an "rpId" that is not the host of "issuer"',
+        'createAuth: option "passkeys" has an "rpId" that is neither the host of "issuer"',
       )
     const origins = ['https://app.example.net']
     expect(() => createAuth({ ...settings, passkeys: passkeys({ rpId: 'example.net', origins }) })).not.toThrow()

@@ -166,7 +166,9 @@ describe('BearerStrategy', () => {
     app.get('/', own.authenticate('bearer', { session: false, scope: 'admin' }), (_req, res) => void res.json('in'))
     const answer = await ask(app.use(onError), bearerOf())
     expect(answer.status).toBe(500)
-    expect(answer.body.message).toContain('passport.authenticate() takes no "scope". Pass it to new BearerStrategy({')
+    expect(answer.body.message).toContain(
+      'passport.authenticate() does not take "scope". Pass it to new BearerStrategy({',
+    )
   })
 
   it('keeps its steps when a subclass has members of the same names', async () => {

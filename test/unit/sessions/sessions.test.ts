@@ -106,7 +106,7 @@ describe('isEnded', () => {
     const { sessions, start } = setUp()
     await start('a', 'acc-2')
     await expect(sessions.isEnded({ id: 'a', accountId: 'acc-1' })).rejects.toThrow(
-      'sessions: find returned a session of another account',
+      'sessions: find returned a session of a different account',
     )
   })
 
@@ -247,7 +247,7 @@ describe('the issuers of the app', () => {
       false,
     ])
     await expect(sessions.endOthers(other as SessionOwner)).rejects.toThrow(
-      'sessions.endOthers: pass req.auth of an issuer of your app, which has the id of the session to keep',
+      'sessions.endOthers: pass req.auth of a token that your app issued, because it identifies the session to keep',
     )
     expect([await idsOf(), told()]).toEqual([['c', 'b', 'a'], []])
     expect([await sessions.isEnded(own as SessionOwner), await sessions.end(own as SessionOwner, 'b')]).toEqual([
@@ -403,7 +403,7 @@ describe('a store that fails', () => {
       [undefined, ' must return an array'],
       [{}, ' must return an array'],
       [[undefined, {}], ': "id" must be a non-empty string'],
-      [await store.list('acc-2'), ' returned a session of another account'],
+      [await store.list('acc-2'), ' returned a session of a different account'],
     ] as const) {
       const { sessions } = setUp({}, { list: () => returned as never })
       const { code, dependency, cause } = await refusalOf(sessions.list('acc-1'))

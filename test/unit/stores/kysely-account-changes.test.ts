@@ -103,7 +103,7 @@ describe('create of kyselyAccounts', () => {
     const { create, rows } = await open(`${TABLE}, nick text unique`)
     await create({ ...ANN, nick: 'hash-nick' })
     const second = create({ ...ANN, email: 'bob@example.com', nick: 'hash-nick' })
-    await expectRejection(second, 'other than "email" has the value of a new account already (users.nick). Return')
+    await expectRejection(second, 'other than "email" already has the value of a new account (users.nick). Return')
     expect(await rows()).toHaveLength(1)
   })
 
@@ -118,7 +118,7 @@ describe('create of kyselyAccounts', () => {
     const withoutId = await open('id text primary key, email text unique, password_hash text')
     await expectRejection(
       withoutId.create(),
-      'gives new rows no "id". Return one from "create", like { id: randomUUID() }',
+      'does not set "id" in new rows. Return it from "create", like { id: randomUUID() }',
     )
     expect(await withoutId.rows()).toEqual([])
   })
@@ -130,7 +130,7 @@ describe('create of kyselyAccounts', () => {
     const email = 'Bob@example.com'
     await expectRejection(
       create({ email, passwordHash: 'hash-2' }),
-      'Let "normalizeEmail" return what the table stores',
+      'Return the address as the table stores it from "normalizeEmail"',
     )
     expect(await rows()).toHaveLength(1)
   })
@@ -367,6 +367,6 @@ it('errors of other databases are known by their codes', async () => {
     const pool = { connect: async () => ({ query, release() {} }) as never, end: async () => {} }
     const db = new Kysely<AnyTables>({ dialect: new PostgresDialect({ pool }) })
     const store: AccountStore = kyselyAccounts(db, { table: 'users' })
-    await expectRejection(store.create?.(ANN, CONTEXT) as Promise<unknown>, '(users.nick). Return another value')
+    await expectRejection(store.create?.(ANN, CONTEXT) as Promise<unknown>, '(users.nick). Return a different value')
   }
 })

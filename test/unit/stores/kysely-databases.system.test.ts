@@ -190,7 +190,7 @@ describe.each(DATABASES)('accounts that sign up in %s', (name, isMissing, open) 
     const { create } = await opened(`${id}, mail varchar(254) unique, nick varchar(20) unique`)
     await create({ ...ANN, nick: 'secret-nick' })
     const message = await messageOf(create({ ...ANN, email: 'bob@example.com', nick: 'secret-nick' }))
-    expect(message).toMatch(/other than "mail" has the value of a new account already \(.*nick.*\)/)
+    expect(message).toMatch(/other than "mail" already has the value of a new account \(.*nick.*\)/)
     expect(message).not.toContain('secret-nick')
   })
 

@@ -56,7 +56,7 @@ describe('the sessions of kyselyStore', () => {
       const error = await rejectionOf(kyselyStore(db).sessions.list('acc-1') as Promise<unknown>)
       expectMisuse(() => {
         throw error
-      }, 'kyselyStore: "device" must be the text that the store has written')
+      }, 'kyselyStore: "device" must be the string that the store wrote')
       expect(inspect(error)).not.toContain('secret-value')
     },
   )

@@ -70,7 +70,7 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     onTestFinished(() => admin.disconnect())
     const user = { username: 'app', password: 'p' }
     await admin.acl('SETUSER', 'app', 'on', '>p', '~session:*', '~code:*', '~factor:*', '+eval', '+info')
-    const expected = `the user of Redis lacks permissions. Allow the keys of "prefix", and ${COMMANDS}`
+    const expected = `the Redis user lacks permissions. Allow the keys with the "prefix", and the commands ${COMMANDS}`
     expect(await messageOf(storeOf(url, user).find('id-1'))).toContain(expected)
     expect(await messageOf(storeOf(url, user).add(session))).toContain(expected)
     await admin.acl('SETUSER', 'app', ...COMMANDS.split(' ').map((name) => `+${name}`))
@@ -111,7 +111,7 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((id) => store.find(id)))
     const failed = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []))
     expect(failed).not.toEqual([])
-    for (const message of failed) expect(message).toContain('a node of a cluster. Connect with a client for clusters')
+    for (const message of failed) expect(message).toContain('part of a cluster. Connect with a cluster client')
   })
 
   it('says that another app uses the same keys', async () => {
@@ -120,7 +120,7 @@ describe.skipIf(NO_REDIS)('an error of redisSessions', () => {
     onTestFinished(() => other.disconnect())
     await other.set('session:id-1', 'secret-1')
     expect(await messageOf(storeOf(url).find('id-1'))).toContain(
-      'another app uses the same keys. Pass another "prefix"',
+      'another app uses the same keys. Pass a different "prefix"',
     )
   })
 })

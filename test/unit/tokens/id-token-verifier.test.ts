@@ -188,7 +188,7 @@ describe('a guard', () => {
   it('refuses a verifier of ID tokens when it is made, alone and in a list', () => {
     const tokens = verifierOf() as never
     for (const given of [tokens, [makeIssuer(), tokens]])
-      expectMisuse(() => requireBearer({ tokens: given }), /An ID token gives no access.*auth\.signIn/)
+      expectMisuse(() => requireBearer({ tokens: given }), /ID tokens do not grant access.*auth\.signIn/)
   })
 
   it('admits no ID token through a copy of the verifier', async () => {

@@ -333,7 +333,7 @@ describe('the options of oldTokens', () => {
       { keys: { alg: 'HS256', secret: `-----BEGIN PUBLIC KEY-----` } },
       /option "keys".secret must be the secret of the old tokens.*Did you mean "privateKey" or "publicKey"/,
     ],
-    ['a private key', { keys: { alg: 'RS256', privateKey: 'x' } }, /option "keys" must hold no "privateKey"/],
+    ['a private key', { keys: { alg: 'RS256', privateKey: 'x' } }, /option "keys" must not contain a "privateKey"/],
     [
       'a secret and a key pair',
       { keys: [keys, { alg: 'RS256', publicKey: createPublicKey(signingKey('RS256').privateKey as string) }] },
@@ -381,8 +381,8 @@ describe('the options of oldTokens', () => {
   })
 
   it.each([
-    ['accountId', async () => 'acc-1', /^oldTokens: "accountId" must return a text or a whole number, and no promise/],
-    ['sessionId', () => ({}), /^oldTokens: "sessionId" must return a text or a whole number, and no promise/],
+    ['accountId', async () => 'acc-1', /^oldTokens: "accountId" must return a string or a whole number, not a promise/],
+    ['sessionId', () => ({}), /^oldTokens: "sessionId" must return a string or a whole number, not a promise/],
     ['scopes', () => 'admin', /^oldTokens: "scopes" must return an array of scope tokens/],
   ])('are named by the error when %s returns another value', async (name, read, message) => {
     const error = await rejectionOf(oldTokens({ ...good, [name]: read }).verify(write()))
@@ -411,6 +411,6 @@ describe('the options of oldTokens', () => {
   })
 
   it('are one for each guard, because a second secret would never be asked', () => {
-    expectMisuse(() => requireBearer({ tokens: [issuer, old, oldTokens(good)] }), /each of another issuer/)
+    expectMisuse(() => requireBearer({ tokens: [issuer, old, oldTokens(good)] }), /verifiers with different issuers/)
   })
 })

@@ -427,7 +427,7 @@ describe('a custom verifier in a list', () => {
         {
           dependency: 'keys',
           issuer: FAR,
-          error: { message: expect.stringMatching(/^tokens: verify returned a token of another issuer/) },
+          error: { message: expect.stringMatching(/^tokens: verify returned a token from a different issuer/) },
         },
       ],
     })

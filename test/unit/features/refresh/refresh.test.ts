@@ -593,7 +593,7 @@ describe('a failing dependency', () => {
     expectUnavailable(answer)
     expect(setCookies(answer)).toEqual([])
     const failed = { type: 'dependency.failed', dependency: 'sessions' }
-    const message = expect.stringMatching(/^sessions: "\w+" must be the text that the store was given, unchanged/)
+    const message = expect.stringMatching(/^sessions: "\w+" must be the string that the store received, unchanged/)
     expect(events.at(-1)).toMatchObject({ ...failed, error: { message } })
     wrong = undefined
     expect(await sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)

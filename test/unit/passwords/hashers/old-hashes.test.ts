@@ -218,7 +218,7 @@ describe.each(HASHERS)('$name', ({ name, hasher, right, wrong, refused, valid, f
 
   it('makes no hashes, so it cannot be the first hasher', () => {
     const says =
-      /must be an array whose first hasher has "hash", but is an array\. Put argon2id\(\) first: it makes new hashes\. pbkdf2\(\), scrypt\(\) and firebaseScrypt\(\) only check old hashes$/
+      /must be an array whose first hasher has "hash", but is an array\. Put argon2id\(\) first, because the first hasher creates new hashes\. pbkdf2\(\), scrypt\(\) and firebaseScrypt\(\) only check old hashes$/
     expectMisuse(() => createPasswords({ hashers: [hasher, argon2id()] }), says)
   })
 
@@ -339,7 +339,7 @@ describe('firebaseScrypt', () => {
 
   it('refuses a signer key that is wrong, without showing it', () => {
     const signerKey = PROJECT.signerKey.replace('jx', 'j*')
-    const says = 'Copy it from the password hash parameters of the Firebase console'
+    const says = 'Copy it from the password hash parameters in the Firebase console'
     expectMisuse(() => firebaseScrypt({ ...PROJECT, signerKey }), says, [signerKey])
   })
 

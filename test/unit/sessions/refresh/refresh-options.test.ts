@@ -88,18 +88,18 @@ describe('the option secret of createAuth', () => {
   it.each<[string, unknown, string]>([
     ['a short secret', 'r'.repeat(31), `characters. This is too short. Create a secret with: ${KEYGEN}`],
     ['an empty list', [], '"secret" must be a secret of at least 32 bytes'],
-    ['a short second secret', [SECRET, 'short'], 'Number 2 of the list is too short'],
-    ['a second secret that is a number', [SECRET, 7], 'Number 2 of the list is not text or bytes'],
+    ['a short second secret', [SECRET, 'short'], 'Secret 2 of the list is too short'],
+    ['a second secret that is a number', [SECRET, 7], 'Secret 2 of the list is not a string or bytes'],
     ['a secret of one character', '💻'.repeat(16), `This repeats one character. Create a secret with: ${KEYGEN}`],
     ['bytes that are all 0', new Uint8Array(64), 'This repeats one character'],
-    ['a second secret of one character', [SECRET, 'x'.repeat(64)], 'Number 2 of the list repeats one character'],
+    ['a second secret of one character', [SECRET, 'x'.repeat(64)], 'Secret 2 of the list repeats one character'],
     ['a public key', publicPem, 'This is a PEM. Did you mean "privateKey" or "publicKey" of "keys"'],
     ['a public key in DER', publicDer, 'This is a key in DER'],
     ['a public key in base64', publicDer.toString('base64'), 'This is a key in DER'],
     ['a public key in hex', publicDer.toString('hex'), 'This is a key in DER'],
     ['a public key as JWK', JSON.stringify(publicKey.export({ format: 'jwk' })), 'This is a JWK'],
-    ['a second secret that is a public key', [SECRET, publicPem], 'Number 2 of the list is a PEM'],
-    ['a KeyObject', createSecretKey(Buffer.from(SECRET)), 'This is not text or bytes'],
+    ['a second secret that is a public key', [SECRET, publicPem], 'Secret 2 of the list is a PEM'],
+    ['a KeyObject', createSecretKey(Buffer.from(SECRET)), 'This is not a string or bytes'],
   ])('refuses %s', (_, secret, message) => {
     expectMisuse(create(secret), message)
   })

@@ -142,7 +142,7 @@ describe('the text of a state', () => {
   it.each([...others, ` ${writeState(FIRST)}`, tooMany, '1.0.01.12345678901234567', null, 5, {}, [writeState(FIRST)]])(
     'is not %j: the store has changed it',
     (text) => {
-      expect(() => readState(text)).toThrow('"refresh" must be the text that the store was given, unchanged')
+      expect(() => readState(text)).toThrow('"refresh" must be the string that the store received, unchanged')
     },
   )
 })

@@ -65,7 +65,7 @@ describe('the session of a refresh token', () => {
     for (const find of [refreshSteps.find, refreshSteps.findEvenExpired]) {
       const refusal = await refusalOf(find(presented))
       expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
-      expect(String(refusal.cause)).toContain('"refresh" must be the text that the store was given, unchanged')
+      expect(String(refusal.cause)).toContain('"refresh" must be the string that the store received, unchanged')
     }
     expect(await refreshSteps.findWithRefresh('old')).toBeUndefined()
     expect(await refreshSteps.findWithRefresh('a')).toMatchObject({ id: 'a' })
@@ -91,7 +91,9 @@ describe('the session of a refresh token', () => {
 })
 
 describe('the terms of a session', () => {
-  const unchanged = { message: expect.stringContaining('"terms" must be the text that the store was given, unchanged') }
+  const unchanged = {
+    message: expect.stringContaining('"terms" must be the string that the store received, unchanged'),
+  }
   const hashes = { current: 'hash', announced: undefined }
 
   it('must be in the store before the token of the sign-in is sent', async () => {

@@ -78,7 +78,7 @@ describe('a key that signs elsewhere', () => {
 
   const other = PAIRS[ALG].generate(0).privateKey
   const NO_BYTES = 'sign: must return the signature as a Uint8Array'
-  const NO_FIT = 'sign: the signature does not fit "publicKey"'
+  const NO_FIT = 'sign: the signature does not match "publicKey"'
   it.each<[string, HostSign, string?]>([
     ['of another key', (data) => sign('sha256', data, other), NO_FIT],
     ['over other bytes', (data) => sign('sha256', data.subarray(1), pair.privateKey)],

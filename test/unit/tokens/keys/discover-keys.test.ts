@@ -127,7 +127,7 @@ describe('discoverKeys', () => {
 
     it.each([
       ['is missing', withoutMetadata, 'the status was 404, not 200'],
-      ['is of another issuer', ofAnotherIssuer, 'the metadata is of another issuer'],
+      ['is of another issuer', ofAnotherIssuer, 'the metadata is from a different issuer'],
     ])('uses the last known address of the keys for 1 hour when the metadata %s', async (_what, documents, says) => {
       const { asked, set, clock, verifierWith, token, errors, issuer } = await startProvider('', usual)
       const verifier = verifierWith()
@@ -177,15 +177,15 @@ describe('discoverKeys', () => {
     [
       'of another issuer',
       (_, o) => ({ issuer: 'https://evil.example', jwks_uri: `${o}/keys` }),
-      /is of another issuer$/,
+      /is from a different issuer$/,
     ],
     [
       'of an issuer with a slash',
       (i, o) => ({ issuer: `${i}/`, jwks_uri: `${o}/keys` }),
-      /differs by a slash at its end$/,
+      /differs only by a trailing slash$/,
     ],
-    ['without an issuer', (_, o) => ({ jwks_uri: `${o}/keys` }), /is of another issuer$/],
-    ['with a list of issuers', (i, o) => ({ issuer: [i], jwks_uri: `${o}/keys` }), /is of another issuer$/],
+    ['without an issuer', (_, o) => ({ jwks_uri: `${o}/keys` }), /is from a different issuer$/],
+    ['with a list of issuers', (i, o) => ({ issuer: [i], jwks_uri: `${o}/keys` }), /is from a different issuer$/],
     ['without a jwks_uri', (issuer) => ({ issuer }), /has no "jwks_uri"$/],
     ['with a path as jwks_uri', (issuer) => ({ issuer, jwks_uri: '/keys' }), /has no "jwks_uri"$/],
     ['with a number as jwks_uri', (issuer) => ({ issuer, jwks_uri: 7 }), /has no "jwks_uri"$/],
@@ -231,7 +231,7 @@ describe('discoverKeys', () => {
   })
 
   it.each([
-    ['http://tenant.example', 'Others on the network could insert their own key over http. Use https'],
+    ['http://tenant.example', 'Over http, others on the network could insert their own key. Use https'],
     ['tenant.example', 'Is "https://" missing?'],
     ['https://tenant.example?a=1', 'an absolute http or https URL without query and fragment'],
     ['https://a:b@tenant.example', 'an absolute http or https URL without query and fragment'],
@@ -310,8 +310,12 @@ describe('the option fetch', () => {
     ['rejects with a message that throws', () => Promise.reject(unreadable('message')), 'it failed'],
     ['rejects with a cause that throws', () => Promise.reject(unreadable('cause')), 'it failed'],
     ['returns nothing', () => undefined, 'Cannot read properties of undefined'],
-    ['follows a redirect', (url) => respond(url, { redirected: true }), 'the response is from another URL'],
-    ['asks another URL', (url) => respond(url, { url: 'https://evil.example/' }), 'the response is from another URL'],
+    ['follows a redirect', (url) => respond(url, { redirected: true }), 'the response is from a different URL'],
+    [
+      'asks another URL',
+      (url) => respond(url, { url: 'https://evil.example/' }),
+      'the response is from a different URL',
+    ],
     [
       'responds with a compressed body',
       (url) => respond(url, { headers: new Headers({ 'Content-Encoding': 'gzip' }) }),

@@ -285,7 +285,7 @@ describe('replaceKeys', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['none', [], /^replaceKeys: /],
-    ['a public key first', publicOf([fresh]), /^replaceKeys: the first of "keys" signs/],
+    ['a public key first', publicOf([fresh]), /^replaceKeys: the first key in "keys" signs/],
     ['no key', undefined, /^replaceKeys: /],
     [
       'a secret',

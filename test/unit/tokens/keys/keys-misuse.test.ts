@@ -91,8 +91,12 @@ describe('material of the wrong kind', () => {
   })
 
   it.each([
-    ['the name of a file', 'keys/signing-key.pem', 'This is not PEM. Is it the name of a file?'],
-    ['a JWK as text', JSON.stringify(rsa.privateKey.export({ format: 'jwk' })), 'a JWK as text. Pass JSON.parse(text)'],
+    ['the name of a file', 'keys/signing-key.pem', 'This is not PEM. If it is a file name'],
+    [
+      'a JWK as text',
+      JSON.stringify(rsa.privateKey.export({ format: 'jwk' })),
+      'a JWK as a string. Pass JSON.parse(text)',
+    ],
     ['a JWK set as text', JSON.stringify({ keys: [{ kty: 'RSA' }] }), 'This is a JWK set. Pass one of its "keys"'],
     ['one line', rsaPem.replaceAll('\n', '\\n'), String.raw`a backslash and an n. Use .replaceAll('\\n', '\n')`],
     ['a public key', publicPem(rsa.publicKey), 'This is a public key. Did you mean "publicKey"?'],
@@ -175,18 +179,18 @@ describe('a list of keys', () => {
   const hs256 = { alg: 'HS256', secret: SECRET }
 
   it.each([
-    ['none', [], /"keys" must hold at least one key/],
+    ['none', [], /"keys" must contain at least one key/],
     [
       'a secret beside a key pair',
       [hs256, { alg: 'RS256', publicKey: rsa.publicKey }],
-      /but mixes both\. Pass only HS algorithms, or none/,
+      /but mixes both\. Use only HS algorithms, or only key pairs/,
     ],
     [
       'a key pair beside a secret',
       [{ alg: 'RS256', privateKey: rsaPem }, hs256],
-      /but mixes both\. Pass only HS algorithms, or none/,
+      /but mixes both\. Use only HS algorithms, or only key pairs/,
     ],
-    ['the same secret twice', [hs256, hs256], /one "kid" twice\. Is the same key listed twice/],
+    ['the same secret twice', [hs256, hs256], /the same "kid" twice\. Is the same key listed twice/],
     ['both halves of one key pair', [signingKey('ES256'), { alg: 'ES256', publicKey: ec.publicKey }], /"kid" twice/],
     [
       'one key pair with two algorithms',
@@ -215,7 +219,7 @@ describe('a list of keys', () => {
     [
       'a public key first',
       [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')],
-      /first of "keys" signs, so it must be a "privateKey", a "secret" or/,
+      /first key in "keys" signs, so it must be a "privateKey", a "secret" or/,
     ],
     ['a bad second', [hs256, { alg: 'HS256', secret: 'short' }], /option "keys\[1\]"\.secret must be/],
     [
@@ -466,7 +470,7 @@ describe('a verifier', () => {
     ['one key', signingKey('RS256')],
     ['a list', [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')]],
   ])('holds no signing key: %s', (_, keys) => {
-    const says = 'createTokenVerifier: option "keys" must hold no "privateKey"'
+    const says = 'createTokenVerifier: option "keys" must not contain a "privateKey"'
     expectMisuse(verifierOf(keys), says, rsaPem.split('\n').slice(1, 3))
   })
 
@@ -480,13 +484,13 @@ describe('remote keys', () => {
   const keys = remoteKeys(url)
 
   it.each([
-    ['in a list', [keys], /option "keys" must be remoteKeys\(\) without other keys, or a list of keys without it/],
+    ['in a list', [keys], /option "keys" must be either one remoteKeys\(\) or a list of other keys/],
     [
       'beside a key',
       [{ alg: 'ES256', publicKey: ec.publicKey }, keys],
-      /option "keys" must be remoteKeys\(\) without other keys/,
+      /option "keys" must be either one remoteKeys\(\) or a list/,
     ],
-    ['as an address', url, /option "keys" must hold keys, but is a URL. Did you mean remoteKeys\(url\)\?/],
+    ['as an address', url, /option "keys" must contain keys, but is a URL. Did you mean remoteKeys\(url\)\?/],
     ['as a URL', new URL(url), /Did you mean remoteKeys\(url\)\?/],
     ['as a URL of another realm', foreignUrl(url), /Did you mean remoteKeys\(url\)\?/],
     ['as an address without TLS', 'HTTP://127.0.0.1/jwks.json', /Did you mean remoteKeys\(url\)\?/],

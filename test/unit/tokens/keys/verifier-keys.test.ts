@@ -219,5 +219,5 @@ it('keys of a process keep their errors', () => {
     () => createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', privateKey } as never }),
     () => oldTokens({ keys: { alg: 'ES256', privateKey } as never, accountId: () => 'x', until: new Date() }),
   ])
-    expect(create).toThrow(/option "keys" must hold no "privateKey"/)
+    expect(create).toThrow(/option "keys" must not contain a "privateKey"/)
 })
