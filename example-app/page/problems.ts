@@ -13,7 +13,7 @@ export interface Problem {
 const PROBLEMS: Readonly<Record<string, Problem>> = {
   invalid_code: { text: 'This link does not work any more. Ask for another mail.' },
   invalid_credentials: { text: 'This link does not work any more. Ask for another mail.' },
-  invalid_email: { text: 'This is not an e-mail address.', at: 'email' },
+  invalid_email: { text: 'This is not an email address.', at: 'email' },
   address_taken: { text: 'Another account has this address.' },
   wrong_code: { text: 'The code is wrong.', at: 'otp' },
   last_sign_in_method: { text: 'You need this passkey to sign in. Choose a password first.' },
