@@ -8,8 +8,8 @@ import { helpers, simplewebauthn } from './simplewebauthn.cjs'
 /** The options of `passkeys`. */
 export interface PasskeysOptions {
   /**
-   * Domain for the passkeys: your page's host or a parent domain, such as `example.com`. Never change it, because existing passkeys would
-   * stop working.
+   * The domain of your passkeys, which is your page's host or a parent domain, such as `example.com`. Never change this domain, because
+   * existing passkeys would stop working.
    */
   rpId: string
   /**
