@@ -82,7 +82,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
    * '/.well-known/jwks.json' }`.
    */
   paths?: AuthPaths | undefined
-  /** Public path at which you mount the router, such as `/api`. Required if `auth.signIn` sets a refresh cookie. Default: `''`. */
+  /** Public path at which you mount the router, such as `/api`. `auth.signIn` sets the refresh cookie for this path. Default: `''`. */
   mountPath?: string | undefined
 }
 
