@@ -5,10 +5,7 @@ import { LONGEST_CREDENTIALS, type MapBody } from './read-credentials.js'
 
 /** The options for reading the credentials of a request. */
 export interface CredentialsOptions<R = Request> {
-  /**
-   * Maximum body size, from 1 byte to 1 MB, as a number of bytes or a string. Larger bodies return `413`. By default, waiting logins use at
-   * most 63 MB of memory. Default: `'10kb'`.
-   */
+  /** Maximum body size, from 1 byte to 1 MB, as a number of bytes or a string. Larger bodies return `413`. Default: `'10kb'`. */
   bodyLimit?: number | string | undefined
   /**
    * Origins whose pages can submit credentials as a form, such as `'https://app.example.com'`. Forms from other sites return `415`. For
