@@ -72,14 +72,14 @@ export interface AuthOptions<A extends LookUpResult = Account>
   keys?: TokenIssuerOptions['keys'] | undefined
   /**
    * Additional verifiers that all guards use, such as `oldTokens` or [custom
-   * verifiers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). You
-   * can pass at most 31 verifiers, which must have different issuers. Default: `[]`.
+   * verifiers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). Pass
+   * at most 31 verifiers with different issuers. Default: `[]`.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**
-   * Endpoint paths relative to the router's mount point. Paths cannot contain patterns. The refresh and sign-out paths start with the
-   * `token` path. Default: `{ token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys:
-   * '/.well-known/jwks.json' }`.
+   * Endpoint paths, without patterns, relative to the router's mount point. The refresh and sign-out paths start with the `token` path.
+   * Default: `{ token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json'
+   * }`.
    */
   paths?: AuthPaths | undefined
   /** Public path at which you mount the router, such as `/api`. `auth.signIn` sets the refresh cookie for this path. Default: `''`. */

@@ -14,9 +14,7 @@ export interface SignInRefusalOptions {
   detail?: string | undefined
   /** Additional response headers, such as `Retry-After`. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined
-  /**
-   * `true` counts the refusal as a failed login. To prevent guessing, set this option when a user enters a wrong code. Default: `false`.
-   */
+  /** `true` counts the refusal as a failed login. To prevent guessing, set this option for wrong codes. Default: `false`. */
   countAsFailure?: boolean | undefined
   /** Original error, for your logs. Default: none. */
   cause?: unknown
