@@ -251,7 +251,7 @@ export interface FactorAddedEvent extends EventBase {
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
-/** A user or `auth.factors.remove` removed a second factor. */
+/** A user or your code removed a second factor. */
 export interface FactorRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.removed'
@@ -292,7 +292,7 @@ export interface DependencyFailedEvent extends EventBase {
   dependency: Dependency
   /** Option whose function failed, if `dependency` is `hook`. */
   option?: HookOption
-  /** `true` if the client received `503`. If `false`, the request continued, and a second event reports the outcome. */
+  /** `true` if the client received `503`. If `refused` is `false`, the request continued, and a second event reports the outcome. */
   refused: boolean
   /**
    * `id` of the account.
