@@ -13,8 +13,8 @@ export interface Problem {
 const PROBLEMS: Readonly<Record<string, Problem>> = {
   invalid_code: { text: 'This link does not work any more. Ask for another mail.' },
   invalid_credentials: { text: 'This link does not work any more. Ask for another mail.' },
-  invalid_email: { text: 'This is not an e-mail address.', at: 'email' },
-  address_taken: { text: 'Another account has this address.' },
+  invalid_email: { text: 'This is not a valid email address.', at: 'email' },
+  address_taken: { text: 'Another account already uses this email address.' },
   wrong_code: { text: 'The code is wrong.', at: 'otp' },
   last_sign_in_method: { text: 'You need this passkey to sign in. Choose a password first.' },
   too_many_passkeys: { text: 'You have too many passkeys. Remove one first.' },
@@ -31,7 +31,7 @@ export function problemOf(error: unknown, own: Readonly<Record<string, Problem>>
     ((error instanceof TokenClientError || error instanceof CallError) && error.refused) || {}
   // The server names the number of characters.
   if (code === 'weak_password')
-    return { text: detail ?? 'This password cannot be used. Choose another one.', at: 'newPassword' }
+    return { text: detail ?? 'This password cannot be used. Choose a different password.', at: 'newPassword' }
   return own[code] ?? PROBLEMS[code] ?? { text: failureText(error) }
 }
 

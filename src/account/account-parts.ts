@@ -63,8 +63,8 @@ export function withSent<M extends Readonly<Record<string, Member<unknown>>>>(
   }
 }
 
-export const email = text('The e-mail address.', { examples: ['alice@example.com'] })
-export const code = text('The code of the mail.')
+export const email = text('The email address.', { examples: ['alice@example.com'] })
+export const code = text('The code from the email.')
 export const newPassword = text('The new password. Every byte counts.', { format: 'password' })
 
 /** The schema of a body with an address. */

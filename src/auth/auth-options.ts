@@ -81,7 +81,7 @@ export interface AuthOptions<A extends LookUpResult = Account>
    * token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
    */
   paths?: AuthPaths | undefined
-  /** Public path where you mount the router, such as `/api`. Required if `auth.signIn` sets a refresh cookie. Default: `''`. */
+  /** Public path where you mount the router, such as `/api`. `auth.signIn` sets the refresh cookie for this path. Default: `''`. */
   mountPath?: string | undefined
 }
 

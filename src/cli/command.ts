@@ -47,9 +47,9 @@ export const command = <Rows extends OptionRows>(rows: Command<Rows>): Command<R
 export const PROGRAM = 'express-token-endpoint'
 
 export const PASSWORD_AS_ARGUMENT =
-  'Never pass a password as an argument, because the shell stores it and other users can see it. Enter it at the prompt, or send it to standard input'
+  'Never pass a password as an argument, because your shell history keeps it and other users can see it. Type it at the prompt, or send it to standard input'
 
-const HELP_ROW: OptionRow = { help: 'shows this text' }
+const HELP_ROW: OptionRow = { help: 'show this help' }
 
 const wordingOf = ({ name, aliases }: Pick<Command, 'name' | 'aliases'>): Wording => ({
   error: (message) => new UsageError(message),
@@ -90,11 +90,12 @@ export function readArguments(command: Command, args: readonly string[]) {
       throw unknownOption(token.name, Object.keys(rows), { ...wording, unknown })
     }
     const value = token.value
-    if (!row.value && value !== undefined) throw new UsageError(`--${token.name} takes no value`)
+    if (!row.value && value !== undefined)
+      throw new UsageError(`--${token.name} does not take a value. Remove the value`)
     if (row.value && (!value || (!token.inlineValue && value.startsWith('-')))) {
       throw new UsageError(`--${token.name} needs a value: --${token.name} ${row.value}`)
     }
-    if (seen.has(token.name) && !row.multiple) throw new UsageError(`--${token.name} was given twice`)
+    if (seen.has(token.name) && !row.multiple) throw new UsageError(`--${token.name} is set twice. Set it once`)
     seen.add(token.name)
   }
   if (positionals.length > (operand ? 1 : 0)) {

@@ -15,10 +15,10 @@ const HELP = `Usage: ${PROGRAM} COMMAND [options]
 
 ${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`).join('\n')}
 
-  --help     shows this text, or after a command the help of the command
-  --version  shows the version
+  --help     show this help; after a command, show help for the command
+  --version  show the version
 
-Exit status: ${EXIT.holds} success, or all checks passed; ${EXIT.fails} failure, or a check failed; ${EXIT.usage} wrong usage.`
+Exit status: ${EXIT.holds} for success, ${EXIT.fails} for a failure or a failed check, ${EXIT.usage} for incorrect usage.`
 
 /**
  * Runs the command that the arguments name.
@@ -75,5 +75,5 @@ const TOP: Readonly<Record<string, () => string>> = {
 /** Returns the error for an unknown command. Does not repeat the word, because it may be a password. */
 function unknownCommand(word: string): string {
   const likely = suggest(word, NAMES)
-  return `There is no such command. ${likely ? `Did you mean "${likely}"?` : `Commands: ${NAMES.join(', ')}`}`
+  return `Unknown command. ${likely ? `Did you mean "${likely}"?` : `Commands: ${NAMES.join(', ')}`}`
 }

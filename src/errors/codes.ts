@@ -253,7 +253,7 @@ const ROWS = {
    */
   method_not_allowed: {
     status: 405,
-    message: 'The Allow header names the methods that can be used here.',
+    message: 'This endpoint does not support the method. The Allow header lists the supported methods.',
   },
   /**
    * The body is compressed, is not encoded in UTF-8, or contains neither JSON nor form data. Send exactly one `Content-Type:
@@ -263,7 +263,7 @@ const ROWS = {
     status: 415,
     accept: 'application/json, application/x-www-form-urlencoded',
     message:
-      'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
+      'Send the request body as application/json or application/x-www-form-urlencoded, in UTF-8 and without compression.',
   },
   /**
    * A page on a different origin tried to sign in, refresh, or sign out with `refresh: 'cookie'`. Add the page's origin to
@@ -271,7 +271,8 @@ const ROWS = {
    */
   cross_site_request: {
     status: 403,
-    message: 'A page of another origin must be among the allowed origins of this endpoint.',
+    message:
+      'This endpoint does not accept requests from the origin of this page. Add the origin to the allowed origins of the API.',
   },
   /**
    * A page on a different site sent credentials as a form. Enable
@@ -282,7 +283,8 @@ const ROWS = {
   cross_site_form: {
     status: 415,
     accept: 'application/json',
-    message: 'A page of another site must send the credentials as application/json, so that the browser asks first.',
+    message:
+      'A page on a different site must send the credentials as application/json, so that the browser sends a CORS preflight first.',
   },
   /**
    * The body exceeds
@@ -297,7 +299,7 @@ const ROWS = {
    */
   invalid_body: {
     status: 400,
-    message: 'The request body must hold "email" and "password", each once and each a string.',
+    message: 'The request body must contain "email" and "password", each exactly once and as a string.',
   },
   /**
    * The email address or password is wrong, or the account is disabled. The response body is empty, except on routes below `/auth/account`.
@@ -306,7 +308,7 @@ const ROWS = {
   invalid_credentials: {
     status: 403,
     empty: true,
-    message: 'The e-mail address or the password is wrong.',
+    message: 'The email address or the password is wrong.',
   },
   /**
    * The session has ended, or the client did not send a refresh token from this environment. The response body is empty. See [Refresh
@@ -401,30 +403,40 @@ const ROWS = {
    * The emailed code is unknown, already used, or expired, or was sent for a different `issuer`, `tenant`, or purpose. Request a new email.
    * For passkeys, the options expire after ten minutes, and `origins` must include your page's origin.
    */
-  invalid_code: { status: 403, message: 'The code is not valid any more. Ask for another one.' },
+  invalid_code: { status: 403, message: 'The code is invalid or has expired. Request a new code.' },
   /** A different account claimed the address after the email was sent. Sign in, or choose a different address. */
-  address_taken: { status: 409, message: 'Another account has this address.' },
+  address_taken: { status: 409, message: 'Another account already uses this email address.' },
   /** An email address must be 3 to 254 characters long and contain exactly one `@`, without spaces or any of `,;:<>"()[]\`. */
-  invalid_email: { status: 422, message: 'This is not an e-mail address.' },
+  invalid_email: { status: 422, message: 'This is not a valid email address.' },
   /**
    * The response contains the
    * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons) why
    * the new password was rejected. The emailed code stays valid.
    */
-  weak_password: { status: 422, showsReason: true, message: 'This password cannot be used. Choose another one.' },
+  weak_password: {
+    status: 422,
+    showsReason: true,
+    message: 'This password cannot be used. Choose a different password.',
+  },
   /** Recovery codes require an authenticator app. */
   no_second_factor: { status: 409, message: 'This account has no authenticator app.' },
   /** The account has no API key with this ID. */
   unknown_api_key: { status: 404, message: 'This account has no such API key.' },
   /** The account already has 20 API keys. Remove one first. */
-  too_many_api_keys: { status: 409, message: 'This account has as many API keys as it may have. Remove one first.' },
+  too_many_api_keys: {
+    status: 409,
+    message: 'This account already has the maximum number of API keys. Remove one first.',
+  },
   /** This passkey is the account's last way to sign in. Set a password first. */
   last_sign_in_method: {
     status: 409,
-    message: 'This is the last way to sign in to the account. Add another one first.',
+    message: 'This is the only way to sign in to the account. Add a different way first.',
   },
   /** The account already has 20 passkeys. Remove one first. */
-  too_many_passkeys: { status: 409, message: 'This account has as many passkeys as it may have. Remove one first.' },
+  too_many_passkeys: {
+    status: 409,
+    message: 'This account already has the maximum number of passkeys. Remove one first.',
+  },
   /** The account has no passkey with this ID. */
   unknown_passkey: { status: 404, message: 'This account has no such passkey.' },
   /** The account has no session with this ID. */

@@ -237,7 +237,7 @@ export function createPasskeys({ store, issuer, origins, checks, challenges, tim
   }
 }
 
-const INVALID = 'The passkey is not valid, or its options are older than ten minutes. Ask for new options.'
+const INVALID = 'The passkey is invalid, or its options are older than ten minutes. Request new options.'
 
 const invalidRegistration = (accountId: string, cause?: unknown) =>
   new AuthError('invalid_code', { message: INVALID, accountId, cause })

@@ -78,7 +78,7 @@ const NewApiKey: Schema = {
     scopes: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Scopes that the token and the account have. A form has one text with blanks.',
+      description: 'Scopes that the token and the account have. A form contains one string with spaces.',
       default: [],
     },
     lifetime: {
@@ -122,8 +122,8 @@ const ApiKeyText: Schema = {
 
 const shownOf = ({ accountId: _, ...key }: ApiKey) => key
 
-const NO_SCOPE = 'The token or the account lacks a scope of the key.'
-const BODY = 'The request body must hold "name", and may hold "scopes" and "lifetime".'
+const NO_SCOPE = 'The token or the account does not have all the scopes requested for the key. Request fewer scopes.'
+const BODY = 'The request body must contain "name", and may contain "scopes" and "lifetime".'
 
 /** The API keys of a user. */
 export const apiKeysFeature: Feature<ApiKeysParts> = {
@@ -138,7 +138,7 @@ export const apiKeysFeature: Feature<ApiKeysParts> = {
       path: '/api-keys',
       guard: recent,
       body: anyBody('NewApiKey', BODY),
-      summary: 'Make an API key',
+      summary: 'Create an API key',
       description: 'An account has at most 20.',
       responses: {
         201: created('ApiKeyText', 'The key.'),

@@ -51,10 +51,10 @@ export const changeAddressFeature: Feature<AccountParts> = {
       path: '/address',
       guard: recent,
       body: withSent({ email }, 'EmailAddress'),
-      summary: 'Ask for another address',
-      description: 'Mails a code to the new address. The owner of an account that has it gets a notice instead.',
+      summary: 'Request a new email address',
+      description: 'Emails a code to the new address. The owner of an account that has it gets a notice instead.',
       responses: {
-        202: accepted('The code is mailed to the new address.'),
+        202: accepted('The code is emailed to the new address.'),
         422: 'invalid_email',
         429: 'too_many_attempts',
         503: ['overloaded', 'unavailable'],
@@ -90,7 +90,7 @@ export const changeAddressFeature: Feature<AccountParts> = {
       path: '/address/confirm',
       guard: user,
       body: withSent({ code }),
-      summary: 'Confirm another address',
+      summary: 'Confirm the new email address',
       description: 'Replaces the address of the account. Ends its other sessions and all its codes.',
       responses: {
         204: empty('The address is replaced.'),

@@ -39,7 +39,7 @@ export const deletionFeature: Feature<DeletionParts> = {
       origin: 'own with cookie',
       summary: 'Delete your account',
       description: 'Ends all sessions and codes of the account, then removes it, and its factors.',
-      responses: { 204: empty('The account is gone.'), 503: ['overloaded', 'unavailable'] },
+      responses: { 204: empty('The account was deleted.'), 503: ['overloaded', 'unavailable'] },
       calls: accountCalls,
       handle(parts: DeletionParts) {
         const { accounts, timeout, path, refresh } = parts

@@ -73,7 +73,7 @@ const NewPasskey: Schema = {
   required: [PASSKEY],
   properties: {
     [PASSKEY]: credentialSchema,
-    name: { type: 'string', maxLength: LONGEST_NAME, description: 'The name that the user has given the passkey.' },
+    name: { type: 'string', maxLength: LONGEST_NAME, description: 'The name that the user gave the passkey.' },
   },
 }
 
@@ -82,7 +82,11 @@ const PasskeySignIn: Schema = {
   required: [PASSKEY],
   properties: {
     [PASSKEY]: credentialSchema,
-    remember: { type: 'boolean', description: 'False to sign out when the browser ends.', default: true },
+    remember: {
+      type: 'boolean',
+      description: 'Pass false to sign the user out when the browser closes.',
+      default: true,
+    },
   },
 }
 
@@ -102,7 +106,7 @@ const Passkey: Schema = {
   required: ['id', 'name', 'createdAt', 'lastUsedAt'],
   properties: {
     id: { type: 'string', description: 'The id of the passkey. It gives no access.' },
-    name: { type: ['string', 'null'], description: 'The name that the user has given the passkey.' },
+    name: { type: ['string', 'null'], description: 'The name that the user gave the passkey.' },
     createdAt: { type: 'string', format: 'date-time' },
     lastUsedAt: { ...time, description: 'The time of the last sign-in. Null before the first one.' },
   },
@@ -125,7 +129,7 @@ const textsIn = (value: unknown): Record<string, string> =>
 
 const TRANSPORT = /^[a-z-]{1,16}$/
 
-const NO_CREDENTIAL = `The request body must hold "${PASSKEY}", the credential of the browser.`
+const NO_CREDENTIAL = `The request body must contain "${PASSKEY}", the credential from the browser.`
 
 /**
  * Returns the credential in a body. It is checked later.
@@ -156,7 +160,7 @@ function nameIn(sent: unknown): string | null {
   const isName =
     typeof name === 'string' && name.isWellFormed() && !/\p{Cc}/u.test(name) && [...name].length <= LONGEST_NAME
   if (isName) return name
-  throw new AuthError('invalid_body', { message: `"name" must be a text of at most ${LONGEST_NAME} characters.` })
+  throw new AuthError('invalid_body', { message: `"name" must be a string of at most ${LONGEST_NAME} characters.` })
 }
 
 /** Returns whether an account can sign in only with passkeys. */
@@ -225,7 +229,7 @@ export const passkeysFeature: Feature<PasskeysParts> = {
       path: '/passkeys',
       guard: user,
       summary: 'List your passkeys',
-      description: 'The oldest one is first.',
+      description: 'The oldest passkey is first.',
       responses: { 200: json('PasskeyList', 'The passkeys of the account.'), 503: ['overloaded', 'unavailable'] },
       calls: accountCalls,
       handle:
@@ -242,7 +246,7 @@ export const passkeysFeature: Feature<PasskeysParts> = {
       description:
         'Ends the other sessions. The last passkey of an account stays, if the account has no other way to sign in.',
       responses: {
-        204: empty('The passkey is gone.'),
+        204: empty('The passkey was removed.'),
         404: 'unknown_passkey',
         409: 'last_sign_in_method',
         503: ['overloaded', 'unavailable'],

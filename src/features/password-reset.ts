@@ -57,10 +57,10 @@ export const passwordResetFeature: Feature<AccountParts> = {
       method: 'POST',
       path: '/password/forgotten',
       body: withSent({ email }, 'EmailAddress'),
-      summary: 'Ask for a new password',
-      description: 'Mails a code to the address of the account, if there is one.',
+      summary: 'Request a password reset',
+      description: 'Emails a code to the address of the account, if there is one.',
       responses: {
-        202: accepted('The code is mailed, if the address has an account that is not disabled.'),
+        202: accepted('The code is emailed if the address has an account that is not disabled.'),
         429: 'too_many_attempts',
         503: ['overloaded', 'unavailable'],
       },

@@ -174,7 +174,7 @@ export const secondFactorFeature: Feature<SecondFactorParts> = {
       path: '/recovery-codes',
       guard: recent,
       summary: 'Get new recovery codes',
-      description: 'The old ones stop working. Ends the other sessions.',
+      description: 'The old codes stop working. Ends the other sessions.',
       responses: {
         200: json('RecoveryCodes', 'The recovery codes.'),
         409: 'no_second_factor',

@@ -112,7 +112,7 @@ export const sessionsFeature: Feature<SessionsParts> = {
       path: '/',
       guard: user,
       summary: 'End all other sessions',
-      description: 'The session of the request stays.',
+      description: 'The current session continues.',
       responses: { 204: empty('Every API of this environment now refuses the tokens of the other sessions.') },
       calls,
       handle:
@@ -128,7 +128,7 @@ export const sessionsFeature: Feature<SessionsParts> = {
       path: '/{id}',
       guard: user,
       summary: 'End one session',
-      description: 'Any session of the account, also that of the request.',
+      description: 'Any session of the account, including the current one.',
       responses: {
         204: empty('Every API of this environment now refuses its token.'),
         404: 'unknown_session',

@@ -52,10 +52,10 @@ export const signInByMailFeature: Feature<AccountParts> = {
       method: 'POST',
       path: '/mail',
       body: withSent({ email }, 'EmailAddress'),
-      summary: 'Ask for a code to sign in',
-      description: 'Mails a code to the address of the account, if there is one. It works for ten minutes.',
+      summary: 'Request a sign-in code',
+      description: 'Emails a code to the address of the account, if there is one. It works for ten minutes.',
       responses: {
-        202: accepted('The code is mailed, if the address has an account that is not disabled.'),
+        202: accepted('The code is emailed if the address has an account that is not disabled.'),
         429: 'too_many_attempts',
         503: ['overloaded', 'unavailable'],
       },
@@ -70,7 +70,7 @@ export const signInByMailFeature: Feature<AccountParts> = {
       path: '/mail/confirm',
       origin: 'own with cookie',
       body: withSent({ code }, 'MailedCode'),
-      summary: 'Sign in with a mailed code',
+      summary: 'Sign in with an emailed code',
       description: 'The response is that of the token endpoint.',
       responses: {
         200: { ...withToken, description: 'The token and its expiration time.', ownDescription: 'The token.' },

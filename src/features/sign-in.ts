@@ -37,7 +37,11 @@ export const TOKEN_PATH = '/api/v2013/authentication/token'
 const credentials = ({ extraFields, tokenRequest, modes, hasFactors }: DescribedSchemas): Schema => {
   const email = { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] }
   const password = { type: 'string', format: 'password', description: 'Account password. Every byte counts.' }
-  const remember = { type: 'boolean', description: 'False to sign out when the browser ends.', default: true }
+  const remember = {
+    type: 'boolean',
+    description: 'Pass false to sign the user out when the browser closes.',
+    default: true,
+  }
   const properties = { email, password, ...extraFields, ...(hasFactors && OTP_MEMBER) }
   const schema = tokenRequest ?? { type: 'object', required: ['email', 'password'], properties }
   return modes.includes('cookie') ? withMember(schema, { remember }) : schema

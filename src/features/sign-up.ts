@@ -142,9 +142,10 @@ export const signUpFeature: Feature<SignUpParts> = {
       path: '/',
       body: withSent({ email }, 'EmailAddress'),
       summary: 'Sign up',
-      description: 'Mails a code to the address. No account exists yet. Send the address again for another mail.',
+      description:
+        'Emails a code to the address. The account does not exist yet. To get a new email, send the address again.',
       responses: {
-        202: accepted('The code is mailed to the address. The owner of an account that has it gets a notice instead.'),
+        202: accepted('The code is emailed to the address. The owner of an account that has it gets a notice instead.'),
         422: 'invalid_email',
         429: 'too_many_attempts',
         503: ['overloaded', 'unavailable'],

@@ -112,7 +112,7 @@ export const stepUpFeature: Feature<StepUpParts> = {
       body: anyBody('StepUpRequest', NO_PASSWORD),
       summary: 'Confirm the password or a passkey',
       description:
-        'Returns another token of the same session, for routes that need a recent sign-in. The refresh token stays. A wrong password counts as a failed login.',
+        'Returns a new token for the same session, for routes that need a recent sign-in. The refresh token stays the same. A wrong password counts as a failed login.',
       responses: {
         200: {
           ...withAccessToken,

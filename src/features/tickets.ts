@@ -25,7 +25,7 @@ export interface TicketOptions {
 const MEMBER = 'ticket='
 
 const FOREIGN =
-  'A ticket needs a token that this API issued, from a sign-in. An API key, an old token or a token of another issuer gets none.'
+  'To get a ticket, send a token that this API issued at a sign-in. API keys, old tokens and tokens from other issuers are refused.'
 
 /** A response to `HEAD` says what one to `GET` says, so both are one route (RFC 9110 section 9.3.2). */
 const methodOf = (method: string | undefined) => (method === 'HEAD' ? 'GET' : method)

@@ -103,7 +103,7 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   scheme?: string | readonly string[] | undefined
   /**
    * A function, `(req, inHeader) => token`, that returns [tokens sent outside the
-   * header](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#keep-the-header-of-your-clients).
+   * header](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#read-tokens-from-a-cookie-or-a-custom-scheme).
    * Return a string, `undefined`, or `null`. To read the header's token, call `inHeader()`. Default: the header.
    *
    * Browsers send cookies with requests of other sites, so a token in a cookie needs a defence against them (CSRF), such as `SameSite`.

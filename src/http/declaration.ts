@@ -70,8 +70,8 @@ export const membersSchema = (all: Readonly<Record<string, Member<unknown>>>): S
 export function missingMembers(names: readonly string[]): string {
   const quoted = names.map((name) => `"${name}"`)
   const [last] = quoted.slice(-1)
-  const each = quoted.length > 1 ? 'each once and each a string' : 'once and a string'
-  return `The request body must hold ${[quoted.slice(0, -1).join(', '), last].filter(Boolean).join(' and ')}, ${each}.`
+  const each = quoted.length > 1 ? ', each exactly once and as a string' : ' exactly once, as a string'
+  return `The request body must contain ${[quoted.slice(0, -1).join(', '), last].filter(Boolean).join(' and ')}${each}.`
 }
 
 /** A body that the endpoint reads itself. It refuses a body that is not valid with this message. */

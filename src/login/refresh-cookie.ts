@@ -9,8 +9,6 @@ import type { RefreshSteps } from '../sessions/refresh/refresh-steps.js'
 import type { RefreshTokenFacts } from '../sessions/refresh/refresh-token.js'
 import type { RefreshCookieSettings } from './refresh-cookie-options.js'
 
-const TOO_MANY = 'The request has more refresh cookies than a browser keeps.'
-
 /** A cookie for the token endpoint and the paths below it, unless its settings name a path. */
 interface RefreshCookie {
   value: string
@@ -83,7 +81,10 @@ export function presentedIn(
   issuers: readonly string[],
 ): RefreshTokenFacts[] {
   const texts = cookieValues(req)
-  if (texts.length > MOST_COOKIES) throw new AuthError('invalid_body', { message: TOO_MANY })
+  if (texts.length > MOST_COOKIES)
+    throw new AuthError('invalid_body', {
+      message: `The request contains too many refresh cookies. Send at most ${MOST_COOKIES}.`,
+    })
   const newest = new Map<string, RefreshTokenFacts>()
   for (const text of texts) {
     const one = read(text, issuers)

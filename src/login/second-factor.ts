@@ -36,9 +36,9 @@ export function assertCodeText(fields: ExtraFields): void {
 export type SecondFactorStep = (found: FoundAccount, fields: ExtraFields) => Promise<FactorChecked>
 
 const codeRequired = () =>
-  new SignInRefusal('code_required', { detail: 'This account needs a code of its second factor.' })
+  new SignInRefusal('code_required', { detail: 'This account has a second factor. Send its code as "otp".' })
 const wrongCode = () =>
-  new SignInRefusal('wrong_code', { detail: 'The code is wrong, or was used before.', countAsFailure: true })
+  new SignInRefusal('wrong_code', { detail: 'The code is wrong or already used.', countAsFailure: true })
 
 /** The refusals of {@link SecondFactorStep} that a client gets. */
 export const FACTOR_REFUSALS: readonly SignInRefusal[] = [codeRequired(), wrongCode()]

@@ -126,7 +126,7 @@ export function createMailer({ send, defer, emit, timeout }: MailerSettings) {
       const reached = ofNetwork.reached(keyOf(network)) ?? ofAddress[kind].reached(address)
       if (reached) {
         const retryAfter = Number(reached.headers['Retry-After'])
-        throw new AuthError('too_many_attempts', { retryAfter, message: 'Too many mails. Try again later.' })
+        throw new AuthError('too_many_attempts', { retryAfter, message: 'Too many emails. Try again later.' })
       }
       const end = beginRequest(network)
       if (!end) throw new AuthError('overloaded')

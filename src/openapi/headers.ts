@@ -11,8 +11,8 @@ const oneOf = (values: readonly string[]): Schema => ({ type: 'string', enum: [.
 
 /** A row for every header that this package sends, except `Content-Type`, which is documented as the media type. */
 const HEADERS: Readonly<Record<Exclude<HeaderName, 'Content-Type'> | 'ETag', HeaderRow>> = {
-  Accept: { description: 'The media types that are read here (RFC 9110 section 15.5.16).', schema: oneOf },
-  Allow: { description: 'The methods that can be used here.', schema: oneOf },
+  Accept: { description: 'The supported media types (RFC 9110 section 15.5.16).', schema: oneOf },
+  Allow: { description: 'The supported methods.', schema: oneOf },
   'Cache-Control': { description: 'The caches that may store this response, and for how long.', schema: oneOf },
   ETag: {
     description: 'Changes with the content. Missing if the app has disabled ETags.',

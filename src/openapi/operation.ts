@@ -135,7 +135,7 @@ function successResponses(one: Declaration, described: DescribedApp): Record<str
     const message = messageOf([response], schemaOf(schema), examples?.(described))
     if (!response.hasTag) return [[status, { description, ...message }]]
     const headers = { ...message.headers, ETag: headerOf('ETag', [], false) }
-    const unchanged = 'The keys have not changed since the response that `If-None-Match` names.'
+    const unchanged = 'The keys have not changed since the response with the `ETag` in `If-None-Match`.'
     return [
       [status, { description, ...message, headers }],
       [304, { description: unchanged, headers }],

@@ -10,7 +10,7 @@ const MOST_CHARACTERS = 256
 /** The time limit for `isForbidden`, in milliseconds. */
 const FORBIDDEN_TIMEOUT = 5000
 
-const TOO_LONG = `This password cannot be used. Choose one of at most ${MOST_CHARACTERS} characters.`
+const TOO_LONG = `This password cannot be used. Choose a password of at most ${MOST_CHARACTERS} characters.`
 
 /**
  * @throws AuthError `weak_password` when `isForbidden` says so, `unavailable` when it fails

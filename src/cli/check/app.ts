@@ -40,7 +40,7 @@ export function createApp(target: Target, sendBare: Send) {
     const headers = { 'Content-Type': 'application/json', ...sent.headers }
     const response = await call(url, { method: 'POST', body: JSON.stringify(members), ...sent, headers })
     if (origin !== undefined && memberIn(response, 'code') === 'cross_site_request')
-      throw new Fault('403: the app refuses pages of --origin. Pass an origin of its allowedOrigins')
+      throw new Fault('403: the app refuses pages from --origin. Pass an origin from its allowedOrigins')
     // A new sign-in may end the session of an earlier one, as in an app with `maxPerAccount: 1`.
     if (response.status === 200 && url === target.token) newest = response
     return response

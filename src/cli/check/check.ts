@@ -17,24 +17,24 @@ const IN_ENVIRONMENT = `${PASSWORD_AS_ARGUMENT}, or set CHECK_PASSWORD`
 
 export const check = command({
   name: 'check',
-  summary: 'checks a running app against the specification, over HTTP',
+  summary: 'check a running app against the specification, over HTTP',
   usage: ' URL --email EMAIL [--guarded PATH]... [options]',
   operand: 'URL',
   options,
-  details: `URL is the base URL of all paths. Enter the password at the prompt, send it to standard input, or set variables:
+  details: `URL is the base URL of all paths. Type the password at the prompt, send it to standard input, or set variables:
 
   CHECK_PASSWORD        password of the account
   CHECK_OTHER_PASSWORD  password of the account at --other; default: the same
-  CHECK_FOREIGN_TOKEN   a token of another environment, instead of --other
-  CHECK_EXPIRED_TOKEN   an expired token of this environment
+  CHECK_FOREIGN_TOKEN   a token from a different environment, instead of --other
+  CHECK_EXPIRED_TOKEN   an expired token from this environment
   CHECK_OLD_TOKEN       a valid token whose sign-in is too old for --recent
 
-Use an account that nobody else uses. Each run makes two failed logins for it and one for an unknown address, and the limit
-is ten in 15 minutes by default. It also makes some successful logins, and GET requests to your guarded paths.
-No password, no token and no text of your app is printed, except names of headers. For a private certificate authority,
-set NODE_EXTRA_CA_CERTS=FILE.
+Use an account that nobody else uses. Each run makes two failed logins to this account and one to an unknown address. The
+default limit is ten failed logins in 15 minutes. Each run also makes some successful logins and sends GET requests to your
+guarded paths. The report never contains the password, tokens, or text from your app, except header names. For a private
+certificate authority, set NODE_EXTRA_CA_CERTS=FILE.
 
-Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage} wrong usage.`,
+Exit status: ${EXIT.holds} if no row fails, ${EXIT.fails} if a row fails, ${EXIT.usage} for incorrect usage.`,
   aliases: {
     password: IN_ENVIRONMENT,
     p: IN_ENVIRONMENT,
@@ -70,7 +70,8 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
 function knownRows(given: readonly string[] = []): readonly string[] {
   const ids = ROWS.map(({ id }) => id)
   const strange = given.find((id) => !ids.includes(id))
-  if (strange !== undefined) throw new UsageError(`There is no row ${strange} to skip. ${suggestion(strange, ids)}`)
+  if (strange !== undefined)
+    throw new UsageError(`--skip does not know the row ${strange}. ${suggestion(strange, ids)}`)
   return given
 }
 
@@ -79,10 +80,10 @@ async function mustRespond({ responses }: CheckedApp): Promise<void> {
   try {
     await responses.signedIn()
   } catch (error) {
-    if (error instanceof Fault) throw new CommandError(`The token endpoint gives ${error.message}`)
+    if (error instanceof Fault) throw new CommandError(`The token endpoint returned ${error.message}`)
     if (error instanceof OutOfTime)
-      throw new CommandError('The token endpoint does not respond within --max-time. Pass a longer time')
-    throw new CommandError(`The login cannot be sent: ${codeOf(error)}`)
+      throw new CommandError('The token endpoint did not respond within --max-time. Pass a longer time')
+    throw new CommandError(`Cannot send the login: ${codeOf(error)}`)
   }
 }
 
@@ -99,12 +100,12 @@ async function checkGivenTokens({ target, jwt }: CheckedApp): Promise<void> {
   ]) {
     if (text === undefined) continue
     const token = readJwt(text)
-    if (!token) throw new UsageError(`${name} is not a JWT`)
+    if (!token) throw new UsageError(`${name} is not a JWT. Set it to an access token`)
     const { exp, iss } = token.claims
     const hasExpired = typeof exp === 'number' && exp * 1000 <= Date.now()
-    if (hasExpired && !wantsExpired) throw new UsageError(`${name} has expired. Pass a token that is still valid`)
-    if (!hasExpired && wantsExpired) throw new UsageError(`${name} is still valid. Pass a token that has expired`)
+    if (hasExpired && !wantsExpired) throw new UsageError(`${name} has expired. Set it to a token that is still valid`)
+    if (!hasExpired && wantsExpired) throw new UsageError(`${name} is still valid. Set it to a token that has expired`)
     if (!isForeign && mine && iss !== mine.claims['iss'])
-      throw new UsageError(`${name} is of another environment. Set it to a token of this one`)
+      throw new UsageError(`${name} is from a different environment. Set it to a token from this environment`)
   }
 }

@@ -24,7 +24,7 @@ export function createReport(asJson: boolean, { stdout, stderr }: Pick<Io, 'stdo
       stdout.write(
         asJson
           ? `${JSON.stringify({ url, holds: fails === 0, counts, rows: results }, null, 2)}\n`
-          : `\n${url}: ${holds} hold, ${fails} ${fails === 1 ? 'does' : 'do'} not, ${skipped} skipped\n`,
+          : `\n${url}: ${holds} hold, ${fails} ${fails === 1 ? 'fails' : 'fail'}, ${skipped} skipped\n`,
       )
     },
   }

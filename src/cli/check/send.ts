@@ -48,7 +48,7 @@ export function sender({ timeout, sizeLimit, endsAt }: SendLimits): Send {
       req.on('error', fail)
       // Without a listener, Node would close the connection silently.
       req.on('upgrade', (_res, socket) => {
-        failed('101, to speak another protocol')
+        failed('101, to switch to a different protocol')
         socket.destroy()
       })
       req.on('response', (res) => {

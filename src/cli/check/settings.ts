@@ -52,19 +52,19 @@ function time(usual: string, most: number): Check<number> {
 }
 
 export const options = {
-  email: { value: 'EMAIL', help: 'address of an account that may use the guarded paths' },
-  guarded: { value: 'PATH', multiple: true, help: 'a path or a URL that needs a token, for GET requests; repeatable' },
-  recent: { value: 'PATH', help: 'a guarded path that needs a recent sign-in (RFC 9470)' },
+  email: { value: 'EMAIL', help: 'email address of an account that may use the guarded paths' },
+  guarded: { value: 'PATH', multiple: true, help: 'path or URL that needs a token, for GET requests; repeatable' },
+  recent: { value: 'PATH', help: 'guarded path that needs a recent sign-in (RFC 9470)' },
   path: { value: 'PATH', help: `path of the token endpoint; default ${TOKEN_PATH}` },
   jwks: { value: 'PATH', help: `path of the public keys; default ${KEYS_PATH}` },
-  origin: { value: 'ORIGIN', help: 'a page of the app, from its allowedOrigins, like https://app.example.com' },
-  other: { value: 'URL', help: 'another environment with the same paths, whose tokens must not be valid here' },
-  'other-email': { value: 'EMAIL', help: 'address of an account there; default: the same' },
+  origin: { value: 'ORIGIN', help: 'one of the allowedOrigins of the app, like https://app.example.com' },
+  other: { value: 'URL', help: 'different environment with the same paths; its tokens must not be valid at URL' },
+  'other-email': { value: 'EMAIL', help: 'email address of an account at --other; default: same as --email' },
   skip: { value: 'ROW', multiple: true, help: 'name of a row to skip; repeatable' },
-  timeout: { value: 'TIME', help: 'limit for each response, like 500ms; default 10s', check: time('10s', 60_000) },
-  'max-time': { value: 'TIME', help: 'limit for the whole check; default 5m', check: time('5m', 3_600_000) },
-  'plain-http': { help: 'allows sending the password and tokens unencrypted' },
-  json: { help: 'prints the report as JSON' },
+  timeout: { value: 'TIME', help: 'time limit for each response, like 500ms; default 10s', check: time('10s', 60_000) },
+  'max-time': { value: 'TIME', help: 'time limit for the whole check; default 5m', check: time('5m', 3_600_000) },
+  'plain-http': { help: 'allow sending the password and tokens unencrypted' },
+  json: { help: 'print the report as JSON' },
 } as const
 
 /** The app to check. */
@@ -79,11 +79,12 @@ export function readSettings(values: Values<typeof options>, url: string | undef
   const paths = values.guarded ?? []
   if (url === undefined)
     throw new UsageError('Pass the base URL of the app: check https://api.example.com --email EMAIL')
-  if (email === undefined) throw new UsageError('Pass the e-mail address of an account: --email EMAIL')
+  if (email === undefined) throw new UsageError('Pass the email address of an account: --email EMAIL')
   if (values['other-email'] !== undefined && other === undefined)
-    throw new UsageError('--other-email is for an account at another environment. Pass --other URL too')
+    throw new UsageError('--other-email is the address of an account at --other. Pass --other URL too')
   const base = checked('The URL', baseUrl(plainHttp), url)
-  if (new Set(paths).size < paths.length) throw new UsageError('--guarded names one path twice')
+  if (new Set(paths).size < paths.length)
+    throw new UsageError('--guarded has the same path twice. Pass every path once')
 
   /** Reads an environment. Returns it once there is a password. */
   function environment(base: URL, email: string, paths: readonly string[]) {
@@ -121,7 +122,7 @@ export function readSettings(values: Values<typeof options>, url: string | undef
 const baseUrl =
   (plainHttp: boolean): Check<URL> =>
   (value) => {
-    const wanted = 'an absolute URL without query, like https://api.example.com'
+    const wanted = 'an absolute URL without a query, like https://api.example.com'
     const url = readWebUrl(value, wanted)
     if (url.username || url.password) throw new InvalidOption(wanted, 'Remove the user name and the password')
     if (/[?#]/.test(url.href)) throw new InvalidOption(wanted, 'Remove the "?" or "#" and the text after it')
@@ -131,7 +132,7 @@ const baseUrl =
 const guardedUrl =
   (plainHttp: boolean): Check<URL> =>
   (value) => {
-    const wanted = 'a path, or an absolute URL without user name, password and fragment'
+    const wanted = 'a path, or an absolute URL without a user name, password or fragment'
     const url = readWebUrl(value, wanted)
     // The URL is printed in the report, and Node would send a user name in an Authorization header.
     if (url.username || url.password || url.hash) throw new InvalidOption(wanted)
@@ -141,15 +142,15 @@ const guardedUrl =
 function mustBeSafe(url: URL, plainHttp: boolean): URL {
   if (plainHttp || !isExposed(url)) return url
   throw new InvalidOption(
-    'an https: URL, or one of this machine',
-    'Others on the network can read the password and the token over http. To allow http, pass --plain-http',
+    'an https: URL, or a URL on this machine',
+    'Over http, others on the network can read the password and the token. To allow http, pass --plain-http',
   )
 }
 
 const PATH = checkThat(
   'a path below the base URL, like /api/v2013/statements',
   (value): value is string => typeof value === 'string' && /^\/[^\s#\\]*$/.test(value),
-  (value) => (typeof value === 'string' && !value.startsWith('/') ? 'A path begins with a slash' : ''),
+  (value) => (typeof value === 'string' && !value.startsWith('/') ? 'Begin the path with a slash' : ''),
 )
 
 /** Reads a path below the base URL. */

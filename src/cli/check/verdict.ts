@@ -24,7 +24,7 @@ export class Unjudged extends Finding {
 
 /** The time limit of the whole check ended a row, or ended before it began. */
 export class OutOfTime extends Finding {
-  override readonly message = 'not checked: the time of --max-time is over'
+  override readonly message = 'not checked, because --max-time is over'
 }
 
 /** Names an error by its code or its class. Its message may hold text of the server, which is never printed. */

@@ -9,23 +9,23 @@ import { say } from '../io.js'
 import { readNewPassword } from './password-input.js'
 
 const options = {
-  bcrypt: { help: 'uses bcrypt, for systems that support only bcrypt; at most 72 bytes' },
+  bcrypt: { help: 'use bcrypt, for systems that support only bcrypt; at most 72 bytes' },
   'min-length': {
     value: 'N',
-    help: 'minimum number of characters, default 1 (OWASP ASVS 5, 6.2.1: 8)',
+    help: 'minimum number of characters; default 1 (OWASP ASVS 5, 6.2.1 requires 8)',
     check: number(integer(1, 1000, 'a number of characters'), 1),
   },
 } as const
 
 export const hash = command({
   name: 'hash',
-  summary: "hashes a password, for an account's passwordHash",
+  summary: "hash a password for an account's passwordHash",
   usage: ' [options] [< FILE]',
   options,
-  details: `Enter the password twice at the prompt, which does not show it, or send it to standard input as one line. Every character
-counts, including spaces. Never pass it as an argument.
+  details: `Type the password twice at the prompt, which does not show it, or send it to standard input as one line. Every character
+counts, including spaces. Never pass the password as an argument.
 
-You get the hash that createPasswords() makes: argon2id with OWASP's parameters, in PHC string format.`,
+The hash is the same kind that createPasswords() creates by default: argon2id with OWASP's parameters, in PHC string format.`,
   wordTooMany: PASSWORD_AS_ARGUMENT,
   aliases: {
     password: PASSWORD_AS_ARGUMENT,

@@ -46,7 +46,7 @@ async function ask(input: Input, terminal: Output, questions: readonly string[])
     process.off('SIGHUP', hangUp)
     lines.close()
   }
-  if (new Set(responses).size > 1) throw new CommandError('The two passwords differ')
+  if (new Set(responses).size > 1) throw new CommandError('The two passwords do not match. Run the command again')
   return usable(responses[0] as string)
 }
 
@@ -58,12 +58,12 @@ async function readLine(input: Input): Promise<string> {
     const bytes = Buffer.from(chunk)
     size += bytes.length
     if (size > LONGEST_BYTES)
-      throw new CommandError(`Standard input is too long. A password has at most ${LONGEST_BYTES} bytes`)
+      throw new CommandError(`Standard input is too long. Send a password of at most ${LONGEST_BYTES} bytes`)
     chunks.push(bytes)
   }
   const line = decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
   if (/[\r\n]/.test(line))
-    throw new CommandError('Standard input has several lines. Send only the password, on one line')
+    throw new CommandError('Standard input contains several lines. Send only the password, on one line')
   return usable(line)
 }
 
@@ -71,11 +71,11 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw new CommandError('The password on standard input is not UTF-8 text')
+    throw new CommandError('Standard input is not UTF-8 text. Encode the password as UTF-8')
   }
 }
 
 function usable(password: string): string {
-  if (password === '') throw new CommandError('The password is empty')
+  if (password === '') throw new CommandError('The password is empty. Enter a password')
   return password
 }

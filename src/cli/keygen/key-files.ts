@@ -40,7 +40,7 @@ export function writeKeyFiles(files: readonly KeyFile[]): void {
 }
 
 function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
-  if (code === 'EEXIST') return `${path} exists already, and is not overwritten. Choose another name, or move the file`
-  if (code === 'ENOENT') return `${path} cannot be written: its folder does not exist`
+  if (code === 'EEXIST') return `${path} already exists. Choose a different name, or move the file`
+  if (code === 'ENOENT') return `Cannot write ${path}, because its folder does not exist. Create the folder first`
   return message
 }

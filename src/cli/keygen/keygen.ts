@@ -22,27 +22,28 @@ const options = {
   },
   format: {
     value: 'FORMAT',
-    help: 'of a key pair: pem (PKCS #8, SPKI) or jwk; default pem',
+    help: 'format of a key pair: pem (PKCS #8, SPKI) or jwk; default pem',
     check: oneOf(['pem', 'jwk']),
   },
   out: { value: 'FILE', help: 'file for the key; only its owner can read it (0600)' },
   public: { value: 'FILE', help: 'file for the public key; default key.pub.pem next to key.pem' },
   bits: {
     value: 'N',
-    help: `size of an RSA key, from ${RSA_BITS.least}; default ${RSA_BITS.usual}`,
+    help: `size of an RSA key in bits, at least ${RSA_BITS.least}; default ${RSA_BITS.usual}`,
     check: number(integer(RSA_BITS.least, RSA_BITS.most, 'a number of bits'), undefined),
   },
 } as const
 
 export const keygen = command({
   name: 'keygen',
-  summary: 'makes a key for createTokenIssuer',
+  summary: 'generate a key for createTokenIssuer',
   usage: ' [--alg ES256] [--format pem|jwk] --out FILE [options]',
   options,
-  details: `Keep the key secret, and publish only the public key. No file is overwritten. If you omit --out, send the key to a pipe
-or a variable, because a terminal stores what it shows. A file that others can access gets no key.
+  details: `Keep the key secret, and publish only the public key. The command never overwrites a file. If you omit --out, the key goes to
+standard output, so use a pipe or a variable. The command does not write keys to a terminal, because terminals keep their
+output. It does not write keys to a file that other users can access.
 
-For HS256, HS384 and HS512, you get a secret: text without a line end, and without a public key.`,
+For HS256, HS384 and HS512, the key is a secret: text without a trailing newline, and without a public key.`,
   wordTooMany: 'Pass the algorithm as an option: --alg ES256',
   aliases: { output: 'out', o: 'out' },
   async run(values, _operand, io) {
@@ -51,12 +52,12 @@ For HS256, HS384 and HS512, you get a secret: text without a line end, and witho
     else if (!PAIRS[alg].hasBits) refuseFor(alg, { bits })
     if (!values.out && io.stdout.isTTY) {
       throw new UsageError(
-        'A key is not shown on a terminal, because terminals store what they show. Pass --out FILE, or use a pipe',
+        'keygen does not write keys to a terminal, because terminals keep their output. Pass --out FILE, or use a pipe',
       )
     }
     if (!values.out && isSharedFile(io.stdout)) {
       throw new UsageError(
-        'Other users can access the file that standard output goes to. Pass --out with a new file, or run chmod 600 on the file first',
+        'Standard output goes to a file that other users can access. Pass --out with a new file, or run chmod 600 on the file first',
       )
     }
     const key = isKeyPairAlgorithm(alg) ? newPair(alg, format ?? 'pem', bits) : newSecret(alg)
@@ -68,7 +69,7 @@ For HS256, HS384 and HS512, you get a secret: text without a line end, and witho
 
 function refuseFor(alg: Algorithm, options: Readonly<Record<string, unknown>>): void {
   const [given] = Object.entries(options).find(([, value]) => value !== undefined) ?? []
-  if (given) throw new UsageError(`--${given} is not for ${alg}`)
+  if (given) throw new UsageError(`--${given} does not apply to ${alg}. Remove --${given}`)
 }
 
 function deliver(key: KeyText, places: { out: string | undefined; public: string | undefined }, io: Io): void {

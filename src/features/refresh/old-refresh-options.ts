@@ -55,7 +55,7 @@ export interface OldRefreshTokensOptions {
   remove(token: string, call: OldRefreshTokenCall): unknown
   /** `Date` when the package starts to reject all old refresh tokens. */
   until: Date
-  /** Old cookie as `{ name, path, domain }`. `path` defaults to `'/'`. Default: none. */
+  /** Old cookie as `{ name, path, domain }`, with its original path and domain. `path` defaults to `'/'`. Default: none. */
   cookie?: OldRefreshCookie | undefined
 }
 

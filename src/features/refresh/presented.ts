@@ -29,7 +29,7 @@ const withRefreshToken = { refreshToken: text('The newest refresh token of the s
 export const RefreshRequest = membersSchema(withRefreshToken)
 
 const NO_COOKIE =
-  'This endpoint expects the refresh token in its cookie, and the request has a body without the cookie.'
+  'This endpoint reads the refresh token from a cookie, but the request contains a body and no cookie. Send the cookie.'
 
 export const refreshTokenBody = unlessCookie(members(withRefreshToken, 'RefreshRequest'), NO_COOKIE)
 

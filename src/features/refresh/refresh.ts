@@ -149,11 +149,10 @@ export const refreshFeature: Feature<RefreshParts> = {
       path: '/refresh',
       origin: 'own with cookie',
       body: refreshTokenBody,
-      summary: 'Get another token without a password',
-      description:
-        'Refreshes a session. Of several refreshes at the same time, each gets a token and the same refresh token.',
+      summary: 'Get a new token without a password',
+      description: 'Refreshes a session. Simultaneous refreshes each return a token, and the same refresh token.',
       responses: {
-        200: { ...withToken, description: 'Another token, with the response of the token endpoint.' },
+        200: { ...withToken, description: 'A new token, in the response format of the token endpoint.' },
         204: { ...empty('Nobody is signed in: the request has no cookie.'), of: 'cookie' },
         400: 'invalid_body',
         403: 'invalid_refresh_token',

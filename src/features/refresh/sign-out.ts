@@ -16,7 +16,7 @@ export const signOutEndpoint = endpoint({
   origin: 'own with cookie',
   body: refreshTokenBody,
   summary: 'Sign out',
-  description: 'Ends the session of a refresh token, also when its token has expired.',
+  description: 'Ends the session of the refresh token, even if the access token has expired.',
   responses: {
     204: empty('The session is over, or there was none.'),
     400: 'invalid_body',

@@ -41,7 +41,7 @@ const BCRYPT = /^\$2[aby]\$(0[4-9]|1[0-8])\$[./A-Za-z0-9]{53}$/
 /** bcrypt ignores every byte after the first 72. */
 const BCRYPT_BYTES = 72
 
-const TOO_LONG = `This password cannot be used. Choose one of at most ${BCRYPT_BYTES} bytes in UTF-8, without NUL.`
+const TOO_LONG = `This password cannot be used. Choose a password of at most ${BCRYPT_BYTES} bytes in UTF-8, without NUL.`
 
 /** Returns whether bcrypt can tell a password apart. bcrypt repeats it with a NUL to fill its key, so `ab` equals `ab\0ab`. */
 const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_BYTES && !password.includes('\0')

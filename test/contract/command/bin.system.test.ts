@@ -49,7 +49,7 @@ test('of the example app every row holds: two APIs, and another environment', as
     'recent-refused',
     'guessable-secret',
   ])
-  expect(lines.at(-2)).toMatch(/: \d\d hold, 0 do not, 2 skipped$/)
+  expect(lines.at(-2)).toMatch(/: \d\d hold, 0 fail, 2 skipped$/)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   // In a pipe there are plain lines: no colour, no progress.
   expect(stdout).not.toContain('\u001b')
@@ -143,7 +143,7 @@ child.on("exit", (_code, signal) => {
   test('keygen shows no key', async () => {
     const { code, shown } = await typing(['keygen'], [])
     expect(code).toBe(2)
-    expect(shown).toMatch(/^express-token-endpoint: A key is not shown on a terminal.+\r\n$/)
+    expect(shown).toMatch(/^express-token-endpoint: keygen does not write keys to a terminal.+\r\n$/)
   })
 
   test('check asks for the password, has colours and tells how far it is; not with NO_COLOR', async () => {

@@ -57,7 +57,7 @@ test('each row has its verdict, its name, what holds, and its source; below it, 
     '                            found: it has 1 more member',
   ])
   expect(lines).toContain('                            no --other URL was given')
-  expect(lines.at(-2)).toBe(`${url}/: ${ROWS.length - 7} hold, 1 does not, 6 skipped`)
+  expect(lines.at(-2)).toBe(`${url}/: ${ROWS.length - 7} hold, 1 fails, 6 skipped`)
   for (const { id } of ROWS) expect(lines.filter((line) => line.split(/ +/)[1] === id)).toHaveLength(1)
 })
 
@@ -86,7 +86,7 @@ test('every row has a name of its own, and a source', () => {
 })
 
 test('the printed report on the page counts every row', () => {
-  const printed = /: (\d+) hold, (\d+) does not, (\d+) skipped/.exec(readPage('docs/reference/cli.md').text) ?? []
+  const printed = /: (\d+) hold, (\d+) fails, (\d+) skipped/.exec(readPage('docs/reference/cli.md').text) ?? []
   expect(printed.slice(1).reduce((sum, count) => sum + Number(count), 0)).toBe(ROWS.length)
 })
 
@@ -141,14 +141,14 @@ describe('prints no text of a server', () => {
       code: 1,
       stdout: '',
       stderr:
-        'express-token-endpoint: The token endpoint gives 429: a failed-login limit is used up. Try again later\n',
+        'express-token-endpoint: The token endpoint returned 429: a failed-login limit is used up. Try again later\n',
     })
   })
 
   test('that does not speak HTTP', async () => {
     const url = await listeningOn(createServer((socket) => socket.end(`${TEXT}\r\n\r\n`)))
     const { stderr } = await cli(argsFor(url), { env })
-    expect(stderr).toBe('express-token-endpoint: The token endpoint gives no response: HPE_INVALID_CONSTANT\n')
+    expect(stderr).toBe('express-token-endpoint: The token endpoint returned no response: HPE_INVALID_CONSTANT\n')
   })
 })
 
@@ -242,15 +242,15 @@ test.each([
 })
 
 const EXPIRED = issued({ clock: yesterday })
-const ABROAD = 'is of another environment. Set it to a token of this one'
+const ABROAD = 'is from a different environment. Set it to a token from this environment'
 test.each([
-  ['CHECK_FOREIGN_TOKEN', 'null', 'is not a JWT'],
-  ['CHECK_FOREIGN_TOKEN', 'two\nlines', 'is not a JWT'],
-  ['CHECK_EXPIRED_TOKEN', 'abc', 'is not a JWT'],
-  ['CHECK_OLD_TOKEN', 'eyJhbGciOiJFUzI1NiJ9', 'is not a JWT'],
-  ['CHECK_FOREIGN_TOKEN', EXPIRED, 'has expired. Pass a token that is still valid'],
-  ['CHECK_OLD_TOKEN', EXPIRED, 'has expired. Pass a token that is still valid'],
-  ['CHECK_EXPIRED_TOKEN', issued(), 'is still valid. Pass a token that has expired'],
+  ['CHECK_FOREIGN_TOKEN', 'null', 'is not a JWT. Set it to an access token'],
+  ['CHECK_FOREIGN_TOKEN', 'two\nlines', 'is not a JWT. Set it to an access token'],
+  ['CHECK_EXPIRED_TOKEN', 'abc', 'is not a JWT. Set it to an access token'],
+  ['CHECK_OLD_TOKEN', 'eyJhbGciOiJFUzI1NiJ9', 'is not a JWT. Set it to an access token'],
+  ['CHECK_FOREIGN_TOKEN', EXPIRED, 'has expired. Set it to a token that is still valid'],
+  ['CHECK_OLD_TOKEN', EXPIRED, 'has expired. Set it to a token that is still valid'],
+  ['CHECK_EXPIRED_TOKEN', issued(), 'is still valid. Set it to a token that has expired'],
   ['CHECK_EXPIRED_TOKEN', issued({ issuer: THERE, clock: yesterday }), ABROAD],
   ['CHECK_OLD_TOKEN', issued({ issuer: THERE }), ABROAD],
 ])('%s=%s is wrong usage', async (name, token, says) => {
@@ -289,13 +289,13 @@ describe('where nobody answers', () => {
     server.close()
     const { code, stdout, stderr } = await cli(argsFor(url), { env })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toBe('express-token-endpoint: The token endpoint gives no response: ECONNREFUSED\n')
+    expect(stderr).toBe('express-token-endpoint: The token endpoint returned no response: ECONNREFUSED\n')
   })
 
   test('a server that is silent is waited for no longer than --timeout', async () => {
     const { url } = await listen(express().use(() => {}))
     const { stderr } = await cli(argsFor(url, '--timeout', '50ms'), { env })
-    expect(stderr).toBe('express-token-endpoint: The token endpoint gives no response: none within 50 ms\n')
+    expect(stderr).toBe('express-token-endpoint: The token endpoint returned no response: none within 50 ms\n')
   })
 })
 
@@ -313,7 +313,7 @@ describe('--max-time', () => {
     const app = appOf({ ...parts, guards: [[slow, ...guards[0]], guards[1]] })
     const { code, holds, rows } = await checkApp(app)
     expect({ code, holds, rows: rows.length }).toEqual({ code: 1, holds: false, rows: ROWS.length })
-    const late = rows.filter(({ detail }) => detail === 'not checked: the time of --max-time is over')
+    const late = rows.filter(({ detail }) => detail === 'not checked, because --max-time is over')
     expect(late.length).toBeGreaterThan(10)
     expect(new Set(late.map(({ verdict }) => verdict))).toEqual(new Set(['fails']))
   })
@@ -323,7 +323,7 @@ describe('--max-time', () => {
     const { code, stderr } = await cli(argsFor(url, '--max-time', '50ms', '--timeout', '1m'), { env })
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'express-token-endpoint: The token endpoint does not respond within --max-time. Pass a longer time\n',
+      stderr: 'express-token-endpoint: The token endpoint did not respond within --max-time. Pass a longer time\n',
     })
   })
 
@@ -342,7 +342,7 @@ describe('a request', () => {
     [
       'of another protocol',
       ({ socket }) => void socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
-      '101, to speak another protocol',
+      '101, to switch to a different protocol',
     ],
     [
       'cut short',
@@ -399,7 +399,7 @@ describe('pages on another site', () => {
     const { url } = await listen(appOf(soundParts()))
     const { code, stdout, stderr } = await cli(argsFor(url, '--origin', 'https://typo.example.com'), { env })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain('403: the app refuses pages of --origin. Pass an origin of its allowedOrigins')
+    expect(stderr).toContain('403: the app refuses pages from --origin. Pass an origin from its allowedOrigins')
   })
 
   test.each(['app.example.com', 'https://app.example.com/', 'https://APP.example.com', '*'])(

@@ -117,7 +117,7 @@ test.each([
 test.each(['key.pem', 'key.pub.pem'])('no file is written over: %s', async (name) => {
   const dir = tempDir()
   writeFileSync(join(dir, name), 'precious')
-  const said = `${join(dir, name)} exists already, and is not overwritten. Choose another name, or move the file`
+  const said = `${join(dir, name)} already exists. Choose a different name, or move the file`
   const ran = await cli(['keygen', '--out', join(dir, 'key.pem')])
   expect(ran).toEqual({ code: 1, stdout: '', stderr: `express-token-endpoint: ${said}\n` })
   // One file of a pair is useless, so none is left.
@@ -159,7 +159,7 @@ describe('when standard output is a file', () => {
     async (digits) => {
       const mode = Number.parseInt(digits, 8)
       const message =
-        'Other users can access the file that standard output goes to. Pass --out with a new file, or run chmod 600 on the file first'
+        'Standard output goes to a file that other users can access. Pass --out with a new file, or run chmod 600 on the file first'
       expect(await keygenInto(mode)).toEqual({ code: 2, stderr: `express-token-endpoint: ${message}\n`, written: '' })
       expect(await keygenInto(mode, '--alg', 'HS256')).toMatchObject({ code: 2, written: '' })
     },
@@ -179,6 +179,7 @@ describe('when standard output is a file', () => {
 })
 
 test('a folder that is not there is told in one line', async () => {
-  const stderr = 'express-token-endpoint: /nowhere/key.pem cannot be written: its folder does not exist\n'
+  const stderr =
+    'express-token-endpoint: Cannot write /nowhere/key.pem, because its folder does not exist. Create the folder first\n'
   expect(await cli(['keygen', '--out', '/nowhere/key.pem'])).toEqual({ code: 1, stdout: '', stderr })
 })

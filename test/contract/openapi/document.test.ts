@@ -104,9 +104,9 @@ describe('openApiDocument', () => {
   })
 
   it.each<[OpenApiOptions['refresh'], string]>([
-    ['body', 'must hold "refreshToken", once and a string'],
-    ['cookie', 'expects the refresh token in its cookie'],
-    [true, 'must hold "refreshToken", once and a string'],
+    ['body', 'must contain "refreshToken" exactly once, as a string'],
+    ['cookie', 'reads the refresh token from a cookie'],
+    [true, 'must contain "refreshToken" exactly once, as a string'],
   ])('with refresh %j, the 400 of a refresh says what it needs', (refresh, says) => {
     const { paths } = openApiDocument({ refresh })
     expect(paths[`${TOKEN_PATH}/refresh`]?.post?.responses['400']).toMatchObject({

@@ -173,7 +173,7 @@ describe.skipIf(NO_CHROMIUM)('the account in a browser', () => {
     await page.getByText('Change the e-mail address').click()
     await page.getByLabel('New e-mail').fill('no address')
     await press(page, 'Send the mail')
-    await says(page, 'This is not an e-mail address.')
+    await says(page, 'This is not a valid email address.')
     await page.getByLabel('New e-mail').fill(CAROL)
     await press(page, 'Send the mail')
     await says(page, `A mail to ${CAROL} is on its way.`)

@@ -9,7 +9,7 @@ test.each<[string, unknown, { text: RegExp; at?: string }]>([
   ['a code that was used', refused('invalid_code'), { text: /does not work any more/ }],
   ['a weak password', refused('weak_password', 'Too short: 15.'), { text: /^Too short: 15\.$/, at: 'newPassword' }],
   ['a weak password without a detail', refused('weak_password'), { text: /cannot be used/, at: 'newPassword' }],
-  ['an invalid address', refused('invalid_email'), { text: /not an e-mail address/, at: 'email' }],
+  ['an invalid address', refused('invalid_email'), { text: /not a valid email address/, at: 'email' }],
   ['a step-up that was cancelled', refused('insufficient_user_authentication'), { text: /did not confirm/ }],
   ['a code of a later server', refused('new_code'), { text: /unexpected response \(status 403\)/ }],
   [

@@ -40,17 +40,17 @@ test.each([
 
 const long = (text: string) => `a string of ${text.length} characters`
 const EXPOSED = 'http://api.example.com'
-const HTTPS = `must be an https: URL, or one of this machine, but is ${long(EXPOSED)}. Others on the network can read the password and the token over http. To allow http, pass --plain-http`
+const HTTPS = `must be an https: URL, or a URL on this machine, but is ${long(EXPOSED)}. Over http, others on the network can read the password and the token. To allow http, pass --plain-http`
 const PATH = 'must be a path below the base URL, like /api/v2013/statements, but is'
 const NO_VALUE = '--alg needs a value: --alg ALG'
 
-const NO_COMMAND = 'There is no such command. Commands: keygen, hash, check'
+const NO_COMMAND = 'Unknown command. Commands: keygen, hash, check'
 const OPTIONS = 'Known: --alg, --format, --out, --public, --bits, --help'
 
 describe('wrong usage is one line that names the likely mistake, and exit status 2', () => {
   type Row = [string[], string]
   test.each<Row>([
-    [['kegen'], 'There is no such command. Did you mean "keygen"?'],
+    [['kegen'], 'Unknown command. Did you mean "keygen"?'],
     ...['login', 'constructor', '__proto__'].map((name): Row => [[name], NO_COMMAND]),
     [['keygen', '--algorithm', 'ES256'], 'keygen has no option --algorithm. Did you mean "--alg"?'],
     [['keygen', '--otu', 'x'], 'keygen has no option --otu. Did you mean "--out"?'],
@@ -59,20 +59,20 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     [['keygen', 'ES256'], 'keygen takes only options. Pass the algorithm as an option: --alg ES256'],
     [['keygen', '--alg', 'EdDSA'], `--alg must be one of ${ALGORITHMS.join(', ')}. Did you mean "Ed25519" (RFC 9864)?`],
     ...[['--alg'], ['--alg='], ['--alg', '--out', 'x']].map((args): Row => [['keygen', ...args], NO_VALUE]),
-    [['keygen', '--alg', 'ES256', '--alg', 'ES384'], '--alg was given twice'],
+    [['keygen', '--alg', 'ES256', '--alg', 'ES384'], '--alg is set twice. Set it once'],
     [['keygen', '--format', 'der'], '--format must be one of pem, jwk'],
-    [['keygen', '--alg', 'HS256', '--format', 'jwk'], '--format is not for HS256'],
-    [['keygen', '--alg', 'HS256', '--public', 'x'], '--public is not for HS256'],
-    [['keygen', '--bits', '4096'], '--bits is not for ES256'],
+    [['keygen', '--alg', 'HS256', '--format', 'jwk'], '--format does not apply to HS256. Remove --format'],
+    [['keygen', '--alg', 'HS256', '--public', 'x'], '--public does not apply to HS256. Remove --public'],
+    [['keygen', '--bits', '4096'], '--bits does not apply to ES256. Remove --bits'],
     ...Object.entries({ 1024: '1024', many: 'NaN' }).map(
       ([bits, shown]): Row => [
         ['keygen', '--alg', 'RS256', '--bits', bits],
         `--bits must be a number of bits, a whole number from 2048 to 16384, but is ${shown}`,
       ],
     ),
-    [['hash', '--bcrypt=yes'], '--bcrypt takes no value'],
+    [['hash', '--bcrypt=yes'], '--bcrypt does not take a value. Remove the value'],
     [['check'], 'Pass the base URL of the app: check https://api.example.com --email EMAIL'],
-    [['check', 'http://127.0.0.1:9'], 'Pass the e-mail address of an account: --email EMAIL'],
+    [['check', 'http://127.0.0.1:9'], 'Pass the email address of an account: --email EMAIL'],
     ...Object.entries({
       'api.example.com': 'Is "https://" missing?',
       'https://a@c.example': 'Remove the user name and the password',
@@ -82,7 +82,7 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     }).map(
       ([url, hint]): Row => [
         ['check', url, '--email', 'a@b.c'],
-        `The URL must be an absolute URL without query, like https://api.example.com, but is ${long(url)}. ${hint}`,
+        `The URL must be an absolute URL without a query, like https://api.example.com, but is ${long(url)}. ${hint}`,
       ],
     ),
     [['check', EXPOSED, '--email', 'a@b.c'], `The URL ${HTTPS}`],
@@ -90,21 +90,21 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     ...['--recent', '--guarded'].map(
       (option): Row => [
         [...CHECK, option, 'v1/password'],
-        `${option} ${PATH} ${long('v1/password')}. A path begins with a slash`,
+        `${option} ${PATH} ${long('v1/password')}. Begin the path with a slash`,
       ],
     ),
     [[...CHECK, '--path', '/x#y'], `--path ${PATH} ${long('/x#y')}`],
     ...['https://a:b@c.example/x', 'https://a@c.example', 'http://:b@127.0.0.1/x', 'https://c.example/x#y'].map(
       (url): Row => [
         [...CHECK, '--guarded', url],
-        `--guarded must be a path, or an absolute URL without user name, password and fragment, but is ${long(url)}`,
+        `--guarded must be a path, or an absolute URL without a user name, password or fragment, but is ${long(url)}`,
       ],
     ),
-    [[...CHECK, '--guarded', '/x', '--guarded', '/x'], '--guarded names one path twice'],
-    [[...CHECK, '--skip', 'guard'], 'There is no row guard to skip. Did you mean "guarded"?'],
+    [[...CHECK, '--guarded', '/x', '--guarded', '/x'], '--guarded has the same path twice. Pass every path once'],
+    [[...CHECK, '--skip', 'guard'], '--skip does not know the row guard. Did you mean "guarded"?'],
     [
       [...CHECK, '--other-email', 'x@y.z'],
-      '--other-email is for an account at another environment. Pass --other URL too',
+      '--other-email is the address of an account at --other. Pass --other URL too',
     ],
     [[...CHECK, '--user', 'x'], 'check has no option --user. Did you mean "--email"?'],
     [

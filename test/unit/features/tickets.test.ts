@@ -315,7 +315,7 @@ describe('a ticket', () => {
     const { post } = await start({ alsoAccept: [apiKeys], onEvent: (event) => events.push(event) })
     const { status, body } = await post('/tickets', { path }, 'key_1')
     expect({ status, code: JSON.parse(body).code }).toEqual({ status: 401, code: 'invalid_token' })
-    expect(JSON.parse(body).detail).toMatch(/^A ticket needs a token that this API issued/)
+    expect(JSON.parse(body).detail).toMatch(/^To get a ticket, send a token that this API issued/)
     expect(events.at(-1)).toMatchObject({ reason: 'issuer' })
   })
 

@@ -159,7 +159,9 @@ describe.each(EXPRESS)('an endpoint, on %s', async (_name, express) => {
   it('names its members in the refusal of a body', async () => {
     const { ask } = await start()
     const { body } = await ask(asJson({}))
-    expect(JSON.parse(body).detail).toBe('The request body must hold "text" and "name", each once and each a string.')
+    expect(JSON.parse(body).detail).toBe(
+      'The request body must contain "text" and "name", each exactly once and as a string.',
+    )
   })
 
   it('is guarded, and another method names all methods of the path', async () => {

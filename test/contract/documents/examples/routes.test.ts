@@ -46,7 +46,7 @@ describe('the README', () => {
     const { auth } = await run<{ auth: Auth }>('readme-lookup')
     const app = express().use(auth.router)
     app.get('/me', auth.guard(), (req, res) => void res.json(auth.userOf(req)))
-    const { body } = await request(app).post(TOKEN_PATH).send(ALICE).expect(200)
+    const { body } = await request(app).post('/login').send(ALICE).expect(200)
     const me = await get(app, '/me', body.authenticationToken).expect(200)
     expect(me.body).toMatchObject({ id: 'acc-1', scopes: ['reports:read'] })
   })
@@ -54,7 +54,7 @@ describe('the README', () => {
   it('readme-account: mails a link to reset the password, and signs in with a refresh cookie', async () => {
     const { auth, links } = await run<{ auth: Auth; links: string[] }>('readme-account')
     const app = express().use(auth.router)
-    const login = await request(app).post(TOKEN_PATH).send(ALICE).expect(200)
+    const login = await request(app).post('/login').send(ALICE).expect(200)
     expect(login.headers['set-cookie']?.[0]).toContain('HttpOnly')
     await request(app).post('/auth/account/password/forgotten').send({ email: ALICE.email }).expect(202)
     await until(() => expect(links).toHaveLength(1))

@@ -91,11 +91,15 @@ describe('the password', () => {
   })
 
   test.each([
-    ['two different ones', [`${PASSWORD}\r`, 'correct hearse\r'], 'The two passwords differ'],
+    [
+      'two different ones',
+      [`${PASSWORD}\r`, 'correct hearse\r'],
+      'The two passwords do not match. Run the command again',
+    ],
     ['Ctrl-C', ['corr\u0003'], 'Cancelled'],
     ['Ctrl-C at the second', [`${PASSWORD}\r`, '\u0003'], 'Cancelled'],
     ['Ctrl-D', ['\u0004'], 'Cancelled'],
-    ['nothing', ['\r', '\r'], 'The password is empty'],
+    ['nothing', ['\r', '\r'], 'The password is empty. Enter a password'],
   ])('refuses %s, and gives the terminal back', async (_what, answers, says) => {
     const { result, modes } = terminal(answers)
     await expect(result).rejects.toThrow(says)
@@ -121,7 +125,7 @@ describe('the password', () => {
   })
 
   test.each<[string, string | Uint8Array, string]>([
-    ['nothing', '', 'The password is empty'],
+    ['nothing', '', 'The password is empty. Enter a password'],
     ['too much', 'x'.repeat(10_241), 'Standard input is too long'],
     ['two lines', 'first line\nsecond line\n', 'only the password, on one line'],
     ['an empty line behind it', `${PASSWORD}\n\n`, 'only the password, on one line'],

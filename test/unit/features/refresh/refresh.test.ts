@@ -508,7 +508,7 @@ describe('a refresh', () => {
     const { post } = await start()
     const answer = await post('/refresh', body)
     expectProblem(answer, 400, 'invalid_body', 'Bad Request')
-    expect(answer.body).toContain('must hold \\"refreshToken\\", once and a string')
+    expect(answer.body).toContain('must contain \\"refreshToken\\" exactly once, as a string')
   })
 
   it('has one method, and needs a media type', async () => {
@@ -1036,7 +1036,7 @@ describe('the mode body', () => {
     await signIn()
     const answer = await post(path, { refreshToken: 'x' })
     expectProblem(answer, 400, 'invalid_body', 'Bad Request')
-    expect(answer.body).toContain('expects the refresh token in its cookie')
+    expect(answer.body).toContain('reads the refresh token from a cookie')
     expect(await sessions.list(ACCOUNTS.alice.id)).toHaveLength(1)
   })
 })
