@@ -23,8 +23,8 @@ export type TokenClientErrorCode =
   | 'interrupted'
   /**
    * The client signed out during your call, or [someone signed in from another
-   * tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in).
-   * After a sign-in from another tab, call `restore()`.
+   * tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in). In
+   * that case, call `restore()`.
    */
   | 'signed_out'
   /** You called `close()`. */

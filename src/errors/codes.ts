@@ -207,7 +207,11 @@ export type Dependency =
   | 'codes'
   /** The second-factor store failed or exceeded `timeout`, or none of your secrets can decrypt a stored factor. */
   | 'factors'
-  /** The shared limit store failed or was too slow. Until the store recovers, each process keeps its own count of failed logins. */
+  /**
+   * The shared [limit
+   * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) failed
+   * or was too slow.
+   */
   | 'limits'
   /**
    * One of your functions threw an error, exceeded `timeout`, or returned an invalid value. The event's `option` identifies the function.

@@ -173,8 +173,7 @@ export type SessionEnd =
   | 'maximum'
   /**
    * A client sent a refresh token that was [already
-   * replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
-   * so two clients may be using it.
+   * replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves).
    */
   | 'reused'
   /** A refresh found that the account was deleted or disabled, or that its password or `tokensValidAfter` had changed. */
