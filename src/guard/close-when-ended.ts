@@ -15,7 +15,7 @@ import { authOf, type BearerGuard } from './require-bearer.js'
 export interface CloseWhenEndedOptions {
   /** Time between checks (1 s to 1 h). Default: `'30s'`. */
   every?: Duration | undefined
-  /** How long to keep the connection open while checks fail with a `5xx` status (1 s to 1 day). Default: `'5m'`. */
+  /** Maximum time to keep the connection open while checks fail with a `5xx` status (1 s to 1 day). Default: `'5m'`. */
   keepFor?: Duration | undefined
 }
 

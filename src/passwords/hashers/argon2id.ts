@@ -23,7 +23,7 @@ export interface Argon2idOptions {
   /** Number of lanes (1 to 64). Default: `1`. */
   parallelism?: number | undefined
   /**
-   * Maximum cost of stored hashes, as a multiple (1 to 1,024) of the configured costs or the default costs, whichever are higher. Default:
+   * Maximum cost of stored hashes, as a multiple (1 to 1,024) of the configured costs, or of the default costs if they are higher. Default:
    * `8`.
    *
    * It limits the memory, and memory × passes.

@@ -13,7 +13,7 @@ export interface BcryptOptions {
   /** Base-2 logarithm of the number of rounds (4 to 18). Default: `12`. */
   cost?: number | undefined
   /**
-   * Maximum number of rounds in stored hashes, as a multiple (1 to 1,024) of the configured or default number, whichever is higher. By
+   * Maximum number of rounds in stored hashes, as a multiple (1 to 1,024) of the configured number, or of the default if it is higher. By
    * default, hashes can have a cost from 4 to 15. Default: `8`.
    *
    * Costs above 18 are always rejected.

@@ -25,7 +25,8 @@ export interface RemoteKeysOptions {
    */
   maxAge?: Duration | undefined
   /**
-   * How long to keep using cached keys while the source is down (`maxAge` to 30 days). After that, clients receive `503`. Default: `'1h'`.
+   * Maximum time to keep using cached keys while the source is down (`maxAge` to 30 days). After that, clients receive `503`. Default:
+   * `'1h'`.
    *
    * A longer time does not help tokens of an hour, and a removed key verifies for longer in a service that cannot reach the source.
    */
