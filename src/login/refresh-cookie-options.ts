@@ -8,7 +8,7 @@ export interface RefreshCookieOptions {
   /** `'strict'` accepts pages on the API's site. `'none'` accepts pages on any site if `allowedOrigins` contains their origin. Default: `'strict'`. */
   sameSite?: 'strict' | 'none' | undefined
   /**
-   * Makes the browser keep a separate cookie per site (CHIPS), even if it blocks third-party cookies. Requires
+   * Makes browsers keep a separate cookie per site (CHIPS), even if they block third-party cookies. Requires
    * `sameSite: 'none'`. Default: `true` with `sameSite: 'none'`.
    */
   partitioned?: boolean | undefined
