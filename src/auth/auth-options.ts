@@ -77,9 +77,9 @@ export interface AuthOptions<A extends LookUpResult = Account>
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**
-   * Endpoint paths, without patterns, relative to the router's mount point. The refresh and sign-out paths start with the `token` path.
-   * Default: `{ token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json'
-   * }`.
+   * Endpoint paths relative to the router's mount point. Patterns are not allowed. The refresh and sign-out paths start with the `token`
+   * path. Default: `{ token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys:
+   * '/.well-known/jwks.json' }`.
    */
   paths?: AuthPaths | undefined
   /** Public path at which you mount the router, such as `/api`. `auth.signIn` sets the refresh cookie for this path. Default: `''`. */

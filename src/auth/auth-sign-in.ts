@@ -31,9 +31,9 @@ import { refusalsWith } from './auth-errors.js'
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
   /**
-   * The token of an administrator who [acts as the
-   * user](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md#an-administrator-acts-as-a-user),
-   * which `authOf(req)` returns. The new token expires with the administrator's token and cannot be refreshed. Default: none.
+   * The token of the administrator who [acts as the
+   * user](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md#an-administrator-acts-as-a-user).
+   * Pass `authOf(req)`. The new token expires with the administrator's token and cannot be refreshed. Default: none.
    */
   actor?: VerifiedToken
   /** Device name in the session list. Default: the result of `sessionLabel`. */

@@ -85,7 +85,7 @@ export type TokenRefusal =
  * the account's address have used up its limits, so the password was not checked.
  */
 export type LoginRefusal =
-  /** Your account store found no account with this email address. Compare addresses in lower case. */
+  /** Your account store did not find an account with this email address. Compare addresses in lower case. */
   | 'unknown_account'
   /**
    * The password does not match the hash. Check that your client does not trim the password. With bcrypt, passwords longer than 72 bytes
@@ -133,7 +133,7 @@ export type RefreshRefusal =
   /**
    * The request contains refresh cookies for several live sessions. Either two APIs share a path and domain, or [a different
    * host](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/explanation/security.md#known-limits-of-refresh-tokens)
-   * set a cookie.
+   * set one of the cookies.
    */
   | 'several_cookies'
   /**
@@ -190,7 +190,7 @@ export type Dependency =
   /** `isRevoked` threw an error, exceeded `timeout`, or did not return a boolean. Check for a missing `return` or `await`. */
   | 'revocation'
   /**
-   * Your session store failed. If `refused` is `false`, only saving `lastUsedAt` failed. Test the store with
+   * Your session store failed. If `refused` is `false`, the store could not save `lastUsedAt`. Test the store with
    * [`storeContract()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#storecontractstore-options).
    */
   | 'sessions'
@@ -405,7 +405,7 @@ const ROWS = {
   },
   /**
    * The emailed code is unknown, already used, or expired, or was sent for a different `issuer`, `tenant`, or purpose. Request a new email.
-   * For passkeys, the options expire after ten minutes, and `origins` must include your page's origin.
+   * Passkey options expire after ten minutes, and `origins` must include your page's origin.
    */
   invalid_code: { status: 403, message: 'The code is invalid or has expired. Request a new code.' },
   /** A different account claimed the address after the email was sent. Sign in, or choose a different address. */
@@ -413,9 +413,8 @@ const ROWS = {
   /** An email address must be 3 to 254 characters long and contain exactly one `@`, without spaces or any of `,;:<>"()[]\`. */
   invalid_email: { status: 422, message: 'This is not a valid email address.' },
   /**
-   * The response contains the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons) why
-   * the new password was rejected. The emailed code stays valid.
+   * The [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons) in
+   * the response explains why the new password was rejected. The emailed code stays valid.
    */
   weak_password: {
     status: 422,

@@ -17,7 +17,7 @@ export interface EventBase {
   time: Date
   /** Client address, from `req.ip`. Requires a correct `trust proxy`. */
   address: string | undefined
-  /** Email address that the client sent to the token endpoint. Requires `emailInEvents`. */
+  /** The email address that the client sent to the token endpoint. Requires `emailInEvents`. */
   email?: string
   /** Return value of the `tenant` option. */
   tenant?: string
@@ -280,7 +280,10 @@ export interface ApiKeyRemovedEvent extends EventBase {
   keyId: string
 }
 
-/** A dependency, such as your database, failed or exceeded `timeout`. */
+/**
+ * A [dependency](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies) failed
+ * or exceeded `timeout`.
+ */
 export interface DependencyFailedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'dependency.failed'

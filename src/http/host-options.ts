@@ -7,8 +7,8 @@ import type { Refuse } from './refuse.js'
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
   /**
-   * Maximum time that a dependency, such as the account store or the password check, can take, from 1 ms to 1 min. A timeout causes `503`.
-   * Default: `'5s'`.
+   * Maximum time for each dependency, such as the account store or the password check, from 1 ms to 1 min. A timeout causes `503`. Default:
+   * `'5s'`.
    */
   timeout?: Duration | undefined
   /**

@@ -55,7 +55,7 @@ export interface OpenApiOptions {
   /** Base URL or a list of base URLs, usually the issuer. Default: the document's origin. */
   servers?: string | readonly string[] | undefined
   /**
-   * Full path of the token endpoint, including the mount point. Set to Set to `false` for a service that only verifies tokens. Default:
+   * Full path of the token endpoint, including the mount point. Set to `false` for a service that only verifies tokens. Default:
    * `'/api/v2013/authentication/token'`.
    */
   path?: string | false | undefined

@@ -9,8 +9,8 @@ import { redisSessions } from './redis-sessions.js'
 /** The options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * A function that receives a command as strings, sends it to Redis, and returns a promise for the reply. The second string is the key, or
-   * in `EVAL` commands, the fourth.
+   * A function that receives a command as strings, sends it to Redis, and returns a promise for the reply. The key is the second string,
+   * except in `EVAL` commands, where the key is the fourth string.
    *
    * With node-redis: `(...command) => client.sendCommand(command)`. With ioredis: `(...command) => redis.call(...command)`. Each command
    * has one key.

@@ -41,7 +41,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'gives several tabs at once the same refresh token',
       'forgives a response that was lost, however long ago',
     ],
-    'A session ends if clients send two different tokens in a row that were replaced more than 10 s ago, or one such token that was replaced twice':
+    'A session ends if clients send, in a row, two different tokens that were replaced more than 10 s ago, or one such token that was replaced twice':
       'ends the session when a refresh token comes back that was replaced twice',
     'the session ends the second time that they refresh more than 10 s apart':
       'notices a thief who takes turns with the owner',

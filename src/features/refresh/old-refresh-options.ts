@@ -49,13 +49,13 @@ export interface OldRefreshTokensOptions {
     call: OldRefreshTokenCall,
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
-   * A function, `(token, { req })`, that removes the token, so that `find` returns `undefined`. The package calls `remove` before the
-   * response, and again if the client retries.
+   * A function, `(token, { req })`, that removes the token, so that `find` returns `undefined`. The package calls `remove` before it
+   * responds, and again if the client retries.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
   /** `Date` when the package starts to reject all old refresh tokens. */
   until: Date
-  /** The old cookie's `{ name, path, domain }`. `path` defaults to `'/'`. Default: none. */
+  /** Object `{ name, path, domain }` that describes the old cookie. `path` defaults to `'/'`. Default: none. */
   cookie?: OldRefreshCookie | undefined
 }
 

@@ -12,7 +12,7 @@ export interface RefreshTimes {
   longest?: Duration | undefined
   /**
    * Time during which clients can exchange a replaced refresh token for the current one, up to 1 min. This time must exceed the clock
-   * difference between your processes. If it is `0`, a lost response or a reused token ends the session. Default: `'10s'`.
+   * difference between your processes. If `grace` is `0`, a lost response or a reused token ends the session. Default: `'10s'`.
    *
    * For tabs, retries and lost responses. A thief who always refreshes within this time of the owner is not noticed, so keep it short.
    */
