@@ -74,15 +74,15 @@ export interface TokenClientOptions {
   url: string | URL
   /**
    * A sync or async function that returns `{ email, password }`. The client calls this function with `{ refused, signal }` for every
-   * sign-in, and sends additional members as JSON. With `remember: false`, the session ends when the browser closes.
+   * sign-in, and sends other returned members as JSON. With `remember: false`, the session ends when the browser closes.
    *
    * Called for each sign-in, so that the client does not keep the password. After a refusal with a code other than `invalid_credentials`,
    * it may return only the members to add.
    */
   credentials: (request: CredentialsRequest) => Credentials | StepFields | PromiseLike<Credentials | StepFields>
   /**
-   * Set to `true` if a person types the credentials. The client then waits without a time limit, calls `credentials` only after the token
-   * expires, and allows [more
+   * Set to `true` if a person types the credentials. The client then waits for the credentials without a time limit, calls `credentials`
+   * only after the token expires, and allows [more
    * attempts](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#steps-after-the-password).
    * Default: `false`.
    *

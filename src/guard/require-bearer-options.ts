@@ -74,7 +74,8 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
-   * A function, `(auth) => boolean`, called on every request. The guard returns `401` if the function returns `true`. Default: none.
+   * A function, `(auth) => boolean`, that is called on every request. The guard returns `401` if the function returns `true`. Default:
+   * none.
    *
    * When it fails or returns another value, the client receives `503`. Use `auth.id` as the key, because a token's text has several
    * spellings.
