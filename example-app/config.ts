@@ -120,9 +120,7 @@ export function apiUrlsOf({ host, port, reportingPort, baseUrl, reportingUrl }: 
 export function readServiceAccount(env: NodeJS.ProcessEnv): Credentials {
   const [email, password] = [env['SERVICE_EMAIL'], env['SERVICE_PASSWORD']]
   if (email && password) return { email, password }
-  throw new OperatorError(
-    'Set SERVICE_EMAIL and SERVICE_PASSWORD to the e-mail address and the password of an account.',
-  )
+  throw new OperatorError('Set SERVICE_EMAIL and SERVICE_PASSWORD to the email address and the password of an account.')
 }
 
 /** Returns a URL with an IPv6 address in brackets (RFC 3986 section 3.2.2). */

@@ -29,7 +29,7 @@ export function readCommand(args: readonly string[]): Command {
       'A password is never an argument, because other users of this machine can see it. Type it when asked, or pipe it to standard input.',
     )
   }
-  if (!email || !/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError(`Pass an e-mail address to "${name}".`)
+  if (!email || !/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError(`Pass an email address to "${name}".`)
   if (name === 'add') return { name, email, scopes: values.scope?.map(scopeToken) ?? [] }
   if (values.scope) throw new UsageError('"password" has no option --scope. Omit it.')
   return { name, email }

@@ -5,7 +5,7 @@ export const USAGE = `Usage:
   npm run example -- totals [--house HOUSE]   print the daily totals of one house or of all houses
 
 The command signs in at the clearing-house API as a service, and calls the online reporting API. It reads the
-e-mail address and the password of an account with the scope reports:read from SERVICE_EMAIL and
+email address and the password of an account with the scope reports:read from SERVICE_EMAIL and
 SERVICE_PASSWORD, and the addresses of both APIs from BASE_URL and REPORTING_URL. A password is never an argument.
 
 Exit status: 0 success, 1 failure, 2 wrong usage, 3 temporary failure: run the command again later.`

@@ -29,7 +29,7 @@ export interface MailBox {
 /** The number of mails in the folder. Older ones are deleted. */
 const KEPT = 100
 
-/** Opens the mail box in the data folder. Its files are private, because a code lets its reader sign in. */
+/** Opens the mailbox in the data folder. Its files are private, because a code lets its reader sign in. */
 export function openMailBox(dataDir: string): MailBox {
   const folder = join(dataDir, 'mails')
   mkdirSync(folder, { recursive: true, mode: 0o700 })

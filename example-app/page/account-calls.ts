@@ -5,7 +5,7 @@ import { jsonOf, post } from './requests.js'
 /** The mails that a user asks for before the sign-in. */
 export type MailKind = Exclude<LinkKind, 'new-address'>
 
-/** The routes of a sign-in by mail, below those of the page. */
+/** The routes of a sign-in by email, below those of the page. */
 const MAIL_PATH = 'api/v2013/authentication/token/mail'
 
 /** Asks for a mail. Resolves for every address, so that nobody learns who has an account. */

@@ -22,8 +22,8 @@ interface Session {
   over: AbortController
 }
 
-/** The key of the user's e-mail address in `localStorage`, which tells all tabs that somebody is signed in. */
-const EMAIL = 'clearing house: e-mail'
+/** The key of the user's email address in `localStorage`, which tells all tabs that somebody is signed in. */
+const EMAIL = 'clearing house: email'
 
 const metaOf = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content || undefined
 const reportingUrl = metaOf('reporting-url')

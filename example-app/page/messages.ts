@@ -22,7 +22,7 @@ export const INSECURE_TEXT = 'This page needs https. With http it works only on 
 export function signInFailureText(failure: CallFailure): string {
   switch (failure.kind) {
     case 'wrong-credentials':
-      return 'E-mail or password is wrong.'
+      return 'Email or password is wrong.'
     case 'wrong-code':
       return 'Too many wrong codes. Sign in again.'
     case 'cancelled':

@@ -57,7 +57,7 @@ function inBrowser(page: string, mailFolder: string | undefined): string {
   const signIn = `Sign in with a browser: ${page}`
   return mailFolder === undefined
     ? signIn
-    : `${signIn}\nRead the mails of the demo: ${page}mailbox (files in ${mailFolder})`
+    : `${signIn}\nRead the demo’s emails: ${page}mailbox (files in ${mailFolder})`
 }
 
 function statements(url: string, house: string): string {

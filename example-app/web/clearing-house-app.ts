@@ -25,7 +25,7 @@ export interface ClearingHouseDependencies
   /** The secrets of the app. The first one signs, and all of them verify. */
   secrets: readonly string[]
   page: Omit<PageOptions, 'hasMailBox' | 'passkeys'>
-  /** The mail box of the app. Undefined: the routes that mail a code are off. */
+  /** The mailbox of the app. Undefined: the routes that mail a code are off. */
   mailBox?: MailBox | undefined
 }
 

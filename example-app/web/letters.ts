@@ -19,7 +19,7 @@ const TEXTS: Readonly<Record<MailKind, readonly [subject: string, text: string]>
   'factors-changed': ['Your second factor has changed', NOT_YOU],
   'sign-in-blocked': [
     'Somebody tries passwords',
-    'Too many wrong passwords were sent for your account. If it was you, wait, or sign in by mail.',
+    'Too many wrong passwords were sent for your account. If it was you, wait, or sign in by email.',
   ],
 }
 

@@ -71,17 +71,18 @@ export interface AuthOptions<A extends LookUpResult = Account>
    */
   keys?: TokenIssuerOptions['keys'] | undefined
   /**
-   * Additional verifiers for all guards: `oldTokens` or [custom
-   * verifiers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). At
-   * most 31, with different issuers. Default: `[]`.
+   * Additional verifiers that all guards use, such as `oldTokens` or [custom
+   * verifiers](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#custom-verifiers). Pass
+   * at most 31 verifiers with different issuers. Default: `[]`.
    */
   alsoAccept?: readonly CustomTokenVerifier[] | undefined
   /**
-   * Endpoint paths below the router's mount point, without patterns. The refresh and sign-out endpoints are below `token`. Default: `{
-   * token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys: '/.well-known/jwks.json' }`.
+   * Endpoint paths relative to the router's mount point. Patterns are not allowed. The refresh and sign-out paths start with the `token`
+   * path. Default: `{ token: '/api/v2013/authentication/token', sessions: '/sessions', account: '/auth/account', keys:
+   * '/.well-known/jwks.json' }`.
    */
   paths?: AuthPaths | undefined
-  /** Public path where you mount the router, such as `/api`. `auth.signIn` sets the refresh cookie for this path. Default: `''`. */
+  /** Public path at which you mount the router, such as `/api`. `auth.signIn` sets the refresh cookie for this path. Default: `''`. */
   mountPath?: string | undefined
 }
 

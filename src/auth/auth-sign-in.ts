@@ -31,15 +31,16 @@ import { refusalsWith } from './auth-errors.js'
 /** The details of `auth.signIn`. */
 export interface AuthSignInDetails {
   /**
-   * Token of an administrator who [acts as the
-   * user](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md#an-administrator-acts-as-a-user):
-   * `authOf(req)`. The new token expires with the administrator's token and cannot be refreshed. Default: none.
+   * The token of the administrator who [acts as the
+   * user](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md#an-administrator-acts-as-a-user).
+   * Pass `authOf(req)`. The new token expires with the administrator's token and cannot be refreshed. Default: none.
    */
   actor?: VerifiedToken
   /** Device name in the session list. Default: the result of `sessionLabel`. */
   label?: NewSession['label']
   /**
-   * Time just before you authenticated the account. If `tokensValidAfter` is later, guards reject the token. Default: the time of the call.
+   * Time just before you authenticated the account. If the account's `tokensValidAfter` is later than `issuedAt`, guards reject the token.
+   * Default: the time of the call.
    */
   issuedAt?: Date | undefined
   /**

@@ -73,16 +73,16 @@ export interface TokenClientOptions {
   /** Base URL of your API. Must use `https:`, or `http:` on loopback. */
   url: string | URL
   /**
-   * Sync or async function that returns `{ email, password }`. The client calls it with `{ refused, signal }` for every sign-in, and sends
-   * additional members as JSON. With `remember: false`, the session ends when the browser closes.
+   * A sync or async function that returns `{ email, password }`. The client calls this function with `{ refused, signal }` for every
+   * sign-in, and sends other returned members as JSON. With `remember: false`, the session ends when the browser closes.
    *
    * Called for each sign-in, so that the client does not keep the password. After a refusal with a code other than `invalid_credentials`,
    * it may return only the members to add.
    */
   credentials: (request: CredentialsRequest) => Credentials | StepFields | PromiseLike<Credentials | StepFields>
   /**
-   * Set to `true` if a person types the credentials. The client waits for them without a time limit, calls `credentials` only after the
-   * token expires, and allows [more
+   * Set to `true` if a person types the credentials. The client then waits for the credentials without a time limit, calls `credentials`
+   * only after the token expires, and allows [more
    * attempts](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#steps-after-the-password).
    * Default: `false`.
    *
@@ -112,15 +112,15 @@ export interface TokenClientOptions {
   accountPath?: string | undefined
   /** Other origins to which the client may send the token, such as a second API. Default: `[]`. */
   origins?: readonly (string | URL)[] | undefined
-  /** Time limit in seconds for a token request and, without `interactive`, for `credentials`. More than 0, at most 600. Default: `10`. */
+  /** Time limit in seconds (more than 0, at most 600) for a token request and, without `interactive`, for `credentials`. Default: `10`. */
   timeout?: number | undefined
-  /** Maximum time in seconds to wait after a `429` or `503` from the token endpoint. 0 to 3,600. Default: `30`. */
+  /** Maximum time in seconds to wait after a `429` or `503` from the token endpoint (0 to 3,600). Default: `30`. */
   maxWait?: number | undefined
   /**
-   * Function that receives a copy of a `401` response that requires a more recent or stronger sign-in. Return `{ password }` to [confirm
-   * the
+   * A function that receives a copy of a `401` response when a more recent or stronger sign-in is required. Return `{ password }` to
+   * [confirm the
    * sign-in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/client.md#the-account-of-your-user), or
-   * `false` to receive the `401`. Requests with the same requirement share one call. Default: the caller receives the `401`.
+   * `false` to return the `401` to the caller. Requests with the same requirement share one call. Default: the caller receives the `401`.
    *
    * RFC 9470 section 3. The request is repeated once. The function must not wait for a call that gets the same demand. With `interactive`,
    * it is called again after a refusal, with `{ refused, signal }` as the second argument: at most 5 times for one `401`.

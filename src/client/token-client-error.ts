@@ -8,20 +8,23 @@ export type TokenClientErrorCode =
    */
   | 'refused'
   /**
-   * The server returned `429` or `503` with a wait longer than `maxWait`. After a `429`, you can immediately sign in with a different email
-   * address.
+   * The server returned `429` or `503`, and asked the client to wait longer than `maxWait`. After a `429`, you can immediately sign in with
+   * a different email address.
    */
   | 'try_later'
   /** The connection failed, the response was not complete within `timeout`, or `credentials` took too long. */
   | 'unreachable'
-  /** The token endpoint returned an unexpected status (`error.status`), or no valid token. In browsers, redirects have the status `0`. */
+  /**
+   * The token endpoint returned an unexpected status (`error.status`) or did not return a valid token. In browsers, redirects have the
+   * status `0`.
+   */
   | 'unexpected'
   /** The connection broke while the client was sending your request body. */
   | 'interrupted'
   /**
-   * The client signed out during your call, or [somebody signed in in another
-   * tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in).
-   * After a sign-in in another tab, call `restore()`.
+   * The client signed out during your call, or [someone signed in from another
+   * tab](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#another-tab-signs-in). In
+   * that case, call `restore()`.
    */
   | 'signed_out'
   /** You called `close()`. */

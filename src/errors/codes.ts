@@ -18,7 +18,7 @@ export type HostCode = string & Record<never, never>
  * docs/reference/errors.md has the cause and the fix of each reason.
  */
 export type TokenRefusal =
-  /** The token is truncated, quoted, encrypted, or not a JWT. To accept API keys, pass `apiKeys: true` to the guard. */
+  /** The token is truncated, enclosed in quotes, encrypted, or not a JWT. To accept API keys, pass `apiKeys: true` to the guard. */
   | 'malformed'
   /** The token's header contains `crit`, so a different package issued the token. */
   | 'critical_header'
@@ -28,8 +28,8 @@ export type TokenRefusal =
    */
   | 'type'
   /**
-   * The token is from a different environment, its key was removed or is not deployed yet, or the API key no longer exists. Pass the same
-   * `keys` to every process, and [rotate
+   * The token is from a different environment, its signing key was removed or is not deployed yet, or the API key no longer exists. Pass
+   * the same `keys` to every process, and [rotate
    * keys](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/keys.md#how-do-i-rotate-keys) step by
    * step. If a provider lists several algorithms for a key, set
    * [`algorithms`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
@@ -48,11 +48,11 @@ export type TokenRefusal =
   /**
    * The token's `iss` does not match the verifier's `issuer`. Use the same `issuer` everywhere, even [inside your
    * network](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#the-issuer-is-an-http-url-inside-your-network).
-   * With `accept: 'jwt'`, trailing slashes must match too.
+   * With `accept: 'jwt'`, trailing slashes must also match.
    */
   | 'issuer'
   /**
-   * The token is for a different audience. Set the same `audience` in the issuer and the verifier, or omit it in both. If you set
+   * The token is for a different audience. Set the same `audience` in the issuer and the verifier, or omit `audience` in both. If you set
    * `authorizedParties`, check that the list includes the client.
    */
   | 'audience'
@@ -62,7 +62,7 @@ export type TokenRefusal =
    * instead of an access token.
    */
   | 'id_token'
-  /** The ID token's `nonce` differs from the `nonce` passed to `verify`, or only one of them exists. */
+  /** The ID token's `nonce` differs from the `nonce` passed to `verify`, or one of the two values is missing. */
   | 'nonce'
   /** The token's `iat` or `nbf` is in the future. Synchronize your clocks, and set `clockTolerance`. */
   | 'not_yet_valid'
@@ -85,7 +85,7 @@ export type TokenRefusal =
  * the account's address have used up its limits, so the password was not checked.
  */
 export type LoginRefusal =
-  /** Your account store found no account with this email address. Compare addresses in lower case. */
+  /** Your account store did not find an account with this email address. Compare addresses in lower case. */
   | 'unknown_account'
   /**
    * The password does not match the hash. Check that your client does not trim the password. With bcrypt, passwords longer than 72 bytes
@@ -111,7 +111,7 @@ export type PasswordRefusal =
   | 'too_short'
   /** The password exceeds 256 characters, or 72 bytes if `bcrypt()` is the first hasher. */
   | 'too_long'
-  /** The password is a common word, a keyboard pattern, or a repetition. */
+  /** The password is a common word, a keyboard pattern, or a repeated sequence. */
   | 'common'
   /** Your `isForbidden` function returned `true`. */
   | 'forbidden'
@@ -124,8 +124,8 @@ export type RefreshRefusal =
   /** Your `refresh` function returned `undefined`, so this client cannot use refresh tokens. */
   | 'missing'
   /**
-   * The text is not a refresh token, or it was issued with a different `issuer` or `secret`. Pass the same `secret` to every process, and
-   * [replace the
+   * The client sent an invalid refresh token, or the token was issued with a different `issuer` or `secret`. Pass the same `secret` to
+   * every process, and [replace the
    * secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret)
    * step by step.
    */
@@ -133,7 +133,7 @@ export type RefreshRefusal =
   /**
    * The request contains refresh cookies for several live sessions. Either two APIs share a path and domain, or [a different
    * host](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/explanation/security.md#known-limits-of-refresh-tokens)
-   * set a cookie.
+   * set one of the cookies.
    */
   | 'several_cookies'
   /**
@@ -145,7 +145,7 @@ export type RefreshRefusal =
    * The refresh token was [already
    * replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
    * so two clients may be using it. Compare the `address` in `session.refreshed` events. Check that your client saves every new refresh
-   * token, and that your clocks agree.
+   * token, and that your servers' clocks agree.
    */
   | 'reused'
   /** The account was deleted, or `findById` does not accept the `id` from `findByEmail`. */
@@ -190,12 +190,13 @@ export type Dependency =
   /** `isRevoked` threw an error, exceeded `timeout`, or did not return a boolean. Check for a missing `return` or `await`. */
   | 'revocation'
   /**
-   * Your session store failed. If `refused` is `false`, the store only failed to save `lastUsedAt`. Test the store with
+   * Your session store failed. If `refused` is `false`, the store could not save `lastUsedAt`. Test the store with
    * [`storeContract()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/sessions.md#storecontractstore-options).
    */
   | 'sessions'
   /**
-   * `remoteKeys` could not fetch the public keys, or `sign` or your custom verifier failed. To log failed fetches, pass `onError` to
+   * `remoteKeys` could not fetch the public keys, or your `sign` function or custom verifier failed. To log failed fetches, pass `onError`
+   * to
    * [`remoteKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
    */
   | 'keys'
@@ -206,14 +207,19 @@ export type Dependency =
   | 'codes'
   /** The second-factor store failed or exceeded `timeout`, or none of your secrets can decrypt a stored factor. */
   | 'factors'
-  /** The shared limit store failed or was too slow. Until the store recovers, every process counts failed logins on its own. */
+  /**
+   * The shared [limit
+   * store](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#createlimitsoptions) failed
+   * or was too slow.
+   */
   | 'limits'
   /**
    * One of your functions threw an error, exceeded `timeout`, or returned an invalid value. The event's `option` identifies the function.
    */
   | 'hook'
   /**
-   * An unexpected error occurred, or JSON cannot represent one of your `claims`. Correct the claim, or report the `error` with its stack.
+   * An unexpected error occurred, or one of your `claims` cannot be converted to JSON. Correct the claim, or report the `error` with its
+   * stack.
    */
   | 'internal'
 
@@ -253,7 +259,10 @@ const ROWS = {
     status: 405,
     message: 'This endpoint does not support the method. The Allow header lists the supported methods.',
   },
-  /** The body is compressed, is not UTF-8, or is neither JSON nor a form. Send exactly one `Content-Type: application/json` header. */
+  /**
+   * The body is compressed, is not encoded in UTF-8, or contains neither JSON nor form data. Send exactly one `Content-Type:
+   * application/json` header.
+   */
   unsupported_media_type: {
     status: 415,
     accept: 'application/json, application/x-www-form-urlencoded',
@@ -270,9 +279,9 @@ const ROWS = {
       'This endpoint does not accept requests from the origin of this page. Add the origin to the allowed origins of the API.',
   },
   /**
-   * A page on a different site sent credentials as a form. Send JSON with
-   * [CORS](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors),
-   * or add the page's origin to
+   * A page on a different site sent credentials as a form. Enable
+   * [CORS](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors)
+   * and send JSON, or add the page's origin to
    * [`allowedOrigins`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#tokenrouteroptions).
    */
   cross_site_form: {
@@ -297,8 +306,8 @@ const ROWS = {
     message: 'The request body must contain "email" and "password", each exactly once and as a string.',
   },
   /**
-   * The email address or password is wrong, or the account is disabled. The response body is empty, except below `/auth/account`. See
-   * [Login reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons).
+   * The email address or password is wrong, or the account is disabled. The response body is empty, except on routes below `/auth/account`.
+   * See [Login reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#login-reasons).
    */
   invalid_credentials: {
     status: 403,
@@ -306,15 +315,15 @@ const ROWS = {
     message: 'The email address or the password is wrong.',
   },
   /**
-   * The session has ended, or the text is not a refresh token from this environment. The response body is empty. See
-   * [Refresh reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
+   * The session has ended, or the client did not send a refresh token from this environment. The response body is empty. See [Refresh
+   * reasons](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#refresh-reasons).
    */
   invalid_refresh_token: {
     status: 403,
     empty: true,
     message: 'The refresh token is not valid. Sign in again.',
   },
-  /** The client disconnected, so only `onEvent` receives this code. If this happens often, raise the timeouts in clients and proxies. */
+  /** The client disconnected, so only `onEvent` receives this code. If clients disconnect often, raise your client and proxy timeouts. */
   client_closed_request: {
     status: 499,
     unseen: true,
@@ -351,7 +360,7 @@ const ROWS = {
     message: missingToken('Bearer'),
   },
   /**
-   * The `Authorization` header is malformed or repeated, the query also contains an `access_token`, or the request reaches Node's
+   * The `Authorization` header is malformed or repeated, the query also contains an `access_token`, or the number of headers reaches Node's
    * `maxHeadersCount`.
    */
   invalid_request: {
@@ -395,8 +404,8 @@ const ROWS = {
     message: 'This account may not use this resource.',
   },
   /**
-   * The emailed code is unknown, used, expired, or for a different `issuer`, `tenant`, or purpose. Request a new email. A passkey's options
-   * expire after ten minutes, and `origins` must include your page's origin.
+   * The emailed code is unknown, already used, or expired, or was sent for a different `issuer`, `tenant`, or purpose. Request a new email.
+   * Passkey options expire after ten minutes, and `origins` must include your page's origin.
    */
   invalid_code: { status: 403, message: 'The code is invalid or has expired. Request a new code.' },
   /** A different account claimed the address after the email was sent. Sign in, or choose a different address. */
@@ -404,9 +413,8 @@ const ROWS = {
   /** An email address must be 3 to 254 characters long and contain exactly one `@`, without spaces or any of `,;:<>"()[]\`. */
   invalid_email: { status: 422, message: 'This is not a valid email address.' },
   /**
-   * The response contains the
-   * [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons) why
-   * the new password was rejected. The emailed code stays valid.
+   * The [`reason`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#password-reasons) in
+   * the response explains why the new password was rejected. The emailed code stays valid.
    */
   weak_password: {
     status: 422,

@@ -8,13 +8,13 @@ import { NO_STORE } from './headers.js'
 
 /** The options of a `SignInRefusal`. */
 export interface SignInRefusalOptions {
-  /** Response status. 400 to 499. Default: `403`. */
+  /** Response status, from 400 to 499. Default: `403`. */
   status?: number | undefined
   /** Explanation for the client in the member `detail`. Default: a general sentence. */
   detail?: string | undefined
   /** Additional response headers, such as `Retry-After`. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** `true` counts a failed login. Set this option for wrong codes to prevent guessing. Default: `false`. */
+  /** `true` counts the refusal as a failed login. To prevent guessing, set this option for wrong codes. Default: `false`. */
   countAsFailure?: boolean | undefined
   /** Original error, for your logs. Default: none. */
   cause?: unknown

@@ -17,7 +17,7 @@ export interface EventBase {
   time: Date
   /** Client address, from `req.ip`. Requires a correct `trust proxy`. */
   address: string | undefined
-  /** Email address that the client sent to the token endpoint. Requires `emailInEvents`. */
+  /** The email address that the client sent to the token endpoint. Requires `emailInEvents`. */
   email?: string
   /** Return value of the `tenant` option. */
   tenant?: string
@@ -173,8 +173,7 @@ export type SessionEnd =
   | 'maximum'
   /**
    * A client sent a refresh token that was [already
-   * replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves),
-   * so two clients may be using it.
+   * replaced](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#tabs-lost-responses-and-thieves).
    */
   | 'reused'
   /** A refresh found that the account was deleted or disabled, or that its password or `tokensValidAfter` had changed. */
@@ -251,7 +250,7 @@ export interface FactorAddedEvent extends EventBase {
   factor: 'totp' | 'recovery-codes' | 'passkey'
 }
 
-/** A user or `auth.factors.remove` removed a second factor. */
+/** A user or your code removed a second factor. */
 export interface FactorRemovedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'factor.removed'
@@ -281,7 +280,10 @@ export interface ApiKeyRemovedEvent extends EventBase {
   keyId: string
 }
 
-/** A dependency, such as your database, failed or exceeded `timeout`. */
+/**
+ * A [dependency](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/errors.md#dependencies) failed
+ * or exceeded `timeout`.
+ */
 export interface DependencyFailedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'dependency.failed'
@@ -292,7 +294,7 @@ export interface DependencyFailedEvent extends EventBase {
   dependency: Dependency
   /** Option whose function failed, if `dependency` is `hook`. */
   option?: HookOption
-  /** `true` if the client received `503`. If `false`, the request continued, and a second event reports the outcome. */
+  /** `true` if the client received `503`. If `refused` is `false`, the request continued, and a second event reports the outcome. */
   refused: boolean
   /**
    * `id` of the account.

@@ -22,8 +22,8 @@ export interface SecondFactorName {
 /** The option of a second factor in an app. */
 export interface SecondFactorOptions {
   /**
-   * Enables [authenticator apps](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md):
-   * `true`, or `{ name }` with your app's name. Requires `secret`. Default: `false`.
+   * Enables [authenticator apps](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/second-factor.md).
+   * Pass `true`, or `{ name }` with your app's name. Requires `secret`. Default: `false`.
    */
   secondFactor?: boolean | SecondFactorName | undefined
 }

@@ -19,7 +19,7 @@ export interface SessionsParts {
 
 /** The options of the sessions of an app. */
 export interface SessionsOptions {
-  /** Maximum number of sessions per account. 1 to 1,000. Signing in above the limit ends the oldest session. Default: `100`. */
+  /** Maximum number of sessions per account, from 1 to 1,000. If a sign-in exceeds this limit, the oldest session ends. Default: `100`. */
   maxPerAccount?: number | undefined
   /**
    * Function `(req) => string`, sync or async, that returns the device name for the session list, truncated to 64 characters. Default: no

@@ -52,8 +52,8 @@ export interface SignUpOptions {
   /** Your serverless platform's `waitUntil(promise)` function, which keeps the process running after the response. Default: none. */
   defer?: Defer | undefined
   /**
-   * Enables [sign-up](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-up):
-   * `true`, or `{ fields }` with the names of additional body members. Requires `mail`. Default: `false`.
+   * Enables [sign-up](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/account-routes.md#sign-up).
+   * Pass `true`, or `{ fields }` with the names of additional body members. Requires `mail`. Default: `false`.
    */
   signUp?: boolean | SignUpFields | undefined
 }

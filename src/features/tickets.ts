@@ -15,9 +15,9 @@ import { signedInAtOf } from '../tokens/verified-token.js'
 export interface TicketOptions {
   /** URL path, including the mount path but not the query, such as `/reports/7.pdf`. */
   path: string
-  /** Request method. A ticket for `GET` also works for `HEAD`. Default: `GET`. */
+  /** Request method. Default: `GET`. */
   method?: string | undefined
-  /** Time until the ticket expires. A ticket never outlives its token. 1 s to 10 min. Default: `'60s'`. */
+  /** Time until the ticket expires, from 1 s to 10 min. A ticket never outlives its token. Default: `'60s'`. */
   lifetime?: Duration | undefined
 }
 

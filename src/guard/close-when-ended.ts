@@ -13,9 +13,9 @@ import { authOf, type BearerGuard } from './require-bearer.js'
 
 /** The options of `closeWhenEnded`. */
 export interface CloseWhenEndedOptions {
-  /** Time between checks. 1 s to 1 h. Default: `'30s'`. */
+  /** Time between checks (1 s to 1 h). Default: `'30s'`. */
   every?: Duration | undefined
-  /** Time to keep the connection open while checks fail with status 500 or higher. 1 s to 1 day. Default: `'5m'`. */
+  /** Maximum time to keep the connection open while checks fail with a `5xx` status (1 s to 1 day). Default: `'5m'`. */
   keepFor?: Duration | undefined
 }
 

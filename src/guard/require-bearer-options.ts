@@ -43,15 +43,15 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
   /** Scopes, at least one of which a token must include. Default: none. */
   anyScope?: string | readonly string[]
   /**
-   * Maximum time since the sign-in (RFC 9470). 1 s to 366 days. If the sign-in is older, the guard returns `401` with `max_age`. Tokens
-   * from a different issuer need the claim `auth_time`. Default: any age.
+   * Maximum time since the sign-in (1 s to 366 days, RFC 9470). For older sign-ins, the guard returns `401` with `max_age`. Tokens from a
+   * different issuer must contain `auth_time`. Default: any age.
    *
    * The time of the sign-in is `auth_time`, or `iat` when a token of this package has no `auth_time`. An `auth_time` of a different issuer
    * must not be later than `iat`.
    */
   signedInWithin?: Duration | undefined
   /**
-   * Set to `true` to require that the token's `amr` includes `mfa`, or both `hwk` and `user` (RFC 8176). Otherwise, the guard returns
+   * Set to `true` to require either `mfa` or both `hwk` and `user` in the token's `amr` claim (RFC 8176). Otherwise, the guard returns
    * `401`. Default: `false`.
    *
    * The code of the refusal is `insufficient_user_authentication`.
@@ -64,8 +64,8 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   acting?: boolean | undefined
   /**
-   * Account store. On every request, the guard calls `findById`, sets `req.user`, and ignores scopes that the account no longer has. It
-   * returns `401` if the account is missing or disabled, or if the token was issued before
+   * Account store. On every request, the guard calls `findById`, sets `req.user`, and ignores scopes that the account no longer has. The
+   * guard returns `401` if the account is missing or disabled, or if the token was issued before
    * [`tokensValidAfter`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-out.md#sign-a-user-out-everywhere).
    * Default: none.
    *
@@ -74,7 +74,8 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   accounts?: (AccountStore<A> & Required<Pick<AccountStore<A>, 'findById'>>) | undefined
   /**
-   * Function `(auth) => boolean`, called on every request. If it returns `true`, the guard returns `401`. Default: none.
+   * A function, `(auth) => boolean`, that is called on every request. The guard returns `401` if the function returns `true`. Default:
+   * none.
    *
    * When it fails or returns another value, the client receives `503`. Use `auth.id` as the key, because a token's text has several
    * spellings.
@@ -86,23 +87,23 @@ export interface RequireBearerOptions<A extends LookUpResult = Account> extends 
    */
   store?: Pick<Store, 'sessions'> | undefined
   /**
-   * `true` admits requests without a token, but rejects invalid tokens. `'lenient'` also admits requests with an invalid token, and reports
-   * an event. Default: `false`.
+   * Set to `true` to accept requests without a token, or to `'lenient'` to also accept requests with an invalid token and report them.
+   * Default: `false`.
    */
   optional?: boolean | 'lenient' | undefined
   /**
-   * Sync or async function `(req, account, auth) => boolean` for [owner-only
+   * A sync or async function, `(req, account, auth) => boolean`, for [owner-only
    * routes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#let-owners-use-a-route).
-   * If it returns `false`, the guard returns `403`. Requires `accounts`. Default: every account.
+   * If the function returns `false`, the guard returns `403`. Requires `accounts`. Default: every account.
    *
    * When it fails or returns another value, the client receives `503`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows its requests.
   allow?: Allow<UserOf<A>, any> | undefined
-  /** Authentication scheme, or a list of 1 to 4 schemes. The first one appears in `WWW-Authenticate`. Default: `'Bearer'`. */
+  /** An authentication scheme, or a list of one to four schemes. The first one appears in `WWW-Authenticate`. Default: `'Bearer'`. */
   scheme?: string | readonly string[] | undefined
   /**
-   * Function `(req, inHeader) => token` for [tokens outside the
+   * A function, `(req, inHeader) => token`, that returns [tokens sent outside the
    * header](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/mount-and-guard.md#read-tokens-from-a-cookie-or-a-custom-scheme).
    * Return a string, `undefined`, or `null`. To read the header's token, call `inHeader()`. Default: the header.
    *

@@ -7,7 +7,7 @@ import type { Refuse } from './refuse.js'
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
   /**
-   * Time limit for each dependency, such as the account store or the password check. 1 ms to 1 min. A timeout causes `503`. Default:
+   * Maximum time for each dependency, such as the account store or the password check, from 1 ms to 1 min. A timeout causes `503`. Default:
    * `'5s'`.
    */
   timeout?: Duration | undefined

@@ -25,16 +25,16 @@ interface LoginLimits {
 /** The options of `createLimits`. */
 export interface LimitsOptions {
   /**
-   * Function `({ keyPrefix, points, duration }) => limiter` that [shares the limits between
-   * processes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/deploy.md). Return a limiter with
-   * `consume`, `get`, and `delete`, such as `RateLimiterRedis` from rate-limiter-flexible. Default: the memory of the process.
+   * A function, `({ keyPrefix, points, duration }) => limiter`, that [shares the limits between
+   * processes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/deploy.md). Return a limiter with the
+   * methods `consume`, `get`, and `delete`, such as `RateLimiterRedis` from rate-limiter-flexible. Default: the memory of the process.
    *
    * While the store fails or hangs, the limits continue in this process's memory.
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /**
-   * Object `{ pair, address, account }`. Each member is `{ points, duration }`, or `false` to disable the limit. `points` is 1 to
-   * 1,000,000, and `duration` is 1 s to 366 days. Default: see below.
+   * Object `{ pair, address, account }`. Set each member to `{ points, duration }`, or to `false` to disable the limit. `points` can range
+   * from 1 to 1,000,000, and `duration` from 1 s to 366 days. Default: see below.
    */
   limits?: LoginLimits | undefined
 }

@@ -5,22 +5,20 @@ import { LONGEST_CREDENTIALS, type MapBody } from './read-credentials.js'
 
 /** The options for reading the credentials of a request. */
 export interface CredentialsOptions<R = Request> {
-  /**
-   * Maximum body size, in bytes or as a string. 1 byte to 1 MB. Larger bodies return `413`. By default, waiting logins use at most 63 MB of
-   * memory. Default: `'10kb'`.
-   */
+  /** Maximum body size, from 1 byte to 1 MB, as a number of bytes or a string. Larger bodies return `413`. Default: `'10kb'`. */
   bodyLimit?: number | string | undefined
   /**
    * Origins whose pages can submit credentials as a form, such as `'https://app.example.com'`. Forms from other sites return `415`. For
    * JSON, use
    * [`cors()`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/proxies-and-cors.md#allow-pages-on-another-origin-cors).
-   * With `refresh: 'cookie'`, also list other origins from which users sign in, refresh, and sign out. Requests from unlisted origins
+   * If you use `refresh: 'cookie'`, also list other origins from which users sign in, refresh, and sign out. Requests from unlisted origins
    * return `403`. Default: `[]`.
    */
   allowedOrigins?: readonly string[] | undefined
   /**
-   * Function `(body, req) => ({ email, password })` that reads a different body. Additional members of the result become `fields`. If the
-   * function throws or returns no credentials, the client receives `400`. Default: the members of the body.
+   * A function, `(body, req) => ({ email, password })`, that reads credentials from a different body format. Additional members of the
+   * result become `fields`. If the function throws an error or does not return credentials, the client receives `400`. Default: the members
+   * of the body.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the host knows the shape of its bodies.
   credentials?: ((body: any, req: R) => unknown) | undefined

@@ -5,15 +5,15 @@ import { isExposed } from '../options/urls.js'
 
 /** The option `refresh.cookie` of `createAuth`: which pages may use the cookie with the refresh token. */
 export interface RefreshCookieOptions {
-  /** `'strict'` accepts pages on the API's site. `'none'` accepts pages from `allowedOrigins` on any site. Default: `'strict'`. */
+  /** `'strict'` accepts pages on the API's site. `'none'` accepts pages on any site if `allowedOrigins` contains their origin. Default: `'strict'`. */
   sameSite?: 'strict' | 'none' | undefined
   /**
-   * `true` creates a separate cookie per site (CHIPS), which works even if the browser blocks third-party cookies. Requires
+   * Makes browsers keep a separate cookie per site (CHIPS), even if they block third-party cookies. Requires
    * `sameSite: 'none'`. Default: `true` with `sameSite: 'none'`.
    */
   partitioned?: boolean | undefined
   /**
-   * Set to `'/'` to receive the cookie with page requests too, for
+   * Set to `'/'` to also receive the cookie with page requests, for
    * [server-rendered pages](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/pages-and-apps.md#server-rendered-pages).
    * Default: the path of the token endpoint.
    */

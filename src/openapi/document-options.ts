@@ -55,17 +55,17 @@ export interface OpenApiOptions {
   /** Base URL or a list of base URLs, usually the issuer. Default: the document's origin. */
   servers?: string | readonly string[] | undefined
   /**
-   * Full path of the token endpoint, including its mount point. `false` for a service that only verifies tokens. Default:
+   * Full path of the token endpoint, including the mount point. Set to `false` for a service that only verifies tokens. Default:
    * `'/api/v2013/authentication/token'`.
    */
   path?: string | false | undefined
   /** `extraFields` of `tokenRouter`, or their schemas, such as `{ otp: { type: 'string' } }`. Default: none. */
   extraFields?: readonly string[] | Record<string, Schema> | undefined
-  /** Request body schema for the `credentials` option. Default: `email`, `password` and `extraFields`. */
+  /** Request body schema for the `credentials` option. Default: `email`, `password`, and `extraFields`. */
   tokenRequest?: Schema | undefined
   /**
    * Your [`SignInRefusal`s](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/sign-in-steps.md), or
-   * their codes. The document already includes the refusals of `secondFactor`. Default: none.
+   * their codes. The document already includes the `secondFactor` refusals. Default: none.
    *
    * Pass a refusal with another status than 403 itself.
    */
@@ -82,7 +82,7 @@ export interface OpenApiOptions {
   stepUp?: boolean | undefined
   /** Your account routes, such as `{ path: '/auth/account', signUp: true }`. Default: none. */
   account?: AccountRoutes | undefined
-  /** Security scheme name: letters, digits, `.`, `-` and `_`. Default: `'bearer'`. */
+  /** Security scheme name: letters, digits, `.`, `-`, and `_`. Default: `'bearer'`. */
   schemeName?: string | undefined
   /** Your own operations, by path. The document then omits unused components. Default: none. */
   paths?: Record<string, PathItem> | undefined

@@ -7,10 +7,7 @@ import { helpers, simplewebauthn } from './simplewebauthn.cjs'
 
 /** The options of `passkeys`. */
 export interface PasskeysOptions {
-  /**
-   * Domain for the passkeys: your page's host or a parent domain, such as `example.com`. Never change it, because existing passkeys would
-   * stop working.
-   */
+  /** Your page's host or a parent domain, such as `example.com`. Never change this domain, because existing passkeys would stop working. */
   rpId: string
   /**
    * Origins of your pages, such as `['https://app.example.com']`, and of Android apps: `android:apk-key-hash:…`. Default: the issuer's

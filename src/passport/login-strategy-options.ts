@@ -25,8 +25,8 @@ export interface LoginStrategyOptions extends Omit<LoginOptions<any>, 'accounts'
   // biome-ignore lint/suspicious/noExplicitAny: the same.
   accounts?: LoginOptions<any>['accounts'] | undefined
   /**
-   * `auth.logIn` from `createAuth`. You can then pass only `bodyLimit`, `allowedOrigins`, `credentials`, `timeout`, `onEvent`, and
-   * `refuse`. Default: a login with these options.
+   * `auth.logIn` from `createAuth`. If you pass `logIn`, the only other options are `bodyLimit`, `allowedOrigins`, `credentials`,
+   * `timeout`, `onEvent`, and `refuse`. Default: a login with these options.
    */
   logIn?: Login | undefined
 }

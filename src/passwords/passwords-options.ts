@@ -9,21 +9,25 @@ export type ForbiddenCheck = (password: string) => boolean | Promise<boolean>
 
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
-  /** Hashers that check your stored hashes. The first hasher also creates new hashes. Default: `[argon2id(), bcrypt()]`. */
+  /**
+   * Hashers that check [your stored
+   * hashes](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/passwords.md#keep-your-old-hashes). The
+   * first hasher also creates new hashes. Default: `[argon2id(), bcrypt()]`.
+   */
   hashers?: readonly Hasher[] | undefined
   /**
-   * Hasher for unknown email addresses. To hide which accounts exist, use the hasher that created most stored hashes, such as `bcrypt({
-   * cost: 8 })`. Default: the first hasher.
+   * Hasher for unknown email addresses. To hide which accounts exist, use the hasher that created most of your stored hashes, such as
+   * `bcrypt({ cost: 8 })`. Default: the first hasher.
    */
   unknown?: Hasher | undefined
   /**
-   * Minimum length of new passwords in the `createAuth` routes, in code points. 8 to 256. Default: `15`.
+   * Minimum length of new passwords in the `createAuth` routes (8 to 256 code points). Default: `15`.
    *
    * NIST SP 800-63B-4 requires 15 where the password is the only factor, and 8 with a second factor.
    */
   minLength?: number | undefined
   /**
-   * Function `(password) => boolean` that returns `true` to [reject a new
+   * A function, `(password) => boolean`, that returns `true` to [reject a new
    * password](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/passwords.md#refuse-leaked-passwords).
    * Time limit: 5 s. Default: none.
    *
@@ -32,13 +36,13 @@ export interface PasswordsOptions {
    */
   isForbidden?: ForbiddenCheck | undefined
   /**
-   * Maximum number of passwords to hash at the same time. 1 to 1,024. Default: `UV_THREADPOOL_SIZE` (4) minus 1, at most the number of
+   * Maximum number of passwords to hash at the same time (1 to 1,024). Default: `UV_THREADPOOL_SIZE` (4) minus 1, at most the number of
    * cores.
    */
   concurrency?: number | undefined
   /**
-   * Maximum number of waiting logins. 0 to 100,000. If the queue is full, the network with the most waiting logins receives `503`. Default:
-   * `1024`.
+   * Maximum number of logins that can wait (0 to 100,000). If the queue is full, a login from the network with the most waiting logins
+   * fails with `503`. Default: `1024`.
    */
   queue?: number | undefined
 }

@@ -30,8 +30,8 @@ export interface KyselyAccountsOptions<DB, Table extends keyof DB & string, Memb
   /** Function that normalizes an address before it is looked up or stored. Default: the address as the client sent it. */
   normalizeEmail?: ((email: string) => string) | undefined
   /**
-   * Function that receives a new account, including its `signUp.fields`, and `{ tenant, req }`. Returns the row's columns, except the address
-   * and the hash. Default: one column per member, and an id from the table.
+   * A function that receives a new account (including its `signUp.fields`) and `{ tenant, req }`, and returns the row's columns, except the
+   * address and the hash. Default: one column per member, and an id from the table.
    */
   create?:
     | ((

@@ -9,14 +9,14 @@ import { redisSessions } from './redis-sessions.js'
 /** The options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Function that receives a command as strings, sends it to Redis, and returns a promise for the reply. The key is the second string, or the
-   * fourth for `EVAL`.
+   * A function that receives a command as strings, sends it to Redis, and returns a promise for the reply. The key is the second string,
+   * except in `EVAL` commands, where the key is the fourth string.
    *
    * With node-redis: `(...command) => client.sendCommand(command)`. With ioredis: `(...command) => redis.call(...command)`. Each command
    * has one key.
    */
   sendCommand: (...command: [name: string, ...args: string[]]) => Promise<unknown>
-  /** Prefix of all keys. Use a different prefix for each app on the same Redis. Default: none. */
+  /** Prefix for all keys. Use a different prefix for each app on the same Redis server. Default: none. */
   prefix?: string | undefined
 }
 

@@ -26,7 +26,7 @@ export interface TestIssuerOptions extends Partial<Omit<TokenIssuerOptions, 'iss
 
 /** The options of an issuer for an app with sessions. */
 export interface SessionTestIssuerOptions extends TestIssuerOptions {
-  /** Store that your guards use, with at least `sessions`. Every issued token starts a session. Default: none. */
+  /** The store that your guards use, which must include `sessions`. Every issued token starts a session. Default: none. */
   store: Pick<Store, 'sessions'>
 }
 

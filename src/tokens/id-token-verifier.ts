@@ -11,7 +11,7 @@ import { authorizedPartiesOption, type TokenVerifierOptions, verifierSchema } fr
 /** The options of `createTokenVerifier` for ID tokens of a provider (OpenID Connect Core 1.0). */
 export interface IdTokenVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer' | 'cache'> {
   /**
-   * Set to `'id-token'`. Guards do not accept this verifier, which is for [signing in with a
+   * Set to `'id-token'`. Guards do not accept this verifier, because it is for [signing in with a
    * provider](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/other-sign-ins.md).
    */
   accept: 'id-token'

@@ -17,8 +17,8 @@ import { deepFreeze, type PrivateClaims, Verified } from './verified-token.js'
 /** The options of `oldTokens`. */
 export interface OldTokensOptions {
   /**
-   * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) from your old code,
-   * a list of keys, or the result of
+   * Pass a [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys) from your old
+   * code, a list of keys, or the result of
    * [`remoteKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#remotekeysurl-options).
    * Anyone who guesses a short secret can forge old tokens.
    *
@@ -26,7 +26,7 @@ export interface OldTokensOptions {
    */
   keys: TokenVerifierOptions['keys']
   /**
-   * Function `(claims) => id`. Return a string or an integer, or `undefined` to reject the token.
+   * Function `(claims) => id`. Return a string or integer ID, or `undefined` to reject the token.
    *
    * When it fails or returns another value, the client receives `503`. Return undefined for tokens of other purposes, such as refresh
    * tokens and mailed links.
@@ -41,12 +41,12 @@ export interface OldTokensOptions {
   /** Function `(claims) => scopes`. Default: no scopes. */
   scopes?: ScopesOf | undefined
   /**
-   * Function `(claims) => id`. Return a string or an integer, or `undefined` if there is no session. To reject tokens after their session
+   * Function `(claims) => id`. Return a string or integer ID, or `undefined` if there is no session. To reject tokens after their session
    * ends, pass the verifier to `createAuth` as `alsoAccept`. Default: no session.
    */
   sessionId?: ((claims: PrivateClaims) => unknown) | undefined
   /**
-   * Allowed clock skew. 0 to 60 s. Default: `0`.
+   * Allowed clock skew (0 to 60 s). Default: `0`.
    *
    * It does not extend `until`.
    */

@@ -29,11 +29,11 @@ export interface TokenVerifierOptions {
    * [`discoverKeys`](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/issuers.md#discoverkeysissuer-options).
    */
   keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
-  /** Allowed clock skew for `iat`, `nbf`, and `exp`. 0 to 60 s. Default: `0`. */
+  /** Allowed clock skew for `iat`, `nbf`, and `exp` (0 to 60 s). Default: `0`. */
   clockTolerance?: Duration | undefined
   /**
-   * Maximum number of verified tokens to cache, 1 to 10,000,000, or `false`. Guards still check expiration, scopes, revocation, and
-   * accounts on every request. Default: `10000`.
+   * Maximum number of verified tokens to cache (1 to 10,000,000), or `false` to turn off the cache. Guards still check expiration, scopes,
+   * revocation, and accounts on every request. Default: `10000`.
    *
    * Set it to at least the number of tokens in use.
    */
@@ -79,8 +79,8 @@ export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' 
 /** The options of `createTokenIssuer`. */
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' | 'keys'> {
   /**
-   * A [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys), a list of secrets,
-   * or a list of key pairs. The first key signs tokens, and all keys verify them.
+   * Pass a [key](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/options.md#keys), a list of
+   * secrets, or a list of key pairs. The first key signs tokens, and all keys verify them.
    */
   keys:
     | SecretTokenKey
@@ -90,7 +90,7 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' 
     | readonly (PrivateTokenKey | PublicTokenKey | RemoteSigningKey)[]
   /** Value of the `client_id` claim. Default: the issuer. */
   clientId?: string | undefined
-  /** Token lifetime. 1 s to 366 days. Default: `'1h'`. */
+  /** Token lifetime (1 s to 366 days). Default: `'1h'`. */
   lifetime?: Duration | undefined
   /**
    * Time limit for a key's `sign` function. Default: `'5s'`.

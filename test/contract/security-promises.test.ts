@@ -141,9 +141,9 @@ describe('the page on security promises', () => {
   })
 
   it('long addresses', async () => {
-    const [email] = numbers(
-      /An e-mail address longer than (\d+) characters is not normalised, hashed or looked up/,
-    ) as [number]
+    const [email] = numbers(/An email address longer than (\d+) characters is not normalised, hashed or looked up/) as [
+      number,
+    ]
     const [address] = numbers(/A client address longer than (\d+) characters is not parsed/) as [number]
     const asked: string[] = []
     const accounts = (given: string) => void asked.push(given)

@@ -41,7 +41,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'gives several tabs at once the same refresh token',
       'forgives a response that was lost, however long ago',
     ],
-    'A session ends if clients send two different late tokens in a row (replaced more than 10 s ago), or one late token that was replaced twice':
+    'A session ends if clients send, in a row, two different tokens that were replaced more than 10 s ago, or one such token that was replaced twice':
       'ends the session when a refresh token comes back that was replaced twice',
     'the session ends the second time that they refresh more than 10 s apart':
       'notices a thief who takes turns with the owner',
@@ -67,7 +67,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'lets at most 1,024 sign-ins of one network wait for %s',
   },
   'test/unit/features/tickets.test.ts': {
-    'works only for its path and method, for at most 10 minutes, and only during its session': [
+    'works only for its path and method, for at most 10 minutes, and only while its session is active': [
       'is also one for HEAD and the other way round, and one for POST is only for POST',
       'ends with the session of its token, and with its time',
       'a ticket for another path is invalid',

@@ -8,10 +8,10 @@ import { showCard } from './views.js'
 
 const EMAIL: Field = {
   name: 'email',
-  label: 'E-mail',
+  label: 'Email',
   type: 'email',
   autocomplete: 'username',
-  missing: 'Enter your e-mail address.',
+  missing: 'Enter your email address.',
 }
 
 /** The input of a new password. */
@@ -27,7 +27,7 @@ export const NEW_PASSWORD: Field = {
 const MAIL_TITLES: Readonly<Record<MailKind, string>> = {
   'sign-up': 'Create an account',
   'password-reset': 'Choose a new password',
-  'sign-in': 'Get a link by mail',
+  'sign-in': 'Email me a link',
 }
 
 /** The title, the text and the button of the card that a link opens. */
@@ -44,7 +44,7 @@ export const mailBoxHint = (): HTMLElement =>
     'p',
     { class: 'quiet' },
     'The demo sends no mail. Read it in the ',
-    element('a', { href: 'mailbox' }, 'mail box'),
+    element('a', { href: 'mailbox' }, 'mailbox'),
     '.',
   )
 

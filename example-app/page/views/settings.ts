@@ -53,7 +53,7 @@ export function createSettings({ client, hasMailBox, onChanged, remove }: Settin
       fields: [
         {
           name: 'email',
-          label: 'New e-mail',
+          label: 'New email',
           type: 'email',
           autocomplete: 'email',
           missing: 'Enter your new address.',
@@ -97,7 +97,7 @@ export function createSettings({ client, hasMailBox, onChanged, remove }: Settin
     open(email: string) {
       body.replaceChildren(
         part('Change the password', passwordForm(email).node),
-        ...(hasMailBox ? [part('Change the e-mail address', addressForm().node, mailBoxHint())] : []),
+        ...(hasMailBox ? [part('Change the email address', addressForm().node, mailBoxHint())] : []),
         part('Delete the account', deletionForm().node),
       )
     },

@@ -4,7 +4,7 @@ import { byId } from './dom.js'
 import { wireForm } from './form.js'
 
 export interface SignInForm {
-  /** Shows the form again after a session, with or without the e-mail address. */
+  /** Shows the form again after a session, with or without the email address. */
   open(message: string, tone: Tone, email?: string): void
   /** Returns whether the user wants to stay signed in on this device. */
   remembers(): boolean
@@ -32,7 +32,7 @@ export function createSignInForm(
     },
     {
       busy: 'Signing in …',
-      missing: { email: 'Enter your e-mail address.', password: 'Enter your password.' },
+      missing: { email: 'Enter your email address.', password: 'Enter your password.' },
       submit: ({ email = '', password = '' }) => submit(email, password, remember.checked),
     },
   )

@@ -2,7 +2,7 @@ import { createTokenClient } from '/token-client/client.js'
 
 /** The fields of the form. They are sent once. */
 let typed = []
-const credentials = () => typed.pop() ?? Promise.reject(new Error('Wrong e-mail address or password.'))
+const credentials = () => typed.pop() ?? Promise.reject(new Error('Wrong email address or password.'))
 const api = createTokenClient({ url: location.origin, refresh: 'cookie', interactive: true, credentials })
 const mailed = () => 'Open the link in the mail.'
 

@@ -14,7 +14,7 @@ export function mailBoxRouter({ list }: Pick<MailBox, 'list'>, folder = FOLDER):
     // Otherwise a page of another site could read the codes, after its name has been made to lead here (DNS rebinding).
     if (!isLoopback(req.hostname)) return next('router')
     const letters = list()
-    const mails = letters.map(htmlOf).join('') || '<p class="card quiet">There are no mails yet.</p>'
+    const mails = letters.map(htmlOf).join('') || '<p class="card quiet">There are no emails yet.</p>'
     res
       .set('Cache-Control', 'no-store')
       .type('html')

@@ -10,7 +10,7 @@ export interface PageOptions {
   reportingUrl: () => string | undefined
   /** Folder of the example app. Default: the folder that contains this file's `dist`. */
   folder?: string
-  /** True where the server has a mail box, which the routes that mail a code need. Default: false. */
+  /** True where the server has a mailbox, which the routes that mail a code need. Default: false. */
   hasMailBox?: boolean
   /** The domain of the passkeys. Default: no passkeys. */
   passkeys?: string | undefined

@@ -41,21 +41,21 @@ export interface OldRefreshCookie {
 /** The option `oldRefreshTokens` of `createAuth`. */
 export interface OldRefreshTokensOptions {
   /**
-   * Function `(token, { req })` that returns `{ accountId, signedInAt }`, or `undefined` for an unknown, expired, or disabled token. Called
-   * twice per token, so it must not change any data.
+   * A function, `(token, { req })`, that returns `{ accountId, signedInAt }`, or `undefined` if the token is unknown, expired, or disabled.
+   * The package calls `find` twice per token, so `find` must not change any data.
    */
   find(
     token: string,
     call: OldRefreshTokenCall,
   ): OldRefreshToken | null | undefined | Promise<OldRefreshToken | null | undefined>
   /**
-   * Function `(token, { req })` that removes the token, so that `find` returns `undefined`. Called before the response, and again if the
-   * client retries.
+   * A function, `(token, { req })`, that removes the token, so that `find` returns `undefined`. The package calls `remove` before it
+   * responds, and again if the client retries.
    */
   remove(token: string, call: OldRefreshTokenCall): unknown
   /** `Date` when the package starts to reject all old refresh tokens. */
   until: Date
-  /** Old cookie as `{ name, path, domain }`, with its original path and domain. `path` defaults to `'/'`. Default: none. */
+  /** Object `{ name, path, domain }` that describes the old cookie. `path` defaults to `'/'`. Default: none. */
   cookie?: OldRefreshCookie | undefined
 }
 

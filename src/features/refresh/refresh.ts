@@ -36,22 +36,22 @@ import { signOutEndpoint } from './sign-out.js'
 /** The options of a refresh in an app. */
 export interface RefreshFeatureOptions {
   /**
-   * [Secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret) of at least 32
-   * bytes, as a string or bytes. To replace the secret, pass [a
+   * A [secret](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#one-secret) of at least
+   * 32 bytes, passed as a string or as bytes. To replace the secret, pass [a
    * list](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md#replace-the-secret).
    * Default: none.
    */
   secret?: Secret | readonly (Secret | DecryptingSecret)[] | undefined
   /**
-   * [Keeps users signed in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md):
+   * [Keeps users signed in](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/stay-signed-in.md). Pass
    * `'cookie'` for pages, `'body'` for apps and scripts, a function `(req) => mode`, or [an
    * object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-refresh).
    * Requires `secret`. Default: none.
    */
   refresh?: RefreshChoice | RefreshOptions | undefined
   /**
-   * [Object](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens)
-   * that accepts [refresh tokens from your old
+   * [Options](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/reference/login.md#the-option-oldrefreshtokens)
+   * for accepting [refresh tokens from your old
    * system](https://github.com/express-token-endpoint/express-token-endpoint/blob/main/docs/guides/migrate.md#your-refresh-tokens-are-in-your-own-table).
    * Requires `refresh`. Default: none.
    */

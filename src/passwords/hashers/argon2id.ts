@@ -13,18 +13,18 @@ const nodeRs = () => nativeModule<typeof Argon2>('@node-rs/argon2')
 /** The options of `argon2id`: the costs of new hashes (RFC 9106 section 3.1). Stored hashes contain their costs. */
 export interface Argon2idOptions {
   /**
-   * Memory in KiB. 8 to 1,048,576, and at least 8 per lane. Default: `19456`.
+   * Memory in KiB (8 to 1,048,576, and at least 8 per lane). Default: `19456`.
    *
    * The default costs are those of the OWASP Password Storage Cheat Sheet.
    */
   memoryCost?: number | undefined
-  /** Number of passes over the memory. 1 to 64. Default: `2`. */
+  /** Number of passes over the memory (1 to 64). Default: `2`. */
   timeCost?: number | undefined
-  /** Number of lanes. 1 to 64. Default: `1`. */
+  /** Number of lanes (1 to 64). Default: `1`. */
   parallelism?: number | undefined
   /**
-   * Maximum cost of stored hashes, as a multiple of the configured costs, or of the defaults if higher. 1 to 1,024. The default accepts 152
-   * MiB with 2 passes. Default: `8`.
+   * Maximum cost of stored hashes, as a multiple (1 to 1,024) of the configured costs, or of the default costs if they are higher. Default:
+   * `8`.
    *
    * It limits the memory, and memory × passes.
    */

@@ -10,11 +10,11 @@ const blowfish = () => nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
 
 /** The options of `bcrypt`: the cost of new hashes. Stored hashes contain their cost. */
 export interface BcryptOptions {
-  /** Base-2 logarithm of the number of rounds. 4 to 18. Default: `12`. */
+  /** Base-2 logarithm of the number of rounds (4 to 18). Default: `12`. */
   cost?: number | undefined
   /**
-   * Maximum rounds of stored hashes, as a multiple of the configured rounds, or of the default if higher. 1 to 1,024. The default accepts
-   * costs from 4 to 15. Default: `8`.
+   * Maximum number of rounds in stored hashes, as a multiple (1 to 1,024) of the configured number, or of the default if it is higher. By
+   * default, hashes can have a cost from 4 to 15. Default: `8`.
    *
    * Costs above 18 are always rejected.
    */

@@ -4,15 +4,15 @@ import { type Checked, optional } from '../../options/read-options.js'
 
 /** The times of the option `refresh` of `createAuth`. */
 export interface RefreshTimes {
-  /** Time without a refresh after which a session ends. 1 s to 366 days. Default: `'14d'`. */
+  /** Maximum time between refreshes before a session ends, from 1 s to 366 days. Default: `'14d'`. */
   idle?: Duration | undefined
-  /** Value of `idle` for sign-ins with `remember: false`. 1 s to `idle`. Default: same as `idle`. */
+  /** Replacement for `idle` after sign-ins with `remember: false`, from 1 s to `idle`. Default: same as `idle`. */
   unremembered?: Duration | undefined
-  /** Maximum session length. `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
+  /** Maximum session length, from `idle` to 3,660 days. Default: `'90d'`, or `idle` if that is longer. */
   longest?: Duration | undefined
   /**
-   * Time during which clients can exchange a replaced refresh token for the current one. At most 1 min, and longer than the clock
-   * difference between your processes. With `0`, a lost response or a reused token ends the session. Default: `'10s'`.
+   * Time during which clients can exchange a replaced refresh token for the current one, up to 1 min. This time must exceed the clock
+   * difference between your processes. If `grace` is `0`, a lost response or a reused token ends the session. Default: `'10s'`.
    *
    * For tabs, retries and lost responses. A thief who always refreshes within this time of the owner is not noticed, so keep it short.
    */

@@ -20,7 +20,7 @@ export interface AccountStoreContractOptions {
   store: AccountStore<LookUpResult> | (() => AccountStore<LookUpResult> | Promise<AccountStore<LookUpResult>>)
   /** Second store object for the same data, or a function that returns one, to detect caching. Default: none. */
   otherStore?: AccountStoreContractOptions['store'] | undefined
-  /** Account in the store: `{ email, … }`. The checks replace and restore the account's password hash. */
+  /** An existing account, `{ email, … }`. The checks replace the account's password hash and then restore it. */
   existing: ExistingAccount
   /** Additional members for the accounts that the checks create. Default: none. */
   fields?: Readonly<Record<string, unknown>> | undefined

@@ -17,8 +17,8 @@ export type GivenStore = Partial<Store> | (() => Partial<Store> | Promise<Partia
 /** The options of `storeContract`. */
 export interface StoreContractOptions {
   /**
-   * Second store object for the same data, or a function that returns a second store. Detects caches, lagging replicas, and locks that work in
-   * only one process. Default: none.
+   * A second store object for the same data, or a function that returns a second store. With this option, the checks detect caches, lagging
+   * replicas, and locks that work in only one process. Default: none.
    */
   otherStore?: GivenStore | undefined
   /** Account ID for the test records, if the store requires an existing account. Default: a random id. */

@@ -8,22 +8,25 @@ import type { KeysFetch } from './fetch-text.js'
 
 /** The options of `remoteKeys` and `discoverKeys`. */
 export interface RemoteKeysOptions {
-  /** Algorithms to accept. RSA keys in the set need an `alg`, unless you list only one RSA algorithm. Default: all key pair algorithms. */
+  /**
+   * Algorithms to accept. RSA keys in the set must have an `alg`, unless you list only one RSA algorithm. Default: all key pair algorithms.
+   */
   algorithms?: readonly KeyPairAlgorithm[] | undefined
   /** Time limit for fetching and reading the response. Default: `'5s'`. */
   timeout?: Duration | undefined
-  /** Maximum response size in bytes. 1 to 10,485,760. Compressed responses are rejected. Default: `102400`. */
+  /** Maximum response size in bytes (1 to 10,485,760). Compressed responses are rejected. Default: `102400`. */
   sizeLimit?: number | undefined
-  /** Minimum time between fetches. 1 s to 1 h, and at most half of `maxAge`. Default: `'30s'`. */
+  /** Minimum time between fetches (1 s to 1 h, and at most half of `maxAge`). Default: `'30s'`. */
   cooldown?: Duration | undefined
   /**
-   * Maximum age of cached keys while the source is available. 2 s to 1 day. Default: `'10m'`.
+   * Maximum age of cached keys while the source is available (2 s to 1 day). Default: `'10m'`.
    *
    * After half this time, the keys are refreshed in the background.
    */
   maxAge?: Duration | undefined
   /**
-   * Time to keep using cached keys while the source is down. `maxAge` to 30 days. After that, clients receive `503`. Default: `'1h'`.
+   * Maximum time to keep using cached keys while the source is down (`maxAge` to 30 days). After that, clients receive `503`. Default:
+   * `'1h'`.
    *
    * A longer time does not help tokens of an hour, and a removed key verifies for longer in a service that cannot reach the source.
    */

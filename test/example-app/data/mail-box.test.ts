@@ -11,7 +11,7 @@ const LETTER = {
   link: 'http://localhost/#sign-in=c',
 }
 
-/** Stops the clock, and returns a function that opens the mail box of a folder. */
+/** Stops the clock, and returns a function that opens the mailbox of a folder. */
 async function setUp() {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2031, 0, 1) })
   onTestFinished(() => void vi.useRealTimers())

@@ -26,12 +26,12 @@ describe.skipIf(NO_CHROMIUM)('the account in a browser', () => {
   /** Asks for a mail on the sign-in page. */
   async function ask(page: Page, way: string, email: string): Promise<void> {
     await press(page, way)
-    expect(await focused(page)).toBe('input E-mail')
-    await page.locator('#card').getByLabel('E-mail').fill(email)
+    expect(await focused(page)).toBe('input Email')
+    await page.locator('#card').getByLabel('Email').fill(email)
     await press(page, 'Send the mail')
   }
 
-  /** Opens the newest mail in the mail box, and follows its link. */
+  /** Opens the newest mail in the mailbox, and follows its link. */
   async function follow({ page, app }: Opened, subject: string, step: string): Promise<void> {
     await until(() => expect(app.mailBox.list()[0]?.subject).toBe(subject))
     await page.goto(`${app.clearingHouse.url}/mailbox`)
@@ -129,7 +129,7 @@ describe.skipIf(NO_CHROMIUM)('the account in a browser', () => {
   test('signs in by mail', async () => {
     const opened = await open()
     const { page, complaints } = opened
-    await ask(page, 'Get a link by mail', ALICE.email)
+    await ask(page, 'Email me a link', ALICE.email)
     await says(page, `If ${ALICE.email} has an account, a mail is on its way.`)
     await follow(opened, 'Sign in', '20-mail-box-sign-in')
     await page.getByRole('heading', { name: 'Welcome back' }).waitFor()
@@ -170,11 +170,11 @@ describe.skipIf(NO_CHROMIUM)('the account in a browser', () => {
     const { page, app } = opened
     await signIn(page, ALICE)
     await isSignedIn(page, ALICE.email)
-    await page.getByText('Change the e-mail address').click()
-    await page.getByLabel('New e-mail').fill('no address')
+    await page.getByText('Change the email address').click()
+    await page.getByLabel('New email').fill('no address')
     await press(page, 'Send the mail')
     await says(page, 'This is not a valid email address.')
-    await page.getByLabel('New e-mail').fill(CAROL)
+    await page.getByLabel('New email').fill(CAROL)
     await press(page, 'Send the mail')
     await says(page, `A mail to ${CAROL} is on its way.`)
     await shot(page, '40-address-sent')
@@ -203,8 +203,8 @@ describe.skipIf(NO_CHROMIUM)('the account in a browser', () => {
     const { page } = opened
     await signIn(page, ALICE)
     await isSignedIn(page, ALICE.email)
-    await page.getByText('Change the e-mail address').click()
-    await page.getByLabel('New e-mail').fill(CAROL)
+    await page.getByText('Change the email address').click()
+    await page.getByLabel('New email').fill(CAROL)
     await press(page, 'Send the mail')
     await follow(opened, 'Confirm your new address', '45-mail-box-address')
     await press(page, 'Confirm the address')
@@ -275,7 +275,7 @@ describe.skipIf(NO_CHROMIUM)('the account in a browser', () => {
     })
   })
 
-  test('without a mail box, the page offers only what works', async () => {
+  test('without a mailbox, the page offers only what works', async () => {
     const { page, complaints } = await openPage(browser(), { mails: false })
     expect(await page.getByRole('button').allTextContents()).toEqual(['Sign in'])
     await signIn(page, ALICE)
@@ -309,7 +309,7 @@ describe.skipIf(NO_CHROMIUM)('the account in a browser', () => {
   test('too many mails: when to ask again', async () => {
     const { page } = await open()
     await press(page, 'Forgot your password?')
-    await page.locator('#card').getByLabel('E-mail').fill(ALICE.email)
+    await page.locator('#card').getByLabel('Email').fill(ALICE.email)
     for (let i = 0; i < 3; i++) {
       await press(page, 'Send the mail')
       await says(page, 'a mail is on its way.')

@@ -21,8 +21,8 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
     page.getByRole('log').getByText(text).last().waitFor({ state: 'attached' })
   const isAsked = async (page: Page, text: string, email: string) => {
     await page.getByRole('alert').getByText(text).waitFor()
-    expect(await page.getByLabel('E-mail').inputValue()).toBe(email)
-    expect(await focused(page)).toBe(email === '' ? 'input E-mail' : 'input Password')
+    expect(await page.getByLabel('Email').inputValue()).toBe(email)
+    expect(await focused(page)).toBe(email === '' ? 'input Email' : 'input Password')
   }
 
   /** Opens the page, signs Alice in, and waits for the chart, which comes last. */
@@ -52,13 +52,13 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       expect(await page.getByRole('heading', { name: 'Your account' }).isVisible()).toBe(false)
       await expectAccessible(page)
       await press(page, 'Sign in')
-      await isAsked(page, 'Enter your e-mail address.', '')
-      await page.getByLabel('E-mail').fill(ALICE.email)
+      await isAsked(page, 'Enter your email address.', '')
+      await page.getByLabel('Email').fill(ALICE.email)
       await press(page, 'Sign in')
       await isAsked(page, 'Enter your password.', ALICE.email)
       expect([posts, complaints]).toEqual([[], []])
       await signIn(page, WRONG)
-      await isAsked(page, 'E-mail or password is wrong.', ALICE.email)
+      await isAsked(page, 'Email or password is wrong.', ALICE.email)
       expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true')
       await expectAccessible(page)
       // Chromium's message for a response that is not 2xx.
@@ -101,7 +101,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       })
       await page.goto('http://api.example.com/')
       await page.getByRole('alert').getByText('This page needs https.').waitFor()
-      await page.getByLabel('E-mail').fill(ALICE.email)
+      await page.getByLabel('Email').fill(ALICE.email)
       await page.getByLabel('Password').fill(ALICE.password)
       await page.keyboard.press('Enter')
       expect(await page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true)

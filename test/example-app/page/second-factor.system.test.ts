@@ -97,13 +97,13 @@ describe.skipIf(NO_CHROMIUM)('the second factor in a browser', () => {
     await isSignedIn(page)
   })
 
-  test('a sign-in by mail asks for the code too', async () => {
+  test('a sign-in by email asks for the code too', async () => {
     const opened = await openSignedIn()
     const { page, app } = opened
     const { recoveryCodes } = await setUp(opened)
     await press(page, 'Sign out')
-    await press(page, 'Get a link by mail')
-    await page.locator('#card').getByLabel('E-mail').fill(ALICE.email)
+    await press(page, 'Email me a link')
+    await page.locator('#card').getByLabel('Email').fill(ALICE.email)
     await press(page, 'Send the mail')
     await until(() => expect(app.mailBox.list()[0]?.subject).toBe('Sign in'))
     await page.goto(app.mailBox.list()[0]?.link ?? '')
@@ -225,7 +225,7 @@ describe.skipIf(NO_CHROMIUM)('the second factor in a browser', () => {
       await setPresent(false)
       await press(page, 'Sign out')
       await says(page, 'You are signed out.')
-      expect(await page.getByLabel('E-mail').getAttribute('autocomplete')).toBe('username webauthn')
+      expect(await page.getByLabel('Email').getAttribute('autocomplete')).toBe('username webauthn')
       await shot(page, '41-sign-in')
       await expectAccessible(page)
       await setPresent(true)

@@ -45,7 +45,7 @@ test('prints the demo accounts, why their passwords are no secret, and never a t
 test('prints where the mails are, which both a browser and a person with a shell can read', async () => {
   const { url, output } = await startBoth({ DATA_DIR })
   const folder = join(DATA_DIR, 'mails')
-  expect(output()).toContain(`\nRead the mails of the demo: ${url}/mailbox (files in ${folder})\n`)
+  expect(output()).toContain(`\nRead the demo’s emails: ${url}/mailbox (files in ${folder})\n`)
   const body = new URLSearchParams({ email: 'carol@example.com' })
   expect(await fetch(`${url}/auth/account`, { method: 'POST', body })).toMatchObject({ status: 202 })
   await until(async () => expect(await (await fetch(`${url}/mailbox`)).text()).toContain('carol@example.com'))

@@ -216,7 +216,7 @@ describe('the account routes', () => {
     expect(await accounts.add({ email: ALICE.email, passwordHash: 'x', scopes: [] })).not.toBe(id)
   })
 
-  test('without a mail box, the routes that mail a code are off, and the others work', async () => {
+  test('without a mailbox, the routes that mail a code are off, and the others work', async () => {
     const { app, tokenOf } = await makeApp()
     const { paths } = (await request(app).get('/openapi.json').expect(200)).body
     const listed = Object.keys(paths).filter((path) => path.startsWith(ACCOUNT))
@@ -230,7 +230,7 @@ describe('the account routes', () => {
     await request(app).post(`${ACCOUNT}/password`).set(authorized).send(change).expect(204)
   })
 
-  test('with a mail box, the document has all of them', async () => {
+  test('with a mailbox, the document has all of them', async () => {
     const { app } = await makeMailing()
     const { paths } = (await request(app).get('/openapi.json').expect(200)).body
     const path = (end: string) => ACCOUNT + end

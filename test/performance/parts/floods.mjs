@@ -24,7 +24,7 @@ const ATTACKS = [
   ['one address guesses, 256 × 1', 256, 1, () => list(900, (i) => guess(i, ONE))],
   ['forged tokens with a body of 10 kB, 64 × 60', 64, 60, forged('x'.repeat(10_000))],
   ['right passwords, 16 × 50', 16, 50, (_token, password) => list(100, (i) => login(known(i), password, ONE))],
-  ['e-mail addresses of 10 kB, 64 × 1', 64, 1, () => list(100, (i) => login(LONG + known(i), 'guess', addressOf(i)))],
+  ['email addresses of 10 kB, 64 × 1', 64, 1, () => list(100, (i) => login(LONG + known(i), 'guess', addressOf(i)))],
   ["Express's own 404, 16 × 400", 16, 400, () => [{ ...guess(0, ONE), path: '/nothing' }]],
 ].map(([name, connections, depth, requests]) => ({ name, connections, depth, requests }))
 

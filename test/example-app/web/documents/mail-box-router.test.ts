@@ -27,7 +27,7 @@ test('shows the mails and their links, under a policy without scripts', async ()
     'content-security-policy':
       "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none';style-src 'self';img-src 'self'",
   })
-  expect((await get([])).text).toContain('There are no mails yet.')
+  expect((await get([])).text).toContain('There are no emails yet.')
 })
 
 test('shows text of a mail as text', async () => {

@@ -40,7 +40,7 @@ describe('the page', () => {
     expect(rest).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<script(?! type="module" src=")/)
   })
 
-  test('says where the mail box is, if the server has one', async () => {
+  test('says where the mailbox is, if the server has one', async () => {
     const router = pageRouter({ folder: FOLDER, reportingUrl: () => undefined, hasMailBox: true })
     const { text } = await request(express().use(router)).get('/').expect(200)
     expect(text).toContain('name="mail-box" content="mailbox"')
