@@ -27,7 +27,9 @@ test('a bcrypt hash that the package takes', async () => {
 test('a password that bcrypt would cut is refused', async () => {
   const { code, stdout, stderr } = await cli(['hash', '--bcrypt'], { input: 'x'.repeat(73) })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^express-token-endpoint: This password cannot be used\. Choose one of at most 72 bytes.+\n$/)
+  expect(stderr).toMatch(
+    /^express-token-endpoint: This password cannot be used\. Choose a password of at most 72 bytes.+\n$/,
+  )
 })
 
 test('--min-length counts characters', async () => {
