@@ -168,7 +168,7 @@ const schema = {
     checkThat<readonly CustomTokenVerifier[]>('a list of verifiers, like [oldTokens(…)]', Array.isArray),
     [],
   ),
-  mountPath: optional(text('a path like "/api", without a slash at its end', /^(\/[^/?#\s]+)*$/), ''),
+  mountPath: optional(text('a path like "/api", without a trailing slash', /^(\/[^/?#\s]+)*$/), ''),
 }
 
 const aliases = aliasesOf({

@@ -247,7 +247,7 @@ describe('createAuth', () => {
     }
   })
 
-  const MOUNT_PATH = 'option "mountPath" must be a path like "/api", without a slash at its end'
+  const MOUNT_PATH = 'option "mountPath" must be a path like "/api", without a trailing slash'
   it.each<[string, object, string]>([
     ['an unknown option', { lifetim: '1h' }, 'createAuth: unknown option "lifetim"'],
     ['the path of the token endpoint as "path"', { path: '/login' }, 'Did you mean "paths"'],

@@ -12,7 +12,7 @@ describe('a path of the host’s own', () => {
   it.each(['', 'token', '/token/', '//', '/a//b', '/:id', '/a*', '/a?', '/(a)', '/a b', '/a\n', 'x/a', ' /', 7])(
     'is refused otherwise: %j',
     (path) => {
-      const expected = "a path like '/token' or '/', without patterns and without a slash at its end"
+      const expected = "a path like '/token' or '/', without patterns and without a trailing slash"
       expect(() => plainPath(path)).toThrow(expected)
     },
   )
