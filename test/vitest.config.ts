@@ -38,7 +38,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Many tests wait for servers and timers. One worker more than the machine has cores keeps the cores busy.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() * 2,
     reporters: ['default', './test/support/runner/counts.mjs'],
     coverage: {
       include: ['src/**/*.ts'],

@@ -275,6 +275,6 @@ describe('the page on new passwords', () => {
   it('has the number of the leaked passwords that the page names', async () => {
     const { lines } = await run<{ lines: string[] }>('offline-passwords')
     const count = lines.filter((line) => line.length >= 15).length
-    expect(readPage('docs/guides/passwords.md').text).toContain(`the ${count.toLocaleString('en')} passwords`)
+    expect(readPage('docs/guides/passwords.md').text).toContain(`${count.toLocaleString('en')} leaked passwords`)
   })
 })
