@@ -13,9 +13,9 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/matrix', impor
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Packs the package into a folder as for a release, with `prepack`. Returns the tarball. */
+/** Packs the package as it was built into a folder. `prepack` would delete the code that other tests run. Returns the tarball. */
 export async function packedTarball(folder) {
-  const args = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
   const { stdout } = await runFile('npm', args, { cwd: ROOT, maxBuffer: 1e8, shell: windows })
   return join(folder, JSON.parse(stdout)[0].filename)
 }

@@ -43,7 +43,6 @@ async function runTests({ node = process.execPath, env, only }) {
 const testsOn = (express) => (express.own ? [] : ['--exclude', 'test/example-app/**'])
 
 async function runMatrix({ nodes, runtimes, consumers }, folder) {
-  // Tests run the compiled code, which packing builds anew, so it comes before them.
   const [tarball, expresses, installedNodes, installedRuntimes] = await Promise.all([
     packedTarball(folder),
     installedExpresses(),
