@@ -96,7 +96,7 @@ describe.skipIf(NO_REDIS)('the codes of redisStore', () => {
     expect(String(error)).toContain('redisStore: another app uses the same keys')
     expect(inspect(error)).not.toContain('secret-')
     const parsed = redisStore({ sendCommand: async () => ({}) }).codes
-    expect(String(await rejectionOf(Promise.resolve(parsed.take('a'))))).toContain('reply of Redis unchanged')
+    expect(String(await rejectionOf(Promise.resolve(parsed.take('a'))))).toContain('reply from Redis unchanged')
   })
 })
 

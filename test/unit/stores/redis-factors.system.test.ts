@@ -139,7 +139,7 @@ describe.skipIf(NO_REDIS)('the factors of redisStore', () => {
     expect(String(error)).toContain('redisStore: another app uses the same keys')
     expect(inspect(error)).not.toContain('secret-')
     const parsed = redisStore({ sendCommand: async () => ({}) }).factors
-    expect(String(await rejectionOf(Promise.resolve(parsed.find('a'))))).toContain('reply of Redis unchanged')
+    expect(String(await rejectionOf(Promise.resolve(parsed.find('a'))))).toContain('reply from Redis unchanged')
   })
 })
 

@@ -146,10 +146,10 @@ describe.skipIf(NO_REDIS)('the sessions of redisStore', () => {
     const nothing = redisStore({ sendCommand: (async () => {}) as never }).sessions
     expect(String(await rejectionOf(Promise.resolve(nothing.find('a'))))).toContain('Is a "return" missing?')
     const parsed = redisStore({ sendCommand: async () => ({ accountId: 'acc-1' }) }).sessions
-    expect(String(await rejectionOf(Promise.resolve(parsed.find('a'))))).toContain('reply of Redis unchanged')
+    expect(String(await rejectionOf(Promise.resolve(parsed.find('a'))))).toContain('reply from Redis unchanged')
     const withCallbacks = redisStore({ sendCommand: async () => true }).sessions
     const added = Promise.resolve(withCallbacks.add(session('a')))
-    expect(String(await rejectionOf(added))).toContain('reply of Redis unchanged')
+    expect(String(await rejectionOf(added))).toContain('reply from Redis unchanged')
     expectMisuse(() => redisStore({} as never).sessions, '"sendCommand" must be a function that sends a command')
     expectMisuse(() => redisStore({ client: {} } as never).sessions, 'Did you mean "sendCommand"?')
     const sendCommand = async () => null
