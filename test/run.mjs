@@ -1,5 +1,5 @@
 // npm test            the tests that need only Node and the lock file
-// npm run test:all    the rest: other programs, other packages, other versions of Node, Bun and Deno
+// npm run test:all    the rest: models, other programs, other packages, other versions of Node, Bun and Deno
 //
 // Runs the stages one after the other, and the steps of a stage at once. Prints the seconds of each step. The last line has the counts of all tests. With `TEST_COUNTS`, a
 // file, the counts are added to those of earlier runs.

@@ -37,7 +37,7 @@ export default defineConfig({
     // A slow machine must not fail a test: no test measures its own duration.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait for servers and timers. One worker more than the machine has cores keeps the cores busy.
+    // Many tests wait for servers and timers. Two workers for each core keep the cores busy.
     maxWorkers: availableParallelism() * 2,
     reporters: ['default', './test/support/runner/counts.mjs'],
     coverage: {

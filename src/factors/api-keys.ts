@@ -1,9 +1,8 @@
 import { callHost } from '../concurrency/host-call.js'
 import { isScopeList } from '../options/checks.js'
-import { misuse, PAGE } from '../options/misuse.js'
 import { isPlainObject, own, parseJson } from '../options/values.js'
 import { apiKeyId, newApiKey } from './api-key.js'
-import type { FactorStore, StoredFactor } from './factor-store.js'
+import { type FactorStore, type StoredFactor, unlikeStored } from './factor-store.js'
 
 /** An API key of an account. */
 export interface ApiKey {
@@ -40,10 +39,7 @@ function readKey({ id, accountId, expiresAt, data }: StoredFactor): ApiKey {
     ? ['name', 'scopes', 'createdAt', 'lastUsedAt'].map((member) => own(read, member))
     : []
   if (typeof name !== 'string' || !isScopeList(scopes) || typeof made !== 'number' || !expiresAt)
-    throw misuse(
-      'factors: the store returned a different API key than "add" received. Return stored values unchanged',
-      PAGE.stores,
-    )
+    throw unlikeStored('a different API key than "add"')
   const lastUsedAt = typeof used === 'number' ? new Date(used) : null
   return { id, accountId, name, scopes, createdAt: new Date(made), expiresAt, lastUsedAt }
 }

@@ -1,4 +1,5 @@
 import { hasMethods } from '../options/checks.js'
+import { misuse, PAGE } from '../options/misuse.js'
 
 /** A factor or an API key as a store holds it. It has digests, public keys and encrypted texts, and no secret that anyone could use. */
 export interface StoredFactor {
@@ -40,3 +41,10 @@ export interface FactorStore {
 export const FACTOR_METHODS: readonly (keyof FactorStore)[] = ['add', 'find', 'list', 'replace', 'remove', 'removeAll']
 
 export const isFactorStore = (value: unknown): value is FactorStore => hasMethods(value, FACTOR_METHODS)
+
+/** Returns the error of a store that does not return what it received. */
+export const unlikeStored = (what: string) =>
+  misuse(`factors: the store returned ${what} received. Return stored values unchanged`, PAGE.stores)
+
+/** The data of a factor that this package has not written, for `unlikeStored`. */
+export const OTHER_DATA = 'different data than "add" and "replace"'

@@ -3,7 +3,7 @@ import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
 import { misuse, PAGE } from '../options/misuse.js'
 import { isPlainObject, isValidDate, own, parseJson } from '../options/values.js'
-import type { FactorStore, StoredFactor } from './factor-store.js'
+import { type FactorStore, OTHER_DATA, type StoredFactor, unlikeStored } from './factor-store.js'
 import { isRecoveryCode, newRecoveryCodes, recoveryDigest } from './recovery-codes.js'
 import { open, seal } from './seal.js'
 import { isTotp, matchingStep, otpauthUri } from './totp.js'
@@ -63,12 +63,7 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     const isPending = kind === PENDING
     const isTime = isPending ? isValidDate(expiresAt) : expiresAt == null
     if (found.id !== id || found.accountId !== accountId || found.kind !== kind || !isTime)
-      throw unreadable(
-        misuse(
-          'factors: the store returned a different factor than "add" received. Return stored values unchanged',
-          PAGE.stores,
-        ),
-      )
+      throw unreadable(unlikeStored('a different factor than "add"'))
     return isPending && Number(expiresAt) <= now() ? undefined : found
   }
 
@@ -94,12 +89,7 @@ export function createFactors({ store, issuer, label, secrets, timeout, now }: F
     const [sealed, step, wrong] = isPlainObject(read) ? ['sealed', 'step', 'wrong'].map((name) => own(read, name)) : []
     if (typeof sealed === 'string' && Number.isSafeInteger(step) && Number.isSafeInteger(wrong))
       return { sealed, step: step as number, wrong: wrong as number }
-    throw unreadable(
-      misuse(
-        'factors: the store returned different data than "add" and "replace" received. Return stored values unchanged',
-        PAGE.stores,
-      ),
-    )
+    throw unreadable(unlikeStored(OTHER_DATA))
   }
 
   const unreadable = (cause: unknown) => new AuthError('unavailable', { dependency: 'factors', cause })

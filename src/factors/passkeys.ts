@@ -2,10 +2,9 @@ import { hash } from 'node:crypto'
 import { callHost } from '../concurrency/host-call.js'
 import { AuthError } from '../errors/auth-error.js'
 import { warnOnce } from '../events/warnings.js'
-import { misuse, PAGE } from '../options/misuse.js'
 import { isPlainObject, own, parseJson } from '../options/values.js'
 import type { Challenge, Challenges, ChallengeUse } from './challenges.js'
-import type { FactorStore, StoredFactor } from './factor-store.js'
+import { type FactorStore, OTHER_DATA, type StoredFactor, unlikeStored } from './factor-store.js'
 import type { PasskeyChecks, PasskeyUser, SentCredential } from './passkey-checks.js'
 
 /** The settings of the passkeys of an app. */
@@ -252,11 +251,7 @@ function passkeyIn({ data }: StoredFactor): Passkey {
     const hasTexts = [credentialId, publicKey, userHandle].every(isText)
     if (hasTexts && Array.isArray(transports) && [counter, createdAt].every(isTime)) return read as unknown as Passkey
   }
-  const cause = misuse(
-    'factors: the store returned different data than "add" and "replace" received. Return stored values unchanged',
-    PAGE.stores,
-  )
-  throw new AuthError('unavailable', { dependency: 'factors', cause })
+  throw new AuthError('unavailable', { dependency: 'factors', cause: unlikeStored(OTHER_DATA) })
 }
 
 const shown = ({ factor, passkey: { name, createdAt, lastUsedAt } }: StoredPasskey): ShownPasskey => ({

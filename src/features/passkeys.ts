@@ -22,7 +22,7 @@ import { isPlainObject, own } from '../options/values.js'
 import { sessionIdOf } from '../sessions/session.js'
 import { type Feature, FIND_BY_ID, type Need, recent, SESSIONS, user } from './feature.js'
 import { FACTORS } from './second-factor.js'
-import { withToken } from './sign-in.js'
+import { rememberSchema, withToken } from './sign-in.js'
 
 /** The option of passkeys in an app. */
 export interface PasskeysFeatureOptions {
@@ -82,11 +82,7 @@ const PasskeySignIn: Schema = {
   required: [PASSKEY],
   properties: {
     [PASSKEY]: credentialSchema,
-    remember: {
-      type: 'boolean',
-      description: 'Pass false to sign the user out when the browser closes.',
-      default: true,
-    },
+    remember: rememberSchema,
   },
 }
 

@@ -33,18 +33,20 @@ export const signInOptions = { ...loginSchema, respond: respondOption }
 /** The default path of the token endpoint. */
 export const TOKEN_PATH = '/api/v2013/authentication/token'
 
+/** The member of a sign-in whose refresh token is in a cookie. */
+export const rememberSchema: Schema = {
+  type: 'boolean',
+  description: 'Pass false to sign the user out when the browser closes.',
+  default: true,
+}
+
 /** Accepts every string as an address, because the account store decides which addresses exist. */
 const credentials = ({ extraFields, tokenRequest, modes, hasFactors }: DescribedSchemas): Schema => {
   const email = { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] }
   const password = { type: 'string', format: 'password', description: 'Account password. Every byte counts.' }
-  const remember = {
-    type: 'boolean',
-    description: 'Pass false to sign the user out when the browser closes.',
-    default: true,
-  }
   const properties = { email, password, ...extraFields, ...(hasFactors && OTP_MEMBER) }
   const schema = tokenRequest ?? { type: 'object', required: ['email', 'password'], properties }
-  return modes.includes('cookie') ? withMember(schema, { remember }) : schema
+  return modes.includes('cookie') ? withMember(schema, { remember: rememberSchema }) : schema
 }
 
 export const TokenResult: Schema = {

@@ -20,6 +20,7 @@ const SWAP =
 const ONLY = 'Store each text as it is, and set in each method only the members that it names'
 const UPDATE =
   'Set data in one statement: UPDATE … SET data = ? WHERE id = ?, and return whether there is such a session'
+const NO_UPDATE = 'the store has no "update", which auth.sessions.update needs. Add the method to the store'
 const EXACT = 'Store and compare the text exactly, letter by letter, with room for 255 characters'
 const ALL_OF_IT =
   'Change refresh, expiresAt and lastUsedAt wherever the store has them: in the session, in the list of its account, in a cache and in the time to live. Change nothing else'
@@ -193,8 +194,7 @@ export function refreshChecks(accountId: string): Record<string, (store: Session
     ),
     'update sets data, and nothing else, and no change of the session loses it': withState(
       async (store, session, other) => {
-        if (!store.canUpdate)
-          throw new LeftOut('the store has no "update", which auth.sessions.update needs. Add the method to the store')
+        if (!store.canUpdate) throw new LeftOut(NO_UPDATE)
         for (const data of ['{"a":1}', longData]) {
           if (!(await store.update(session.id, data))) fail('update returned false for a session', UPDATE)
           await expectText(store, session.id, 'data', data, 'after update')
@@ -212,8 +212,7 @@ export function refreshChecks(accountId: string): Record<string, (store: Session
       },
     ),
     'update does not bring a removed session back': withState(async (store, session) => {
-      if (!store.canUpdate)
-        throw new LeftOut('the store has no "update", which auth.sessions.update needs. Add the method to the store')
+      if (!store.canUpdate) throw new LeftOut(NO_UPDATE)
       await store.remove(session.id, accountId)
       if (await store.update(session.id, '{}')) fail('update returned true for a removed session', UPDATE)
       if (await store.find(session.id)) fail('find returned a session after remove and update', UPDATE)

@@ -445,83 +445,83 @@ describe('an old refresh token in a cookie', () => {
   })
 })
 
+/** Holds one of the calls of a function, until it is released. */
+function holdCall(number: number) {
+  const [reached, released] = [deferred<void>(), deferred<void>()]
+  let calls = 0
+  return {
+    reached: reached.promise,
+    release: released.resolve,
+    /** Waits if this is the call. Returns whether it has waited. */
+    async wait(): Promise<boolean> {
+      if (++calls !== number) return false
+      reached.resolve()
+      await released.promise
+      return true
+    },
+  }
+}
+
 describe('a race', () => {
   it('with a sign-out that comes between leaves no session', async () => {
-    const gate = deferred<void>()
-    const second = deferred<void>()
-    let calls = 0
+    const first = holdCall(1)
     const setup = await start({
       old: {
         async find(token) {
           const row = setup.rows.get(token)
-          if (++calls === 1) {
-            second.resolve()
-            await gate.promise
-          }
+          await first.wait()
           return row
         },
       },
     })
     const slow = setup.refresh(OLD)
-    await second.promise
+    await first.reached
     const { refreshToken } = bodyOf(await setup.refresh(OLD))
     expect((await setup.signOut(refreshToken)).status).toBe(204)
-    gate.resolve()
+    first.release()
     expectForbidden(await slow)
     expect(await setup.sessions.list(ALICE)).toEqual([])
     expectForbidden(await setup.refresh(refreshToken))
   })
 
   it('with a request that starts the session, moves it on and removes the row before the other asks for the row', async () => {
-    const gate = deferred<void>()
-    const asked = deferred<void>()
+    const first = holdCall(1)
     const store = memorySessions()
-    let calls = 0
     const setup = await start({
       store: {
         ...store,
         // The first request finds no session, and is slow to hear it.
         async find(id) {
           const found = await store.find(id)
-          if (++calls === 1) {
-            asked.resolve()
-            await gate.promise
-          }
+          await first.wait()
           return found
         },
       },
     })
     const slow = setup.refresh(OLD)
-    await asked.promise
+    await first.reached
     const { refreshToken } = bodyOf(await setup.refresh(OLD))
     expect(setup.rows.has(OLD)).toBe(false)
-    gate.resolve()
+    first.release()
     expect(bodyOf(await slow).refreshToken).toBe(refreshToken)
     expect(await setup.sessions.list(ALICE)).toHaveLength(1)
   })
 
   it('with a request that has moved the session on gets the same refresh token', async () => {
-    const gate = deferred<void>()
-    const asked = deferred<void>()
-    let calls = 0
+    // The second call of the first request.
+    const second = holdCall(2)
     const setup = await start({
       old: {
         async find(token) {
           const row = setup.rows.get(token)
-          // The second call of the first request.
-          if (++calls === 2) {
-            asked.resolve()
-            await gate.promise
-            return setup.rows.get(token)
-          }
-          return row
+          return (await second.wait()) ? setup.rows.get(token) : row
         },
       },
     })
     const slow = setup.refresh(OLD)
-    await asked.promise
+    await second.reached
     const { refreshToken } = bodyOf(await setup.refresh(OLD))
-    gate.resolve()
+    second.release()
     await settled()
     expect(bodyOf(await slow).refreshToken).toBe(refreshToken)
   })
